@@ -1,0 +1,140 @@
+//! Projections onto the cones of the friction law, one contact at a time.
+//!
+//! A contact's force cone is `K = { (n, t) : t in mu n P }`, `P` a disc or a regular polygon
+//! about the origin. Rows are normal first: `[n, t, o]`; a planar contact has `o = 0`.
+
+use crate::problem::Friction;
+use std::f64::consts::PI;
+
+/// Sector geometry of a regular polygon: apothem and half side for `mu n = 1`, and the angle of
+/// the middle of its first side.
+fn polygon(friction: Friction) -> Option<(usize, f64, f64, f64)> {
+    match friction {
+        Friction::Cone => None,
+        Friction::Pyramid => Some((4, 1.0, 1.0, 0.0)),
+        Friction::Polygon { sides } => {
+            let half = PI / sides as f64;
+            Some((sides, half.cos(), half.sin(), half))
+        }
+    }
+}
+
+/// Nearest point of the force cone `K` of coefficient `mu` to `x`.
+pub fn project(friction: Friction, planar: bool, mu: f64, x: [f64; 3]) -> [f64; 3] {
+    match polygon(friction) {
+        Some(shape) if !planar => project_polygon(shape, mu, x),
+        _ => project_disc(mu, x),
+    }
+}
+
+fn project_disc(mu: f64, [n, t, o]: [f64; 3]) -> [f64; 3] {
+    let length = t.hypot(o);
+    if length <= mu * n {
+        return [n, t, o];
+    }
+    let along = (n + mu * length) / (1.0 + mu * mu);
+    if along <= 0.0 {
+        return [0.0; 3];
+    }
+    let shrink = mu * along / length;
+    [along, t * shrink, o * shrink]
+}
+
+/// The polygon's symmetry group maps `K` to itself, so a point projects within its own sector
+/// (the wedge of one side): inside, onto the side's plane, onto the side's nearer edge, or to the
+/// apex.
+fn project_polygon(
+    (sides, apothem, half_side, first): (usize, f64, f64, f64),
+    mu: f64,
+    [n, t, o]: [f64; 3],
+) -> [f64; 3] {
+    let sector = 2.0 * PI / sides as f64;
+    let middle = first + sector * ((o.atan2(t) - first) / sector).round();
+    let (sin, cos) = middle.sin_cos();
+    let (x, y) = (cos * t + sin * o, cos * o - sin * t);
+    let back = |n: f64, x: f64, y: f64| [n, cos * x - sin * y, sin * x + cos * y];
+    let slope = mu * apothem;
+    if x <= slope * n {
+        return [n, t, o];
+    }
+    let on_plane = (n + slope * x) / (1.0 + slope * slope);
+    if on_plane > 0.0 && y.abs() <= mu * on_plane * half_side {
+        return back(on_plane, slope * on_plane, y);
+    }
+    let edge = [1.0, slope, mu * half_side * y.signum()];
+    let along = (n + edge[1] * x + edge[2] * y) / (edge[0] + edge[1] * edge[1] + edge[2] * edge[2]);
+    if along <= 0.0 {
+        return [0.0; 3];
+    }
+    back(along, edge[1] * along, edge[2] * along)
+}
+
+/// Support function of `P`: the largest `x . p` over `p` in `P`; the disc's is the length.
+pub fn support(friction: Friction, planar: bool, [t, o]: [f64; 2]) -> f64 {
+    match friction {
+        Friction::Pyramid if !planar => t.abs() + o.abs(),
+        Friction::Polygon { sides } if !planar => {
+            let sector = 2.0 * PI / sides as f64;
+            let corner = sector * (o.atan2(t) / sector).round();
+            corner.cos() * t + corner.sin() * o
+        }
+        _ => t.hypot(o),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn frictions() -> impl Strategy<Value = Friction> {
+        prop_oneof![
+            Just(Friction::Cone),
+            Just(Friction::Pyramid),
+            (2usize..=32).prop_map(|half| Friction::Polygon { sides: 2 * half }),
+        ]
+    }
+
+    fn inside(friction: Friction, mu: f64, x: [f64; 3]) -> bool {
+        // x in K iff every corner direction's polar inequality holds: use the gauge of P.
+        let gauge = match friction {
+            Friction::Cone => x[1].hypot(x[2]),
+            Friction::Pyramid => x[1].abs().max(x[2].abs()),
+            Friction::Polygon { sides } => (0..sides)
+                .map(|k| {
+                    let angle = (2 * k + 1) as f64 * PI / sides as f64;
+                    (angle.cos() * x[1] + angle.sin() * x[2]) / (PI / sides as f64).cos()
+                })
+                .fold(0.0, f64::max),
+        };
+        gauge <= mu * x[0] + 1e-12 * (1.0 + x[0].abs())
+    }
+
+    proptest! {
+        /// y = P_K(x) iff y in K, (x - y) . y = 0 and (x - y) in the polar cone.
+        #[test]
+        fn projection_satisfies_moreau(f in frictions(), mu in 0.0..3.0f64, x in prop::array::uniform3(-2.0..2.0f64)) {
+            let y = project(f, false, mu, x);
+            prop_assert!(inside(f, mu, y));
+            let d = [x[0] - y[0], x[1] - y[1], x[2] - y[2]];
+            prop_assert!((d[0] * y[0] + d[1] * y[1] + d[2] * y[2]).abs() < 1e-12);
+            // polar: for all p in P, d . (1, mu p) <= 0
+            prop_assert!(d[0] + mu * support(f, false, [d[1], d[2]]) <= 1e-12);
+        }
+
+        #[test]
+        fn projection_is_nonexpansive_and_idempotent(f in frictions(), mu in 0.0..3.0f64,
+            x in prop::array::uniform3(-2.0..2.0f64), z in prop::array::uniform3(-2.0..2.0f64)) {
+            let distance = |a: [f64; 3], b: [f64; 3]| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
+            let (px, pz) = (project(f, false, mu, x), project(f, false, mu, z));
+            prop_assert!(distance(px, pz) <= distance(x, z) + 1e-12);
+            prop_assert!(distance(project(f, false, mu, px), px) < 1e-12);
+        }
+
+        #[test]
+        fn planar_contacts_see_the_interval_under_every_law(f in frictions(), mu in 0.0..3.0f64, n in -2.0..2.0f64, t in -2.0..2.0f64) {
+            prop_assert_eq!(project(f, true, mu, [n, t, 0.0]), project(Friction::Cone, false, mu, [n, t, 0.0]));
+            prop_assert_eq!(support(f, true, [t, 0.0]), t.abs());
+        }
+    }
+}

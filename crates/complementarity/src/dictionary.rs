@@ -1,0 +1,203 @@
+//! A dense pivoting dictionary: the arithmetic shared by Lemke's method and the simplex.
+//!
+//! Rows are basic variables, columns nonbasic ones: `x_row = constant + sum_j entry_j x_column_j`.
+//! Rows are contiguous: constant first, then the columns, padded to whole vector registers. A pivot is a
+//! rank-one update, O(rows * columns), that allocates nothing and skips rows it does not touch.
+
+/// See the module's head. Variables are numbered by the caller.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Dictionary {
+    data: Vec<f64>,
+    /// Scratch: the pivot column before the pivot.
+    column: Vec<f64>,
+    rows: usize,
+    columns: usize,
+    stride: usize,
+    /// Variable of each row.
+    pub basic: Vec<usize>,
+    /// Variable of each column.
+    pub nonbasic: Vec<usize>,
+    /// Row or column of each variable.
+    place: Vec<usize>,
+}
+
+/// Doubles to a 512-bit register.
+const LANES: usize = 8;
+
+impl Dictionary {
+    /// Makes room, all zero; allocates only when it grows. Basic variables are `0..rows`, nonbasic ones
+    /// `rows..rows + columns`.
+    pub fn reset(&mut self, rows: usize, columns: usize) {
+        self.rows = rows;
+        self.columns = columns;
+        self.stride = (columns + 1).next_multiple_of(LANES);
+        self.data.clear();
+        self.data.resize(rows * self.stride, 0.0);
+        self.column.clear();
+        self.column.resize(rows, 0.0);
+        self.basic.clear();
+        self.basic.extend(0..rows);
+        self.nonbasic.clear();
+        self.nonbasic.extend(rows..rows + columns);
+        self.place.clear();
+        self.place.extend((0..rows).chain(0..columns));
+    }
+
+    /// Row of a basic variable.
+    #[inline]
+    pub fn row_of(&self, variable: usize) -> Option<usize> {
+        let at = self.place[variable];
+        (self.basic.get(at) == Some(&variable)).then_some(at)
+    }
+
+    /// Column of a nonbasic variable.
+    #[inline]
+    pub fn column_of(&self, variable: usize) -> Option<usize> {
+        let at = self.place[variable];
+        (self.nonbasic.get(at) == Some(&variable)).then_some(at)
+    }
+
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    #[inline]
+    pub fn constant(&self, row: usize) -> f64 {
+        self.data[row * self.stride]
+    }
+
+    #[inline]
+    pub fn set_constant(&mut self, row: usize, value: f64) {
+        self.data[row * self.stride] = value;
+    }
+
+    #[inline]
+    pub fn entry(&self, row: usize, column: usize) -> f64 {
+        debug_assert!(column < self.columns);
+        self.data[row * self.stride + 1 + column]
+    }
+
+    /// The columns' entries of a row.
+    #[inline]
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.data[row * self.stride + 1..][..self.columns]
+    }
+
+    /// The columns' entries of a row.
+    #[inline]
+    pub fn row_mut(&mut self, row: usize) -> &mut [f64] {
+        &mut self.data[row * self.stride + 1..][..self.columns]
+    }
+
+    /// Exchanges the basic variable of `row` with the nonbasic one of `column`. The entry must not
+    /// be zero.
+    pub fn pivot(&mut self, row: usize, column: usize) {
+        let (stride, at) = (self.stride, 1 + column);
+        for (i, c) in self.column.iter_mut().enumerate() {
+            *c = self.data[i * stride + at];
+            self.data[i * stride + at] = 0.0;
+        }
+        let inverse = 1.0 / self.column[row];
+        debug_assert!(inverse.is_finite(), "pivot on a zero entry");
+        let (above, rest) = self.data.split_at_mut(row * stride);
+        let (pivot_row, below) = rest.split_at_mut(stride);
+        for x in pivot_row.iter_mut() {
+            *x *= -inverse;
+        }
+        pivot_row[at] = inverse;
+        let (column_above, column_below) = (&self.column[..row], &self.column[row + 1..]);
+        add_multiples(above, column_above, pivot_row);
+        add_multiples(below, column_below, pivot_row);
+        std::mem::swap(&mut self.basic[row], &mut self.nonbasic[column]);
+        self.place[self.basic[row]] = row;
+        self.place[self.nonbasic[column]] = column;
+    }
+}
+
+/// `block_i += factor_i * row` for every row of `block`.
+fn add_multiples(block: &mut [f64], factors: &[f64], row: &[f64]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            // SAFETY: the feature was just detected.
+            #[allow(unsafe_code)]
+            return unsafe { add_multiples_avx512(block, factors, row) };
+        }
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            // SAFETY: the features were just detected.
+            #[allow(unsafe_code)]
+            return unsafe { add_multiples_avx2(block, factors, row) };
+        }
+    }
+    add_multiples_plain::<false>(block, factors, row);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn add_multiples_avx512(block: &mut [f64], factors: &[f64], row: &[f64]) {
+    add_multiples_plain::<true>(block, factors, row);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn add_multiples_avx2(block: &mut [f64], factors: &[f64], row: &[f64]) {
+    add_multiples_plain::<true>(block, factors, row);
+}
+
+#[inline(always)]
+fn add_multiples_plain<const FUSED: bool>(block: &mut [f64], factors: &[f64], row: &[f64]) {
+    let row = row.as_chunks::<LANES>().0;
+    for (target, &factor) in block.chunks_exact_mut(row.len() * LANES).zip(factors) {
+        if factor == 0.0 {
+            continue;
+        }
+        for (t, r) in target.as_chunks_mut::<LANES>().0.iter_mut().zip(row) {
+            for k in 0..LANES {
+                t[k] = if FUSED { factor.mul_add(r[k], t[k]) } else { t[k] + factor * r[k] };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// x0 = 1 + 2 x2 + 3 x3, x1 = 4 + 5 x2 + 6 x3.
+    fn example() -> Dictionary {
+        let mut d = Dictionary::default();
+        d.reset(2, 2);
+        d.set_constant(0, 1.0);
+        d.set_constant(1, 4.0);
+        d.row_mut(0).copy_from_slice(&[2.0, 3.0]);
+        d.row_mut(1).copy_from_slice(&[5.0, 6.0]);
+        d
+    }
+
+    #[test]
+    fn a_pivot_solves_the_row_for_the_column() {
+        let mut d = example();
+        d.pivot(0, 0); // x2 = -1/2 + x0/2 - 3/2 x3; x1 = 3/2 + 5/2 x0 - 3/2 x3
+        assert_eq!((d.constant(0), d.row(0)), (-0.5, &[0.5, -1.5][..]));
+        assert_eq!((d.constant(1), d.row(1)), (1.5, &[2.5, -1.5][..]));
+        assert_eq!((&d.basic[..], &d.nonbasic[..]), (&[2, 1][..], &[0, 3][..]));
+        assert_eq!((d.row_of(2), d.column_of(2), d.column_of(0)), (Some(0), None, Some(0)));
+    }
+
+    #[test]
+    fn pivoting_back_restores() {
+        let (mut d, e) = (example(), example());
+        d.pivot(1, 1);
+        d.pivot(1, 1);
+        for i in 0..2 {
+            assert!((d.constant(i) - e.constant(i)).abs() < 1e-15);
+            for j in 0..2 {
+                assert!((d.entry(i, j) - e.entry(i, j)).abs() < 1e-15);
+            }
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Friction problem -> LCP or mixed LCP, and forces back.
+//!
+//! All forms start by eliminating the friction of the sliding contacts, trinkle1995 (24)-(26): what is left
+//! are the normal forces of the sliding (S) and rolling (R) contacts and the friction forces of R:
+//!
+//! ```text
+//! s = A~ c + b    rows  s_Sn, s_Rn, s_Rt, s_Ro    columns  c_Sn, c_Rn, c_Rt, c_Ro
+//! ```
+
+use super::{Friction, FrictionProblem, Lcp, MixedLcp, Mode};
+use crate::factor::Lu;
+use crate::matrix::Matrix;
+use std::f64::consts::PI;
+
+/// Why a friction problem has no form of the kind asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotConvertible {
+    /// The form is linear only for the pyramid (or one tangent direction).
+    #[error("this form needs pyramid friction")]
+    NeedsPyramid,
+    /// The form is linear only for polygons (or one tangent direction).
+    #[error("this form needs polygonal friction")]
+    NeedsPolygon,
+    /// `A_tt` of the rolling contacts has no inverse: use the slack form.
+    #[error("the tangential block of A is singular: the condensed form does not exist, the slack form does")]
+    SingularTangentialBlock,
+}
+
+/// A problem made from a friction problem, and how to read the contact forces off its solution.
+#[derive(Debug, Clone)]
+pub struct Converted<P> {
+    /// The problem.
+    pub problem: P,
+    /// `lambda = forces z + offset`.
+    forces: Matrix,
+    offset: Vec<f64>,
+}
+
+impl<P> Converted<P> {
+    /// Contact forces `lambda` in the rows of the friction problem.
+    pub fn forces(&self, z: &[f64]) -> Vec<f64> {
+        self.forces.times(z).iter().zip(&self.offset).map(|(f, o)| f + o).collect()
+    }
+}
+
+/// trinkle1995 (24): the system without the friction of sliding contacts.
+struct Reduced {
+    sliding: usize,
+    rolling: usize,
+    tangents: usize,
+    a: Matrix,
+    b: Vec<f64>,
+    mu: Vec<f64>,
+    /// `lambda = expand c`.
+    expand: Matrix,
+}
+
+impl Reduced {
+    fn new(p: &FrictionProblem) -> Self {
+        let rows = p.rows_per_contact();
+        let tangents = rows - 1;
+        let is_rolling = |c: &usize| p.modes()[*c] == Mode::Rolling;
+        let rolling: Vec<usize> = (0..p.contacts()).filter(is_rolling).collect();
+        let sliding: Vec<usize> = (0..p.contacts()).filter(|c| !is_rolling(c)).collect();
+        let (ns, nr) = (sliding.len(), rolling.len());
+        let size = ns + rows * nr;
+        // c_Sn carries its friction along: V_St, V_So of trinkle1995 (26)
+        let mut expand = Matrix::zeros(p.size(), size);
+        for (k, &c) in sliding.iter().enumerate() {
+            expand[(rows * c, k)] = 1.0;
+            if let Mode::Sliding { direction } = p.modes()[c] {
+                for d in 0..tangents {
+                    expand[(rows * c + 1 + d, k)] = -p.mu()[c] * direction[d];
+                }
+            }
+        }
+        for (k, &c) in rolling.iter().enumerate() {
+            for d in 0..rows {
+                expand[(rows * c + d, ns + d * nr + k)] = 1.0;
+            }
+        }
+        // the rows kept: s_Sn and all of R
+        let kept: Vec<usize> = (sliding.iter().map(|c| rows * c))
+            .chain((0..rows).flat_map(|d| rolling.iter().map(move |c| rows * c + d)))
+            .collect();
+        let mut a = Matrix::zeros(size, size);
+        for (i, &row) in kept.iter().enumerate() {
+            a.row_mut(i).copy_from_slice(&expand.transpose_times(p.matrix().row(row)));
+        }
+        let b = kept.iter().map(|&row| p.vector()[row]).collect();
+        let mu = rolling.iter().map(|&c| p.mu()[c]).collect();
+        Self { sliding: ns, rolling: nr, tangents, a, b, mu, expand }
+    }
+
+    fn normals(&self) -> usize {
+        self.sliding + self.rolling
+    }
+
+    /// Column of the normal force, and row of the normal speed, of rolling contact `k`.
+    fn normal(&self, k: usize) -> usize {
+        self.sliding + k
+    }
+
+    /// Column of friction force `d` (0: t, 1: o) of rolling contact `k`.
+    fn tangent(&self, d: usize, k: usize) -> usize {
+        self.sliding + (d + 1) * self.rolling + k
+    }
+}
+
+fn lcp(m: Matrix, q: Vec<f64>) -> Lcp {
+    Lcp::new(m, q).expect("a valid friction problem gives a valid LCP")
+}
+
+/// `A B`.
+fn product(a: &Matrix, b: &Matrix) -> Matrix {
+    let mut out = Matrix::zeros(a.rows(), b.columns());
+    for i in 0..a.rows() {
+        out.row_mut(i).copy_from_slice(&b.transpose_times(a.row(i)));
+    }
+    out
+}
+
+impl FrictionProblem {
+    fn needs_pyramid(&self) -> Result<(), NotConvertible> {
+        match self.friction() {
+            Friction::Pyramid => Ok(()),
+            _ if self.rows_per_contact() == 2 => Ok(()),
+            _ => Err(NotConvertible::NeedsPyramid),
+        }
+    }
+
+    /// The slack LCP, trinkle1995 (32)-(33): `z = (c_Sn, c_Rn, s_Rt+, s_Ro+, a_Rt-, a_Ro-)`. Needs no
+    /// inverse, so it also serves redundant rigid contacts. Pyramid.
+    pub fn as_slack_lcp(&self) -> Result<Converted<Lcp>, NotConvertible> {
+        self.needs_pyramid()?;
+        let r = Reduced::new(self);
+        let (nn, nt) = (r.normals(), r.tangents * r.rolling);
+        let size = nn + 2 * nt;
+        // c = change z: c_Rt = s_Rt+ - mu c_Rn, (30)
+        let mut change = Matrix::zeros(nn + nt, size);
+        for i in 0..nn + nt {
+            change[(i, i)] = 1.0;
+        }
+        for d in 0..r.tangents {
+            for k in 0..r.rolling {
+                change[(r.tangent(d, k), r.normal(k))] = -r.mu[k];
+            }
+        }
+        let top = product(&r.a, &change);
+        let mut m = Matrix::zeros(size, size);
+        for i in 0..nn + nt {
+            m.row_mut(i).copy_from_slice(top.row(i));
+        }
+        for d in 0..r.tangents {
+            for k in 0..r.rolling {
+                let (t, slack) = (r.tangent(d, k), r.tangent(d, k) + nt);
+                m[(t, slack)] = 1.0; // a = a+ - a-
+                m[(slack, r.normal(k))] = 2.0 * r.mu[k]; // s- = 2 mu c_n - s+
+                m[(slack, t)] = -1.0;
+            }
+        }
+        let mut q = r.b.clone();
+        q.resize(size, 0.0);
+        Ok(Converted {
+            problem: lcp(m, q),
+            forces: product(&r.expand, &change),
+            offset: vec![0.0; self.size()],
+        })
+    }
+
+    /// The mixed LCP, song2004 (17): `z = (lambda_n, lambda_t, lambda_o, u_t, v_t, u_o, v_o)` with
+    /// `lambda_t`, `lambda_o` free and `s_t = u_t - v_t`. Pyramid.
+    pub fn as_mixed(&self) -> Result<Converted<MixedLcp>, NotConvertible> {
+        self.needs_pyramid()?;
+        let r = Reduced::new(self);
+        let (nn, nr) = (r.normals(), r.rolling);
+        let forces = nn + r.tangents * nr;
+        let size = forces + 2 * r.tangents * nr;
+        let mut m = Matrix::zeros(size, size);
+        for i in 0..forces {
+            m.row_mut(i)[..forces].copy_from_slice(r.a.row(i));
+        }
+        for d in 0..r.tangents {
+            for k in 0..nr {
+                let t = r.tangent(d, k);
+                let (u, v) = (forces + 2 * d * nr + k, forces + (2 * d + 1) * nr + k);
+                m[(t, u)] = -1.0;
+                m[(t, v)] = 1.0;
+                m[(u, r.normal(k))] = r.mu[k];
+                m[(u, t)] = 1.0;
+                m[(v, r.normal(k))] = r.mu[k];
+                m[(v, t)] = -1.0;
+            }
+        }
+        let mut q = r.b.clone();
+        q.resize(size, 0.0);
+        let complementary = (0..size).map(|i| i < nn || i >= forces).collect();
+        let mut back = Matrix::zeros(self.size(), size);
+        for i in 0..self.size() {
+            back.row_mut(i)[..forces].copy_from_slice(r.expand.row(i));
+        }
+        let problem =
+            MixedLcp::new(m, q, complementary).expect("a valid friction problem gives a valid mixed LCP");
+        Ok(Converted { problem, forces: back, offset: vec![0.0; self.size()] })
+    }
+
+    /// The condensed LCP, song2004 (18) with the sign of `b~_n` corrected:
+    /// `z = (lambda_n, u_t, v_t, u_o, v_o)`. Smaller to pivot, but needs an inverse of the tangential
+    /// block of `A`. Pyramid.
+    pub fn as_condensed_lcp(&self) -> Result<Converted<Lcp>, NotConvertible> {
+        self.needs_pyramid()?;
+        let r = Reduced::new(self);
+        let (nn, nr) = (r.normals(), r.rolling);
+        let nt = r.tangents * nr;
+        let size = nn + 2 * nt;
+        // u, v of direction d, contact k stand at these places of z
+        let u = |d: usize, k: usize| nn + 2 * d * nr + k;
+        let v = |d: usize, k: usize| nn + (2 * d + 1) * nr + k;
+        // c = change z + offset: c_t = A_tt^-1 (u - v - b_t - A_tn c_n)
+        let mut change = Matrix::zeros(nn + nt, size);
+        for i in 0..nn {
+            change[(i, i)] = 1.0;
+        }
+        let mut lu = Lu::default();
+        lu.factor(nt, |i, j| r.a[(nn + i, nn + j)]).map_err(|_| NotConvertible::SingularTangentialBlock)?;
+        let mut column = vec![0.0; nt];
+        let mut put = |change: &mut Matrix, at: usize, column: &mut [f64]| {
+            lu.solve(column);
+            for (i, x) in column.iter().enumerate() {
+                change[(nn + i, at)] = *x;
+            }
+        };
+        for j in 0..nn {
+            for i in 0..nt {
+                column[i] = -r.a[(nn + i, j)];
+            }
+            put(&mut change, j, &mut column);
+        }
+        for d in 0..r.tangents {
+            for k in 0..nr {
+                for (at, sign) in [(u(d, k), 1.0), (v(d, k), -1.0)] {
+                    column.fill(0.0);
+                    column[d * nr + k] = sign;
+                    put(&mut change, at, &mut column);
+                }
+            }
+        }
+        let mut offset = vec![0.0; nn + nt];
+        for i in 0..nt {
+            offset[nn + i] = -r.b[nn + i];
+        }
+        lu.solve(&mut offset[nn..]);
+        if change.data().iter().chain(&offset).any(|x| !x.is_finite()) {
+            return Err(NotConvertible::SingularTangentialBlock);
+        }
+
+        let speed = product(&r.a, &change);
+        let mut m = Matrix::zeros(size, size);
+        let mut q = vec![0.0; size];
+        for i in 0..nn {
+            m.row_mut(i).copy_from_slice(speed.row(i));
+            q[i] = r.b[i] + crate::matrix::dot(r.a.row(i), &offset);
+        }
+        for d in 0..r.tangents {
+            for k in 0..nr {
+                // mu lambda_n + lambda_t _|_ u,  mu lambda_n - lambda_t _|_ v
+                for (row, sign) in [(u(d, k), 1.0), (v(d, k), -1.0)] {
+                    let force = r.tangent(d, k);
+                    for j in 0..size {
+                        m[(row, j)] = sign * change[(force, j)];
+                    }
+                    m[(row, r.normal(k))] += r.mu[k];
+                    q[row] = sign * offset[force];
+                }
+            }
+        }
+        Ok(Converted {
+            problem: lcp(m, q),
+            forces: product(&r.expand, &change),
+            offset: r.expand.times(&offset),
+        })
+    }
+
+    /// The polyhedral LCP of Stewart and Trinkle: `z = (lambda_n, beta, gamma)` with the friction
+    /// force `D beta`, `beta >= 0` spanned by the polygon's corners and `gamma` the slip speed.
+    pub fn as_polygon_lcp(&self) -> Result<Converted<Lcp>, NotConvertible> {
+        let r = Reduced::new(self);
+        let corners: Vec<[f64; 2]> = match self.friction() {
+            _ if r.tangents == 1 => vec![[1.0, 0.0], [-1.0, 0.0]],
+            Friction::Cone => return Err(NotConvertible::NeedsPolygon),
+            Friction::Pyramid => vec![[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]],
+            Friction::Polygon { sides } => (0..sides)
+                .map(|j| {
+                    let (sin, cos) = (2.0 * PI * j as f64 / sides as f64).sin_cos();
+                    [cos, sin]
+                })
+                .collect(),
+        };
+        let (nn, nr, sides) = (r.normals(), r.rolling, corners.len());
+        let beta = |j: usize, k: usize| nn + j * nr + k;
+        let gamma = |k: usize| nn + sides * nr + k;
+        let size = nn + (sides + 1) * nr;
+        let mut change = Matrix::zeros(nn + r.tangents * nr, size);
+        for i in 0..nn {
+            change[(i, i)] = 1.0;
+        }
+        for (j, corner) in corners.iter().enumerate() {
+            for k in 0..nr {
+                for d in 0..r.tangents {
+                    change[(r.tangent(d, k), beta(j, k))] = corner[d];
+                }
+            }
+        }
+        let speed = product(&r.a, &change);
+        let mut m = Matrix::zeros(size, size);
+        let mut q = vec![0.0; size];
+        for i in 0..nn {
+            m.row_mut(i).copy_from_slice(speed.row(i));
+            q[i] = r.b[i];
+        }
+        for k in 0..nr {
+            for (j, corner) in corners.iter().enumerate() {
+                let row = beta(j, k);
+                for d in 0..r.tangents {
+                    let t = r.tangent(d, k);
+                    for (x, s) in m.row_mut(row).iter_mut().zip(speed.row(t)) {
+                        *x += corner[d] * s;
+                    }
+                    q[row] += corner[d] * r.b[t];
+                }
+                m[(row, gamma(k))] = 1.0;
+                m[(gamma(k), row)] = -1.0;
+            }
+            m[(gamma(k), r.normal(k))] = r.mu[k];
+        }
+        Ok(Converted {
+            problem: lcp(m, q),
+            forces: product(&r.expand, &change),
+            offset: vec![0.0; self.size()],
+        })
+    }
+}

@@ -1,0 +1,180 @@
+//! The frictional contact problem.
+
+use super::{InvalidProblem, check_square, check_vector};
+use crate::matrix::Matrix;
+
+/// The set that holds the friction force of a contact, for `mu lambda_n = 1`.
+///
+/// With one tangent direction (2 rows a contact) all three are the interval `[-1, 1]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Friction {
+    /// Disc: Coulomb's cone.
+    Cone,
+    /// Square `|t| <= 1, |o| <= 1`, circumscribed about the disc (trinkle1995 (15), song2004 4.1).
+    Pyramid,
+    /// Regular polygon inscribed in the disc, with a corner on the t axis (Stewart and Trinkle).
+    Polygon {
+        /// Number of corners: even, 4 to 64.
+        sides: usize,
+    },
+}
+
+/// What a contact is doing when the problem is posed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Mode {
+    /// Friction force and slip are unknown (set R of trinkle1995).
+    Rolling,
+    /// Slides already (set S of trinkle1995): the friction force is `-mu lambda_n direction`, the
+    /// tangential acceleration is unconstrained. A unit vector in (t, o); with one tangent
+    /// direction `[+-1, 0]`.
+    Sliding {
+        /// Direction of sliding.
+        direction: [f64; 2],
+    },
+}
+
+/// Forces `lambda` and speeds `s = A lambda + b` of contacts, rows n, t(, o) contact by contact:
+/// `0 <= lambda_n _|_ s_n >= 0`, and `lambda_t` in argmin `{ s_t . x : x in F(mu lambda_n) }`.
+///
+/// A gap `g` over a step `h` enters as `b_n + g/h`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FrictionProblem {
+    a: Matrix,
+    b: Vec<f64>,
+    mu: Vec<f64>,
+    modes: Vec<Mode>,
+    friction: Friction,
+    rows_per_contact: usize,
+}
+
+impl FrictionProblem {
+    /// All contacts rolling. `rows_per_contact` is 2 (n, t) or 3 (n, t, o).
+    pub fn new(
+        a: Matrix,
+        b: Vec<f64>,
+        mu: Vec<f64>,
+        rows_per_contact: usize,
+        friction: Friction,
+    ) -> Result<Self, InvalidProblem> {
+        if !matches!(rows_per_contact, 2 | 3) {
+            return Err(InvalidProblem::Setting {
+                part: "rows per contact",
+                value: rows_per_contact as f64,
+                expected: "2 or 3",
+            });
+        }
+        check_square("A", &a)?;
+        check_vector("b", &b, a.rows())?;
+        if a.rows() != rows_per_contact * mu.len() {
+            return Err(InvalidProblem::Size {
+                part: "b",
+                found: a.rows(),
+                expected: rows_per_contact * mu.len(),
+            });
+        }
+        check_vector("mu", &mu, mu.len())?;
+        if let Some(index) = mu.iter().position(|&x| x < 0.0) {
+            return Err(InvalidProblem::VectorEntry {
+                part: "mu",
+                index,
+                value: mu[index],
+                expected: "a coefficient >= 0",
+            });
+        }
+        check_friction(friction)?;
+        let modes = vec![Mode::Rolling; mu.len()];
+        Ok(Self { a, b, mu, modes, friction, rows_per_contact })
+    }
+
+    /// The same problem with the contacts' modes given.
+    pub fn with_modes(mut self, modes: Vec<Mode>) -> Result<Self, InvalidProblem> {
+        if modes.len() != self.contacts() {
+            return Err(InvalidProblem::Size {
+                part: "modes",
+                found: modes.len(),
+                expected: self.contacts(),
+            });
+        }
+        for (index, mode) in modes.iter().enumerate() {
+            if let Mode::Sliding { direction: [t, o] } = mode {
+                let length = t.hypot(*o);
+                let planar_ok = self.rows_per_contact == 3 || *o == 0.0;
+                if !((length - 1.0).abs() <= 1e-12 && planar_ok) {
+                    return Err(InvalidProblem::VectorEntry {
+                        part: "sliding direction",
+                        index,
+                        value: length,
+                        expected: "a unit vector in the contact plane",
+                    });
+                }
+            }
+        }
+        self.modes = modes;
+        Ok(self)
+    }
+
+    /// The same problem under another friction set.
+    pub fn with_friction(mut self, friction: Friction) -> Result<Self, InvalidProblem> {
+        check_friction(friction)?;
+        self.friction = friction;
+        Ok(self)
+    }
+
+    /// Number of contacts.
+    pub fn contacts(&self) -> usize {
+        self.mu.len()
+    }
+
+    /// Number of rows of `A`.
+    pub fn size(&self) -> usize {
+        self.b.len()
+    }
+
+    /// 2 (n, t) or 3 (n, t, o).
+    pub fn rows_per_contact(&self) -> usize {
+        self.rows_per_contact
+    }
+
+    /// `A`.
+    pub fn matrix(&self) -> &Matrix {
+        &self.a
+    }
+
+    /// `b`.
+    pub fn vector(&self) -> &[f64] {
+        &self.b
+    }
+
+    /// Friction coefficients.
+    pub fn mu(&self) -> &[f64] {
+        &self.mu
+    }
+
+    /// Rolling or sliding, contact by contact.
+    pub fn modes(&self) -> &[Mode] {
+        &self.modes
+    }
+
+    /// The friction set.
+    pub fn friction(&self) -> Friction {
+        self.friction
+    }
+
+    /// `s = A lambda + b`.
+    pub fn speed(&self, lambda: &[f64]) -> Vec<f64> {
+        self.a.times(lambda).iter().zip(&self.b).map(|(s, b)| s + b).collect()
+    }
+}
+
+fn check_friction(friction: Friction) -> Result<(), InvalidProblem> {
+    match friction {
+        Friction::Polygon { sides } if sides % 2 == 1 || !(4..=64).contains(&sides) => {
+            Err(InvalidProblem::Setting {
+                part: "polygon sides",
+                value: sides as f64,
+                expected: "an even number from 4 to 64",
+            })
+        }
+        _ => Ok(()),
+    }
+}

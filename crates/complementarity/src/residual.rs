@@ -1,0 +1,145 @@
+//! The one judge of every answer: natural-map residuals of the problem as posed.
+//!
+//! Nothing here is shared with any solver. A residual is zero exactly at the solutions.
+
+use crate::cone;
+use crate::matrix::norm;
+use crate::problem::{FrictionProblem, Lcp, MixedLcp, Mode};
+use serde::Serialize;
+
+/// Euclidean norm of the natural map, as it stands and over the norm of the constant vector.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Residual {
+    /// `|r|`.
+    pub absolute: f64,
+    /// `|r| / |q|` (friction problem: `|r| / |b|`); `|r|` where that vector is zero.
+    pub relative: f64,
+}
+
+impl Residual {
+    /// No answer at all.
+    pub const NONE: Self = Self { absolute: f64::INFINITY, relative: f64::INFINITY };
+
+    fn new(r: &[f64], constant: &[f64]) -> Self {
+        if r.iter().any(|x| x.is_nan()) {
+            return Self::NONE;
+        }
+        let (absolute, size) = (norm(r), norm(constant));
+        Self { absolute, relative: if size > 0.0 { absolute / size } else { absolute } }
+    }
+}
+
+/// `r = min(z, M z + q)`.
+pub fn lcp(problem: &Lcp, z: &[f64]) -> Residual {
+    if z.len() != problem.size() {
+        return Residual::NONE;
+    }
+    let w = problem.slack(z);
+    let r: Vec<f64> = z.iter().zip(&w).map(|(&z, &w)| natural(z, w)).collect();
+    Residual::new(&r, problem.vector())
+}
+
+/// `r_i = min(z_i, w_i)` on complementarity rows, `w_i` on equality rows.
+pub fn mixed(problem: &MixedLcp, z: &[f64]) -> Residual {
+    if z.len() != problem.size() {
+        return Residual::NONE;
+    }
+    let w = problem.slack(z);
+    let r: Vec<f64> =
+        (0..z.len()).map(|i| if problem.complementary()[i] { natural(z[i], w[i]) } else { w[i] }).collect();
+    Residual::new(&r, problem.vector())
+}
+
+/// Rolling contact: `r = lambda - P_K(lambda - s~)` with `s~ = (s_n + mu sigma(-s_t), s_t)`, `K` the
+/// force cone and `sigma` the support function of the friction set (the disc: `|s_t|`; design of
+/// De Saxce). Sliding contact: `r_n = min(lambda_n, s_n)`, `r_t = lambda_t + mu lambda_n direction`.
+pub fn friction(problem: &FrictionProblem, lambda: &[f64]) -> Residual {
+    if lambda.len() != problem.size() {
+        return Residual::NONE;
+    }
+    let rows = problem.rows_per_contact();
+    let planar = rows == 2;
+    let s = problem.speed(lambda);
+    let mut r = vec![0.0; s.len()];
+    for c in 0..problem.contacts() {
+        let mu = problem.mu()[c];
+        let pick = |v: &[f64]| [v[rows * c], v[rows * c + 1], if planar { 0.0 } else { v[rows * c + 2] }];
+        let (l, s) = (pick(lambda), pick(&s));
+        let d = match problem.modes()[c] {
+            Mode::Rolling => {
+                let lift = mu * cone::support(problem.friction(), planar, [-s[1], -s[2]]);
+                let step = [l[0] - s[0] - lift, l[1] - s[1], l[2] - s[2]];
+                let p = cone::project(problem.friction(), planar, mu, step);
+                [l[0] - p[0], l[1] - p[1], l[2] - p[2]]
+            }
+            Mode::Sliding { direction } => {
+                [natural(l[0], s[0]), l[1] + mu * l[0] * direction[0], l[2] + mu * l[0] * direction[1]]
+            }
+        };
+        r[rows * c..][..rows].copy_from_slice(&d[..rows]);
+    }
+    Residual::new(&r, problem.vector())
+}
+
+/// `min` that keeps NaN.
+fn natural(z: f64, w: f64) -> f64 {
+    if z.is_nan() || w.is_nan() { f64::NAN } else { z.min(w) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Matrix;
+    use crate::problem::Friction;
+
+    #[test]
+    fn lcp_residual_is_the_norm_of_the_natural_map() {
+        let lcp_ = Lcp::new(Matrix::identity(2), vec![-3.0, 4.0]).unwrap();
+        assert_eq!(lcp(&lcp_, &[3.0, 0.0]).absolute, 0.0);
+        // z = (0, 0): w = (-3, 4), min = (-3, 0)
+        let r = lcp(&lcp_, &[0.0, 0.0]);
+        assert_eq!((r.absolute, r.relative), (3.0, 3.0 / 5.0));
+        assert_eq!(lcp(&lcp_, &[f64::NAN, 0.0]), Residual::NONE);
+        assert_eq!(lcp(&lcp_, &[1.0]), Residual::NONE);
+    }
+
+    #[test]
+    fn mixed_residual_asks_equalities_to_vanish() {
+        let p = MixedLcp::new(Matrix::identity(2), vec![2.0, -1.0], vec![false, true]).unwrap();
+        assert_eq!(mixed(&p, &[-2.0, 1.0]).absolute, 0.0);
+        assert_eq!(mixed(&p, &[0.0, 1.0]).absolute, 2.0);
+    }
+
+    /// A point mass pressed on a plane (force 1) and pushed sideways: sticks below mu, slides above.
+    #[test]
+    fn friction_residual_knows_stick_slip_and_separation() {
+        for friction_ in [Friction::Cone, Friction::Pyramid, Friction::Polygon { sides: 8 }] {
+            let at = |push: f64, press: f64, lambda: [f64; 3]| {
+                let p = FrictionProblem::new(
+                    Matrix::identity(3),
+                    vec![-press, push, 0.0],
+                    vec![0.5],
+                    3,
+                    friction_,
+                )
+                .unwrap();
+                friction(&p, &lambda).absolute
+            };
+            assert!(at(0.3, 1.0, [1.0, -0.3, 0.0]) < 1e-15, "sticks");
+            assert!(at(0.8, 1.0, [1.0, -0.5, 0.0]) < 1e-15, "slips along a corner or face middle");
+            assert!(at(0.8, -1.0, [0.0, 0.0, 0.0]) < 1e-15, "separates");
+            assert!(at(0.8, 1.0, [1.0, -0.3, 0.0]) > 0.05, "slip below the limit is wrong");
+            assert!(at(0.3, 1.0, [1.0, 0.3, 0.0]) > 0.05, "friction that pushes is wrong");
+        }
+    }
+
+    #[test]
+    fn sliding_contact_is_judged_by_its_given_direction() {
+        let p = FrictionProblem::new(Matrix::identity(2), vec![-1.0, 5.0], vec![0.5], 2, Friction::Pyramid)
+            .unwrap()
+            .with_modes(vec![Mode::Sliding { direction: [-1.0, 0.0] }])
+            .unwrap();
+        assert_eq!(friction(&p, &[1.0, 0.5]).absolute, 0.0);
+        assert_eq!(friction(&p, &[1.0, -0.5]).absolute, 1.0);
+    }
+}

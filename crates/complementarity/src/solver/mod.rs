@@ -1,0 +1,3 @@
+//! Who answers: one algorithm a file. Only `portfolio` knows the others.
+
+pub mod portfolio;
