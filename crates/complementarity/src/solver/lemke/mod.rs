@@ -119,13 +119,14 @@ pub struct Lemke {
     /// Basic variables at the start of the path, row by row of the problem.
     base: Vec<usize>,
     ties: Vec<usize>,
-    active: Vec<usize>,
+    /// Basis to start from or to accept: indices of its `z`.
+    wanted: Vec<usize>,
     kept: Vec<usize>,
     basis: BasisSolver,
     z: Vec<f64>,
     /// The best answer so far and its basis.
     best: Vec<f64>,
-    best_active: Vec<usize>,
+    active: Vec<usize>,
     scratch: Vec<f64>,
     ray: Vec<f64>,
     ray_covering: f64,
@@ -144,7 +145,7 @@ impl Lemke {
 
     /// Indices of the basic `z` of the last solve's answer: the warm start of the next.
     pub fn active(&self) -> &[usize] {
-        &self.best_active
+        &self.active
     }
 
     /// Solves `lcp`, starting from the basis in which the `z` of `warm` are basic, if given
@@ -157,21 +158,21 @@ impl Lemke {
         self.ray.clear();
         self.best.clear();
         self.best.resize(n, 0.0);
-        self.best_active.clear();
+        self.active.clear();
         let mut outcome =
             Outcome { end: End::Inexact, pivots: 0, starts: 0, residual: residual::lcp(lcp, &self.best) };
         if lcp.vector().iter().all(|&q| q >= 0.0) {
             outcome.end = End::Solved;
             return outcome;
         }
-        self.active.clear();
+        self.wanted.clear();
         if let Some(warm) = warm {
             self.scratch.clear();
             self.scratch.resize(n, 0.0);
             for &i in warm.iter().filter(|&&i| i < n) {
                 self.scratch[i] = 1.0;
             }
-            self.active.extend((0..n).filter(|&i| self.scratch[i] > 0.0));
+            self.wanted.extend((0..n).filter(|&i| self.scratch[i] > 0.0));
             if self.accept_basis(lcp, &mut outcome) {
                 return outcome;
             }
@@ -181,20 +182,20 @@ impl Lemke {
             // Cold starts take turns with starts from where the last path ended.
             let from_last = if start == 0 { warm.is_some() } else { start % 3 == 2 };
             if !from_last {
-                self.active.clear();
+                self.wanted.clear();
             }
             self.c.clear();
             self.c.extend((0..n).map(|_| if start == 0 { 1.0 } else { covering_entry(&mut random) }));
             outcome.starts = start + 1;
             self.load(lcp);
-            if !self.pivot_to_active() {
-                self.active.clear();
+            if !self.pivot_to_wanted() {
+                self.wanted.clear();
                 self.load(lcp);
             }
             self.set_covering();
             outcome.end = self.follow_path(lcp, &mut outcome.pivots, watch);
-            self.active.clear();
-            self.active.extend((0..n).filter(|&i| self.t.row_of(n + i).is_some()));
+            self.wanted.clear();
+            self.wanted.extend((0..n).filter(|&i| self.t.row_of(n + i).is_some()));
             if outcome.end == End::Inexact && self.accept_basis(lcp, &mut outcome) {
                 return outcome;
             }
@@ -206,7 +207,7 @@ impl Lemke {
     pub fn report(&self, outcome: Outcome) -> Report {
         let stopped = |reason: String| Certificate::Stopped { reason };
         let (status, certificate) = match outcome.end {
-            End::Solved => (Status::Solved, Certificate::Basis { active: self.best_active.clone() }),
+            End::Solved => (Status::Solved, Certificate::Basis { active: self.active.clone() }),
             End::Ray => (
                 Status::Stalled,
                 Certificate::Ray {
@@ -237,11 +238,11 @@ impl Lemke {
         }
     }
 
-    /// Solves the basis `active` afresh and keeps its solution if it is the best so far.
+    /// Solves the basis `wanted` afresh and keeps its solution if it is the best so far.
     fn accept_basis(&mut self, lcp: &Lcp, outcome: &mut Outcome) -> bool {
         self.z.clear();
         self.z.resize(lcp.size(), 0.0);
-        let solved = self.basis.solve(lcp.matrix(), lcp.vector(), &self.d, &self.active, &mut self.z);
+        let solved = self.basis.solve(lcp.matrix(), lcp.vector(), &self.d, &self.wanted, &mut self.z);
         if solved.is_err() {
             return false;
         }
@@ -252,7 +253,7 @@ impl Lemke {
         if found.absolute <= outcome.residual.absolute {
             outcome.residual = found;
             self.best.copy_from_slice(&self.z);
-            self.best_active.clone_from(&self.active);
+            self.active.clone_from(&self.wanted);
         }
         let good = found.relative <= self.settings.tolerance;
         if good {
@@ -274,13 +275,13 @@ impl Lemke {
         }
     }
 
-    /// Pivots from `w` basic to the complementary basis with `active` basic; false if singular.
-    fn pivot_to_active(&mut self) -> bool {
+    /// Pivots from `w` basic to the complementary basis with `wanted` basic; false if singular.
+    fn pivot_to_wanted(&mut self) -> bool {
         let n = self.t.rows();
-        for &j in &self.active {
+        for &j in &self.wanted {
             let column = self.t.column_of(n + j).expect("not yet basic");
             let (mut best, mut row) = (self.settings.pivot_tolerance, None);
-            for &i in &self.active {
+            for &i in &self.wanted {
                 if let Some(r) = self.t.row_of(i)
                     && self.t.entry(r, column).abs() > best
                 {
@@ -298,7 +299,7 @@ impl Lemke {
         let n = self.t.rows();
         self.base.clear();
         self.base.extend(0..n);
-        for &i in &self.active {
+        for &i in &self.wanted {
             self.base[i] = n + i;
         }
         for i in 0..n {
