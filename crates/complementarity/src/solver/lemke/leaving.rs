@@ -31,18 +31,18 @@ impl Lemke {
     pub(super) fn leaving(&mut self, entering: usize) -> Option<usize> {
         let n = self.t.rows();
         let column = self.t.column_of(entering)?;
+        self.t.gather(column, &mut self.constants, &mut self.pivots);
         let (mut largest, mut largest_constant) = (1.0f64, 1.0f64);
-        for i in 0..n {
-            largest = largest.max(self.t.entry(i, column).abs());
-            largest_constant = largest_constant.max(self.t.constant(i));
+        for (&c, p) in self.constants.iter().zip(&mut self.pivots) {
+            *p = -*p;
+            largest = larger(p.abs(), largest);
+            largest_constant = larger(c, largest_constant);
         }
         let smallest_pivot = self.settings.pivot_tolerance * largest;
         let mut least = f64::INFINITY;
-        for i in 0..n {
-            let pivot = -self.t.entry(i, column);
-            if pivot > smallest_pivot {
-                least = least.min(self.t.constant(i).max(0.0) / pivot);
-            }
+        for (&c, &pivot) in self.constants.iter().zip(&self.pivots) {
+            let ratio = if pivot > smallest_pivot { larger(c, 0.0) / pivot } else { f64::INFINITY };
+            least = if ratio < least { ratio } else { least };
         }
         if least == f64::INFINITY {
             return None;
@@ -50,11 +50,10 @@ impl Lemke {
         let tolerance = self.settings.tie_tolerance * largest_constant;
         self.ties.clear();
         let mut largest_tied = 0.0f64;
-        for i in 0..n {
-            let pivot = -self.t.entry(i, column);
-            if pivot > smallest_pivot && self.t.constant(i) <= least * pivot + tolerance {
+        for (i, (&c, &pivot)) in self.constants.iter().zip(&self.pivots).enumerate() {
+            if pivot > smallest_pivot && c <= least * pivot + tolerance {
                 self.ties.push(i);
-                largest_tied = largest_tied.max(pivot);
+                largest_tied = larger(pivot, largest_tied);
             }
         }
         if let Some(row) = self.t.row_of(2 * n)
@@ -63,15 +62,15 @@ impl Lemke {
             return Some(row);
         }
         if self.ties.len() > 1 {
-            let t = &self.t;
-            self.ties.retain(|&i| -t.entry(i, column) >= SMALL_TIED_PIVOT * largest_tied);
-            self.break_ties(column);
+            let pivots = &self.pivots;
+            self.ties.retain(|&i| pivots[i] >= SMALL_TIED_PIVOT * largest_tied);
+            self.break_ties();
         }
         self.ties.first().copied()
     }
 
-    fn break_ties(&mut self, column: usize) {
-        let t = &self.t;
+    fn break_ties(&mut self) {
+        let (t, pivots) = (&self.t, &self.pivots);
         for &variable in &self.base {
             if self.ties.len() == 1 {
                 return;
@@ -82,11 +81,16 @@ impl Lemke {
                     Some(c) => -t.entry(i, c),
                     None => f64::from(own_row == Some(i)),
                 };
-                unscaled / -t.entry(i, column)
+                unscaled / pivots[i]
             };
             let least = self.ties.iter().map(|&i| value(i)).fold(f64::INFINITY, f64::min);
             let tolerance = self.settings.tie_tolerance * least.abs().max(1.0);
             self.ties.retain(|&i| value(i) <= least + tolerance);
         }
     }
+}
+
+/// `f64::max` without its care for NaN: one instruction.
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
 }

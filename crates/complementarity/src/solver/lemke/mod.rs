@@ -119,6 +119,9 @@ pub struct Lemke {
     /// Basic variables at the start of the path, row by row of the problem.
     base: Vec<usize>,
     ties: Vec<usize>,
+    /// Constants and pivots of the ratio test, row by row.
+    constants: Vec<f64>,
+    pivots: Vec<f64>,
     /// Basis to start from or to accept: indices of its `z`.
     wanted: Vec<usize>,
     kept: Vec<usize>,
