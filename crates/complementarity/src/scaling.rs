@@ -1,6 +1,6 @@
-//! Symmetric equilibration: `D M D` with the largest entry of each row and column pair near 1.
+//! Equilibration: scaling that brings the largest entries of rows and columns near 1.
 //!
-//! `z = D z~`, `w = D^-1 w~` keeps signs and complementarity, and unlike two-sided scaling it keeps what
+//! Symmetric: `z = D z~`, `w = D^-1 w~` keeps signs and complementarity, and unlike two-sided scaling it keeps what
 //! Lemke's guarantees rest on (positive definite, copositive). Ruiz' iteration; factors are powers of two,
 //! so that scaling rounds nothing.
 
@@ -32,6 +32,29 @@ pub(crate) fn symmetric(m: &Matrix, d: &mut Vec<f64>, largest: &mut Vec<f64>) {
             break;
         }
     }
+}
+
+/// Two-sided: `R M C`, for matrices whose rows and columns differ in units (mixed problems, before their
+/// free variables are eliminated).
+pub(crate) fn two_sided(m: &Matrix) -> (Vec<f64>, Vec<f64>) {
+    let n = m.rows();
+    let (mut r, mut c) = (vec![1.0; n], vec![1.0; n]);
+    for _ in 0..SWEEPS {
+        let (mut rows, mut columns) = (vec![0.0f64; n], vec![0.0f64; n]);
+        for i in 0..n {
+            for (j, a) in m.row(i).iter().enumerate() {
+                let size = (r[i] * a * c[j]).abs();
+                rows[i] = rows[i].max(size);
+                columns[j] = columns[j].max(size);
+            }
+        }
+        for (x, l) in r.iter_mut().zip(rows).chain(c.iter_mut().zip(columns)) {
+            if l > 0.0 {
+                *x = power_of_two(*x / l.sqrt());
+            }
+        }
+    }
+    (r, c)
 }
 
 /// Largest `|di a_j d_j|` of a row, and its part in the columns' `largest`.

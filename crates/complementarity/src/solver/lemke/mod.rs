@@ -60,7 +60,7 @@ impl Default for Settings {
             starts: 12,
             max_pivots: None,
             pivot_tolerance: 1e-11,
-            tie_tolerance: 1e-13,
+            tie_tolerance: 1e-11,
             check_interval: 50,
             drift_tolerance: 1e-9,
         }
@@ -72,12 +72,32 @@ impl Default for Settings {
 pub enum End {
     /// On a complementary basis whose residual is within tolerance.
     Solved,
-    /// The last start ended on a ray.
+    /// Unsolved, and the first ray met is kept.
     Ray,
     /// The last start ran out of pivots.
     PivotLimit,
     /// The last start reached a basis, but its solution is not within tolerance.
     Inexact,
+}
+
+/// Complementary basis from which a start sets out.
+enum Base {
+    /// All `w` basic.
+    Slack,
+    /// Where the last path ended, or the warm start.
+    Last,
+    /// A random one: some problems (bimatrix games) send every path from the slack basis to a ray.
+    Random,
+}
+
+impl Base {
+    fn of_start(start: usize, warm: bool) -> Self {
+        match start % 3 {
+            0 if start > 0 || warm => Self::Last,
+            2 => Self::Random,
+            _ => Self::Slack,
+        }
+    }
 }
 
 /// What a solve did; the solution itself is in [`Lemke::solution`].
@@ -182,18 +202,18 @@ impl Lemke {
         }
         let mut random = 0x5eed;
         for start in 0..self.settings.starts.max(1) {
-            // Cold starts take turns with starts from where the last path ended.
-            let from_last = if start == 0 { warm.is_some() } else { start % 3 == 2 };
-            if !from_last {
-                self.wanted.clear();
-            }
+            outcome.starts = start + 1;
             self.c.clear();
             self.c.extend((0..n).map(|_| if start == 0 { 1.0 } else { covering_entry(&mut random) }));
-            outcome.starts = start + 1;
             self.load(lcp);
-            if !self.pivot_to_wanted() {
-                self.wanted.clear();
-                self.load(lcp);
+            match Base::of_start(start, warm.is_some()) {
+                Base::Slack => self.wanted.clear(),
+                Base::Last if self.pivot_to_wanted() => (),
+                Base::Last => {
+                    self.wanted.clear();
+                    self.load(lcp);
+                }
+                Base::Random => self.pivot_at_random(&mut random),
             }
             self.set_covering();
             outcome.end = self.follow_path(lcp, &mut outcome.pivots, watch);
@@ -202,6 +222,9 @@ impl Lemke {
             if outcome.end == End::Inexact && self.accept_basis(lcp, &mut outcome) {
                 return outcome;
             }
+        }
+        if !self.ray.is_empty() {
+            outcome.end = End::Ray;
         }
         outcome
     }
@@ -297,6 +320,45 @@ impl Lemke {
         true
     }
 
+    /// Principal pivots of order 1, or 2 where the diagonal is small, on a random half of the pairs;
+    /// leaves the basis in `wanted`.
+    fn pivot_at_random(&mut self, random: &mut u64) {
+        const SMALL: f64 = 1e-3;
+        let n = self.t.rows();
+        let place = |t: &Dictionary, i: usize| {
+            let row = t.row_of(i).or(t.row_of(n + i)).expect("one of a pair is basic");
+            let column = t.column_of(n + i).or(t.column_of(i)).expect("one of a pair is nonbasic");
+            (row, column)
+        };
+        for i in 0..n {
+            if splitmix(random) < 0.5 {
+                continue;
+            }
+            let (row, column) = place(&self.t, i);
+            if self.t.entry(row, column).abs() > SMALL {
+                self.t.pivot(row, column);
+                continue;
+            }
+            let partner = (0..n)
+                .filter(|&j| j != i)
+                .map(|j| {
+                    let (row_j, column_j) = place(&self.t, j);
+                    let size = self.t.entry(row, column_j).abs().min(self.t.entry(row_j, column).abs());
+                    (size * (0.5 + splitmix(random)), row_j, column_j)
+                })
+                .max_by(|a, b| a.0.total_cmp(&b.0));
+            if let Some((size, row_j, column_j)) = partner
+                && size > SMALL
+            {
+                // column_j first: its pivot leaves the entry (row_j, column) nearly as it is
+                self.t.pivot(row, column_j);
+                self.t.pivot(row_j, column);
+            }
+        }
+        self.wanted.clear();
+        self.wanted.extend((0..n).filter(|&i| self.t.row_of(n + i).is_some()));
+    }
+
     /// Puts the covering vector into its column and notes the base.
     fn set_covering(&mut self) {
         let n = self.t.rows();
@@ -347,7 +409,9 @@ impl Lemke {
                     match self.leaving(entering) {
                         Some(row) => row,
                         None => {
-                            self.keep_ray(entering);
+                            if self.ray.is_empty() {
+                                self.keep_ray(entering);
+                            }
                             return End::Ray;
                         }
                     }
@@ -435,13 +499,16 @@ impl Lemke {
     }
 }
 
-/// Entry of a random covering vector, log-uniform in [1/16, 16] (splitmix64).
+/// Entry of a random covering vector, log-uniform in [1/16, 16].
 fn covering_entry(state: &mut u64) -> f64 {
+    (8.0 * splitmix(state) - 4.0).exp2()
+}
+
+/// Uniform in [0, 1) (Steele, Lea, Flood: splitmix64).
+fn splitmix(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut x = *state;
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^= x >> 31;
-    let uniform = (x >> 11) as f64 / (1u64 << 53) as f64;
-    (8.0 * uniform - 4.0).exp2()
+    ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
