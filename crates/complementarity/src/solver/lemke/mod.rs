@@ -57,7 +57,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             tolerance: 1e-8,
-            starts: 12,
+            starts: 40,
             max_pivots: None,
             pivot_tolerance: 1e-11,
             tie_tolerance: 1e-11,
