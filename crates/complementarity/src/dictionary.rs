@@ -43,6 +43,16 @@ impl Dictionary {
         self.place.extend((0..rows).chain(0..columns));
     }
 
+    /// Becomes a copy; allocates only when it grows.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.data.clone_from(&other.data);
+        self.column.clone_from(&other.column);
+        (self.rows, self.columns, self.stride) = (other.rows, other.columns, other.stride);
+        self.basic.clone_from(&other.basic);
+        self.nonbasic.clone_from(&other.nonbasic);
+        self.place.clone_from(&other.place);
+    }
+
     /// Row of a basic variable.
     #[inline]
     pub fn row_of(&self, variable: usize) -> Option<usize> {
