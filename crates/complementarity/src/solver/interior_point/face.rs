@@ -114,7 +114,8 @@ impl<'a> Face<'a> {
         // per null vector v: the change of the entry that can block, z_i in the face and w_j outside it
         let mut moves: Vec<Vec<f64>> = self.null_space();
         for v in &mut moves {
-            let change: Vec<f64> = (0..n).map(|i| if in_face[i] { v[i] } else { dot(self.p.m.row(i), v) }).collect();
+            let change: Vec<f64> =
+                (0..n).map(|i| if in_face[i] { v[i] } else { dot(self.p.m.row(i), v) }).collect();
             *v = change;
         }
         let mut blocked = vec![false; n];

@@ -9,25 +9,24 @@ use crate::matrix::dot;
 pub(super) struct Feasible {
     newton: Newton,
     step: Step,
-    /// `beta_k`.
-    beta: f64,
 }
 
 impl Feasible {
-    pub fn new(n: usize, settings: &Settings) -> Self {
-        Self { newton: Newton::default(), step: Step::zeros(n), beta: settings.centering }
+    pub fn new(n: usize) -> Self {
+        Self { newton: Newton::default(), step: Step::zeros(n) }
     }
 
     /// One step from a strictly feasible point to the next; returns the step size.
     pub fn advance(&mut self, p: &Scaled, at: &mut Point, settings: &Settings) -> Result<f64, Stop> {
         let n = p.order();
         let xi = at.gap() / n as f64;
+        let beta = settings.beta;
         let zeta = settings.zeta * n as f64;
 
         // Step 1, (38) with the sign corrected and dw = M dz eliminated
         self.newton.factor(&p.m, at).map_err(|_| Stop::Singular)?;
         for i in 0..n {
-            self.step.dz[i] = self.beta * xi / at.z[i] - at.w[i];
+            self.step.dz[i] = beta * xi / at.z[i] - at.w[i];
         }
         self.newton.solve(&mut self.step.dz).map_err(|_| Stop::Singular)?;
         for i in 0..n {
@@ -36,7 +35,7 @@ impl Feasible {
 
         // Step 2, (39)
         let mut lambda = settings.eta * at.boundary(&self.step).min(1.0);
-        let wanted = settings.sigma * (1.0 - self.beta) * zeta;
+        let wanted = settings.sigma * (1.0 - beta) * zeta;
         let mut trials = 0;
         while potential_change(at, &self.step, lambda, zeta) > -wanted * lambda {
             lambda *= settings.rho;
@@ -48,9 +47,6 @@ impl Feasible {
 
         // Step 3
         at.advance(&self.step, lambda)?;
-        if lambda >= settings.long_step {
-            self.beta = (self.beta * settings.centering_decay).max(settings.centering_least);
-        }
         Ok(lambda)
     }
 }

@@ -23,6 +23,7 @@ pub(super) struct Answer {
 #[derive(Debug, Default)]
 pub(super) struct Finish {
     basis: BasisSolver,
+    now: Vec<usize>,
     last: Vec<usize>,
     tried: Vec<usize>,
     z: Vec<f64>,
@@ -31,30 +32,34 @@ pub(super) struct Finish {
 impl Finish {
     /// On the way: solves the basis as soon as two points in a row agree on it.
     pub fn early(&mut self, lcp: &Lcp, p: &Scaled, at: &Point, settings: &Settings) -> Option<Answer> {
-        let active = identify(at);
-        let fresh = active == self.last && active != self.tried;
-        self.last.clone_from(&active);
-        if !fresh {
+        std::mem::swap(&mut self.now, &mut self.last);
+        self.now.clear();
+        self.now.extend(identify(at));
+        let near = at.gap() <= settings.early_gap * p.order() as f64;
+        if !near || self.now != self.last || self.now == self.tried {
             return None;
         }
+        let active = self.now.clone();
         self.tried.clone_from(&active);
         self.solve(lcp, p, &active, settings).ok()
     }
 
     /// At the end: with faces, exchanges and doubtful pairs.
     pub fn thorough(&mut self, lcp: &Lcp, p: &Scaled, at: &Point, settings: &Settings) -> Option<Answer> {
-        let first = identify(at);
+        let first: Vec<usize> = identify(at).collect();
         let mut active = first.clone();
-        for _ in 0..=settings.max_exchanges {
-            let wrong = match self.solve(lcp, p, &active, settings) {
+        for round in 0..=settings.max_exchanges {
+            let mut wrong = match self.solve(lcp, p, &active, settings) {
                 Ok(answer) => return Some(answer),
                 Err(wrong) => wrong,
             };
-            let on_face = match self.solve_face(lcp, p, at, &active, settings) {
-                Ok(answer) => return Some(answer),
-                Err(wrong) => wrong,
-            };
-            let wrong = if wrong.is_empty() { on_face } else { wrong };
+            if wrong.is_empty() || round == 0 {
+                let on_face = match self.solve_face(lcp, p, at, &active, settings) {
+                    Ok(answer) => return Some(answer),
+                    Err(wrong) => wrong,
+                };
+                wrong = if wrong.is_empty() { on_face } else { wrong };
+            }
             if wrong.is_empty() {
                 break;
             }
@@ -71,11 +76,15 @@ impl Finish {
     }
 
     /// The basis, or the pairs with wrong signs (none if it is singular).
-    fn solve(&mut self, lcp: &Lcp, p: &Scaled, active: &[usize], settings: &Settings) -> Result<Answer, Vec<usize>> {
+    fn solve(
+        &mut self,
+        lcp: &Lcp,
+        p: &Scaled,
+        active: &[usize],
+        settings: &Settings,
+    ) -> Result<Answer, Vec<usize>> {
         self.z.resize(p.order(), 0.0);
-        self.basis
-            .solve(lcp.matrix(), lcp.vector(), &p.d, active, &mut self.z)
-            .map_err(|_| Vec::new())?;
+        self.basis.solve(lcp.matrix(), lcp.vector(), &p.d, active, &mut self.z).map_err(|_| Vec::new())?;
         let z = checked(p, p.scaled(&self.z), active, settings)?;
         Ok(judged(lcp, p, &z, Some(active.to_vec())))
     }
@@ -100,14 +109,18 @@ impl Finish {
 }
 
 /// `z` without the negative zeros of rounding, or the pairs whose signs are wrong beyond it.
-fn checked(p: &Scaled, mut z: Vec<f64>, active: &[usize], settings: &Settings) -> Result<Vec<f64>, Vec<usize>> {
+fn checked(
+    p: &Scaled,
+    mut z: Vec<f64>,
+    active: &[usize],
+    settings: &Settings,
+) -> Result<Vec<f64>, Vec<usize>> {
     let largest = z.iter().fold(1.0f64, |m, z| m.max(z.abs()));
     let zero = settings.rounding * largest;
     let mut is_active = vec![false; z.len()];
     active.iter().for_each(|&i| is_active[i] = true);
-    let wrong: Vec<usize> = (0..z.len())
-        .filter(|&i| if is_active[i] { z[i] < -zero } else { p.slack(i, &z) < -zero })
-        .collect();
+    let wrong: Vec<usize> =
+        (0..z.len()).filter(|&i| if is_active[i] { z[i] < -zero } else { p.slack(i, &z) < -zero }).collect();
     let solves = active.iter().all(|&i| p.slack(i, &z).abs() <= zero);
     if !wrong.is_empty() || !solves || !largest.is_finite() {
         return Err(wrong);
@@ -122,8 +135,8 @@ fn judged(lcp: &Lcp, p: &Scaled, z: &[f64], active: Option<Vec<usize>>) -> Answe
     Answer { z, residual, active }
 }
 
-fn identify(at: &Point) -> Vec<usize> {
-    (0..at.z.len()).filter(|&i| at.z[i] > at.w[i]).collect()
+fn identify(at: &Point) -> impl Iterator<Item = usize> {
+    (0..at.z.len()).filter(|&i| at.z[i] > at.w[i])
 }
 
 /// Pairs whose larger entry is near the smaller, the closest first.

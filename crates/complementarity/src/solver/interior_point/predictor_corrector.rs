@@ -45,7 +45,7 @@ impl PredictorCorrector {
         self.system.solve(p, at, |_| 0.0, &mut self.predictor)?;
         let alpha_p = at.boundary(&self.predictor).min(1.0);
         let mu_p = at.gap_after(&self.predictor, alpha_p) / n;
-        let s = (mu_p / mu).powi(3).clamp(settings.sigma_least, 1.0);
+        let s = (mu_p / mu).powi(3).clamp(settings.least_centering, 1.0);
 
         let step = &self.predictor;
         let right = |i: usize| s * mu - step.dw[i] * step.dz[i];

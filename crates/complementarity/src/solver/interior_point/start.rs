@@ -8,15 +8,21 @@ use crate::linear_program;
 use crate::matrix::dot;
 use crate::problem::Lcp;
 
-/// `z = w = e`, in scaled variables.
-pub(super) fn positive(p: &Scaled) -> Point {
-    Point { z: vec![1.0; p.order()], w: vec![1.0; p.order()] }
+/// `z = w = size e`, in scaled variables.
+pub(super) fn positive(p: &Scaled, size: f64) -> Point {
+    Point { z: vec![size; p.order()], w: vec![size; p.order()] }
 }
 
 /// Step 0 of trinkle1995's appendix: `(w, z) > 0` with `w = M z + q`. The cheap ways first:
 /// along `e`, along `M^-1 e`, by Newton steps towards the central path; then by a linear program,
 /// which decides whether there is such a point.
-pub(super) fn strictly_feasible(lcp: &Lcp, p: &Scaled, settings: &Settings) -> Result<Point, Stop> {
+/// `count` hears of every Newton step.
+pub(super) fn strictly_feasible(
+    lcp: &Lcp,
+    p: &Scaled,
+    settings: &Settings,
+    count: &mut dyn FnMut(),
+) -> Result<Point, Stop> {
     let n = p.order();
     if let Some(point) = along(p, &vec![1.0; n]) {
         return Ok(point);
@@ -29,7 +35,7 @@ pub(super) fn strictly_feasible(lcp: &Lcp, p: &Scaled, settings: &Settings) -> R
             return Ok(point);
         }
     }
-    if let Some(point) = towards_path(p, settings) {
+    if let Some(point) = towards_path(p, settings, count) {
         return Ok(point);
     }
     linear_program::strictly_feasible(lcp).and_then(|z| exact(p, p.scaled(&z))).ok_or(Stop::NoInterior)
@@ -52,11 +58,12 @@ fn along(p: &Scaled, x: &[f64]) -> Option<Point> {
 }
 
 /// Damped Newton steps on `w = M z + q`, `w o z = e` from `w = z = e`: the first full one is feasible.
-fn towards_path(p: &Scaled, settings: &Settings) -> Option<Point> {
-    let mut at = positive(p);
+fn towards_path(p: &Scaled, settings: &Settings, count: &mut dyn FnMut()) -> Option<Point> {
+    let mut at = positive(p, 1.0);
     let mut system = Infeasible::new(p.order());
     let mut step = Step::zeros(p.order());
     for _ in 0..settings.max_start_steps {
+        count();
         system.factor(p, &at).ok()?;
         system.solve(p, &at, |_| 1.0, &mut step).ok()?;
         let alpha = (settings.eta * at.boundary(&step)).min(1.0);

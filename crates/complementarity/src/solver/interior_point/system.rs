@@ -65,6 +65,12 @@ pub(super) struct Point {
 }
 
 impl Point {
+    /// Becomes a copy; allocates nothing.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.z.copy_from_slice(&other.z);
+        self.w.copy_from_slice(&other.w);
+    }
+
     /// The complementarity gap `w' z`.
     pub fn gap(&self) -> f64 {
         dot(&self.w, &self.z)
@@ -72,9 +78,7 @@ impl Point {
 
     /// The gap after a step `lambda` along `(dw, dz)`.
     pub fn gap_after(&self, step: &Step, lambda: f64) -> f64 {
-        (0..self.z.len())
-            .map(|i| (self.w[i] + lambda * step.dw[i]) * (self.z[i] + lambda * step.dz[i]))
-            .sum()
+        (0..self.z.len()).map(|i| (self.w[i] + lambda * step.dw[i]) * (self.z[i] + lambda * step.dz[i])).sum()
     }
 
     /// The largest step that keeps the pair nonnegative (infinite if every step does).
