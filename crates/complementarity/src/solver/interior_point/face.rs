@@ -158,3 +158,32 @@ fn exchange(a: &mut Matrix, k: usize, (i, j): (usize, usize)) {
         row.swap(k, j);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Lcp;
+
+    /// `w = z_1 + z_2 - 1` twice: the solutions are the segment from (1, 0) to (0, 1).
+    #[test]
+    fn a_singular_face_is_met_at_its_nearest_point_and_left_at_a_vertex() {
+        let m = Matrix::from_rows(&[&[1.0, 1.0], &[1.0, 1.0]]);
+        let p = Scaled::new(&Lcp::new(m, vec![-1.0, -1.0]).unwrap()).unwrap();
+        let face = Face::new(&p, &[0, 1], 1e-10);
+        assert_eq!(face.rank, 1);
+        let z = face.nearest(&[0.6, 0.39]);
+        assert!((z[0] + z[1] - 1.0).abs() < 1e-15 && z[0] > 0.5 && z[1] > 0.3);
+        assert_eq!(face.vertex(&z).len(), 1);
+    }
+
+    #[test]
+    fn a_move_along_the_face_stops_where_an_idle_w_would_turn_negative() {
+        // w_3 = 1 - z_1: z_1 may not grow beyond 1 while z_1 + z_2 = 3; z_1 = 1 is nearer than z_1 = 0
+        let m = Matrix::from_rows(&[&[1.0, 1.0, 0.0], &[1.0, 1.0, 0.0], &[-1.0, 0.0, 0.0]]);
+        let p = Scaled::new(&Lcp::new(m, vec![-3.0, -3.0, 1.0]).unwrap()).unwrap();
+        let face = Face::new(&p, &[0, 1], 1e-10);
+        let scale = p.size;
+        let z = face.nearest(&[0.9 / scale, 2.1 / scale, 0.0]);
+        assert_eq!(face.vertex(&z), [0, 1, 2]);
+    }
+}
