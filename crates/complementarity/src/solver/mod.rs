@@ -1,4 +1,5 @@
 //! Who answers: one algorithm a file. Only `portfolio` knows the others.
 
+pub mod decide;
 pub mod interior_point;
 pub mod portfolio;
