@@ -50,7 +50,7 @@ impl Random {
 
 fn problem(m: Matrix, z: &[f64], w: &[f64]) -> Lcp {
     let q = m.times(z).iter().zip(w).map(|(mz, w)| w - mz).collect();
-    Lcp::new(m, q).unwrap()
+    Lcp::new(m, q).expect("finite numbers")
 }
 
 fn run(lcp: &Lcp, variant: Variant) -> Report {
@@ -309,7 +309,7 @@ fn contacts(
         (0..6 * boxes).map(|k| if k % 6 == 2 { -1.0 } else { 0.0 } + 0.3 * random.draw()).collect();
     let a =
         Matrix::from_fn(j.rows(), j.rows(), |r, s| j.row(r).iter().zip(j.row(s)).map(|(a, b)| a * b).sum());
-    FrictionProblem::new(a, j.times(&v), vec![mu; list.len()], 3, Friction::Pyramid).unwrap()
+    FrictionProblem::new(a, j.times(&v), vec![mu; list.len()], 3, Friction::Pyramid).expect("finite numbers")
 }
 
 /// Each box stands with one corner on the box below: the rows of `J` are independent, as Theorem 3 asks.
