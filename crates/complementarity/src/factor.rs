@@ -6,6 +6,7 @@
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::lu::partial_pivoting as faer_lu;
 use faer::{MatMut, MatRef, Par, perm::PermRef};
+use std::ops::Range;
 
 /// Order below which the plain elimination is used (measured: equal near 64).
 const SMALL: usize = 64;
@@ -36,13 +37,27 @@ impl Lu {
         self.scratch.clear();
         self.scratch.resize(n, 0.0);
         self.data.clear();
-        self.data.reserve(n * n);
-        for i in 0..n {
-            for j in 0..n {
-                self.data.push(if n < SMALL { entry(i, j) } else { entry(j, i) });
+        if n < SMALL {
+            self.data.extend((0..n * n).map(|k| entry(k / n, k % n)));
+            self.factor_small()
+        } else {
+            self.data.resize(n * n, 0.0);
+            self.fill_by_columns(entry);
+            self.factor_large()
+        }
+    }
+
+    /// Tile by tile: the caller's matrix lies row by row, faer wants columns.
+    fn fill_by_columns(&mut self, entry: impl Fn(usize, usize) -> f64) {
+        const TILE: usize = 32;
+        let n = self.n;
+        for (rows, columns) in tiles(n, TILE) {
+            for i in rows {
+                for j in columns.clone() {
+                    self.data[j * n + i] = entry(i, j);
+                }
             }
         }
-        if n < SMALL { self.factor_small() } else { self.factor_large() }
     }
 
     fn factor_small(&mut self) -> Result<(), Singular> {
@@ -128,6 +143,12 @@ impl Lu {
             x[i] = (x[i] - sum) / row[i];
         }
     }
+}
+
+/// The index ranges of the tiles of an n x n matrix.
+fn tiles(n: usize, size: usize) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+    let range = move |start: usize| start..n.min(start + size);
+    (0..n).step_by(size).flat_map(move |i| (0..n).step_by(size).map(move |j| (range(i), range(j))))
 }
 
 #[cfg(test)]

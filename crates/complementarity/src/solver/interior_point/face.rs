@@ -6,6 +6,9 @@ use crate::matrix::{Matrix, dot};
 
 /// Corrections after the first solve, as in [`crate::basis`].
 const REFINEMENTS: usize = 2;
+/// Entries of a null vector below this share of its largest do not block: a step that they stop is mostly
+/// rounding.
+const NEGLIGIBLE: f64 = 1e-8;
 
 /// `P M_aa Q = L U` up to the numerical rank.
 pub(super) struct Face<'a> {
@@ -107,31 +110,25 @@ impl<'a> Face<'a> {
     /// is zero, until none are left (purification). Returns the pairs with `w = 0` held there.
     pub fn vertex(&self, z: &[f64]) -> Vec<usize> {
         let n = self.p.order();
-        let mut z = z.to_vec();
-        let mut w: Vec<f64> = (0..n).map(|i| self.p.slack(i, &z)).collect();
         let mut in_face = vec![false; n];
         self.active.iter().for_each(|&i| in_face[i] = true);
-        // per null vector v: the change of the entry that can block, z_i in the face and w_j outside it
-        let mut moves: Vec<Vec<f64>> = self.null_space();
-        for v in &mut moves {
-            let change: Vec<f64> =
-                (0..n).map(|i| if in_face[i] { v[i] } else { dot(self.p.m.row(i), v) }).collect();
-            *v = change;
-        }
+        // what can block: z_i in the face, w_j outside it; and how each null vector moves it
+        let mut level: Vec<f64> =
+            (0..n).map(|i| if in_face[i] { z[i] } else { self.p.slack(i, z) }).collect();
+        let change = |v: Vec<f64>| -> Vec<f64> {
+            (0..n).map(|i| if in_face[i] { v[i] } else { dot(self.p.m.row(i), &v) }).collect()
+        };
+        let mut moves: Vec<Vec<f64>> = self.null_space().into_iter().map(change).collect();
         let mut blocked = vec![false; n];
         while let Some(mut v) = moves.pop() {
-            let level = |i: usize| if in_face[i] { z[i] } else { w[i] };
             let size = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
             let hit = (0..n)
-                .filter(|&i| !blocked[i] && v[i].abs() > size * f64::EPSILON.sqrt())
-                .map(|i| (i, (level(i) / v[i]).abs(), v[i] > 0.0))
+                .filter(|&i| !blocked[i] && v[i].abs() > NEGLIGIBLE * size)
+                .map(|i| (i, (level[i] / v[i]).abs()))
                 .min_by(|a, b| a.1.total_cmp(&b.1));
-            let Some((i, _, _)) = hit else { continue };
-            let t = -level(i) / v[i];
-            for k in 0..n {
-                let x = if in_face[k] { &mut z[k] } else { &mut w[k] };
-                *x += t * v[k];
-            }
+            let Some((i, _)) = hit else { continue };
+            let t = -level[i] / v[i];
+            level.iter_mut().zip(&v).for_each(|(x, v)| *x += t * v);
             blocked[i] = true;
             // the others no longer move entry i
             let pivot = v[i];
@@ -156,5 +153,34 @@ fn exchange(a: &mut Matrix, k: usize, (i, j): (usize, usize)) {
     for r in 0..n {
         let row = a.row_mut(r);
         row.swap(k, j);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Lcp;
+
+    /// `w = z_1 + z_2 - 1` twice: the solutions are the segment from (1, 0) to (0, 1).
+    #[test]
+    fn a_singular_face_is_met_at_its_nearest_point_and_left_at_a_vertex() {
+        let m = Matrix::from_rows(&[&[1.0, 1.0], &[1.0, 1.0]]);
+        let p = Scaled::new(&Lcp::new(m, vec![-1.0, -1.0]).unwrap()).unwrap();
+        let face = Face::new(&p, &[0, 1], 1e-10);
+        assert_eq!(face.rank, 1);
+        let z = face.nearest(&[0.6, 0.39]);
+        assert!((z[0] + z[1] - 1.0).abs() < 1e-15 && z[0] > 0.5 && z[1] > 0.3);
+        assert_eq!(face.vertex(&z).len(), 1);
+    }
+
+    #[test]
+    fn a_move_along_the_face_stops_where_an_idle_w_would_turn_negative() {
+        // w_3 = 1 - z_1: z_1 may not grow beyond 1 while z_1 + z_2 = 3; z_1 = 1 is nearer than z_1 = 0
+        let m = Matrix::from_rows(&[&[1.0, 1.0, 0.0], &[1.0, 1.0, 0.0], &[-1.0, 0.0, 0.0]]);
+        let p = Scaled::new(&Lcp::new(m, vec![-3.0, -3.0, 1.0]).unwrap()).unwrap();
+        let face = Face::new(&p, &[0, 1], 1e-10);
+        let scale = p.size;
+        let z = face.nearest(&[0.9 / scale, 2.1 / scale, 0.0]);
+        assert_eq!(face.vertex(&z), [0, 1, 2]);
     }
 }

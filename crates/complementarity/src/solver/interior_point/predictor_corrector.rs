@@ -117,6 +117,7 @@ impl Neighbourhood {
     /// The step to a fraction of the boundary, shortened until the next point lies in the neighbourhood.
     fn longest(&self, at: &Point, step: &Step, settings: &Settings) -> f64 {
         let n = at.z.len();
+        // the fraction tends to 1 with mu, for superlinear convergence (Wright 1997, chapter 10)
         let fraction = settings.eta.max(1.0 - self.mu);
         let mut alpha = (fraction * at.boundary(step)).min(1.0);
         for _ in 0..settings.max_backtracks {

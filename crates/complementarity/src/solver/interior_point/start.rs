@@ -49,7 +49,7 @@ fn along(p: &Scaled, x: &[f64]) -> Option<Point> {
     let mut tau = 1.0f64;
     for i in 0..p.order() {
         let y = dot(p.m.row(i), x);
-        if !(y > f64::EPSILON) {
+        if y.is_nan() || y <= f64::EPSILON {
             return None;
         }
         tau = tau.max(-2.0 * p.q[i] / y);
