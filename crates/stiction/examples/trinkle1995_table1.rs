@@ -1,7 +1,7 @@
 //! Table 1 of trinkle1995 beside ours: 35 random contact problems x 10 friction coefficients.
 //!
 //! ```text
-//! cargo run --release --example trinkle1995_table1 -- [--sizes 2,10] [--seed N] [--write DIR] [--json]
+//! cargo run --release --example trinkle1995_table1 -- [--sizes 2,10] [--all-to 16] [--seed N] [--write DIR] [--json]
 //! ```
 //!
 //! The paper's 328 problems are not published; ours are drawn as `stiction::random` says, so the columns show the
@@ -18,38 +18,42 @@ use stiction::random::{Case, table1};
 
 /// The solvers, one function a column.
 mod columns {
-    use complementarity::problem::Lcp;
     use complementarity::report::Report;
-    use complementarity::solver::portfolio::{Method, Settings, solve_lcp};
+    use complementarity::solver::portfolio::{self, solve_lcp};
+    use complementarity::solver::{decide, interior_point, lemke};
     use stiction::random::Case;
 
-    fn with(method: Method, all: bool, problem: &Lcp) -> Report {
-        solve_lcp(problem, &Settings { method, all, ..Settings::default() }, &mut |_| {})
-    }
-
-    /// Lemke's method under the paper's limit of 100 pivots, and the covering vectors it may try.
+    /// Lemke's method under the paper's limit of 100 pivots a start.
     pub fn lemke_100(case: &Case) -> Report {
-        with(Method::Lemke, false, &case.lcp.problem)
+        lemke::solve(&case.lcp.problem, &lemke::Settings { max_pivots: Some(100), ..Default::default() })
     }
 
     /// Lemke's method without a limit that binds.
     pub fn lemke(case: &Case) -> Report {
-        with(Method::Lemke, false, &case.lcp.problem)
+        lemke::solve(&case.lcp.problem, &lemke::Settings::default())
     }
 
-    /// The interior-point method.
+    /// The paper's feasible interior-point method.
+    pub fn feasible(case: &Case) -> Report {
+        let settings =
+            interior_point::Settings { variant: interior_point::Variant::Feasible, ..Default::default() };
+        interior_point::solve(&case.lcp.problem, &settings, &mut |_| {})
+    }
+
+    /// The interior-point method as it comes.
     pub fn interior_point(case: &Case) -> Report {
-        with(Method::InteriorPoint, false, &case.lcp.problem)
+        interior_point::solve(&case.lcp.problem, &interior_point::Settings::default(), &mut |_| {})
     }
 
     /// Auto: a solution, or a proof that there is none.
     pub fn auto(case: &Case) -> Report {
-        with(Method::Auto, false, &case.lcp.problem)
+        solve_lcp(&case.lcp.problem, &portfolio::Settings::default(), &mut |_| {})
     }
 
     /// Branch and bound for all solutions: one, several or none.
-    pub fn decide(case: &Case) -> Report {
-        with(Method::Decide, true, &case.lcp.problem)
+    pub fn all(case: &Case) -> Report {
+        let settings = decide::Settings { all: true, max_nodes: 20_000, ..Default::default() };
+        decide::solve(&(&case.lcp.problem).into(), &settings, &mut |_| {})
     }
 }
 
@@ -92,6 +96,9 @@ struct Arguments {
     /// Only these sizes of the LCP, e.g. 2,10
     #[arg(long, value_delimiter = ',')]
     sizes: Vec<usize>,
+    /// Search for all solutions up to this size (redundant contacts make this slow for large ones)
+    #[arg(long, default_value_t = 16, value_name = "SIZE")]
+    all_to: usize,
     /// Seed of the problems
     #[arg(long, default_value_t = 1995)]
     seed: u64,
@@ -143,22 +150,24 @@ struct Row {
     mu: f64,
     lemke_100: Trial,
     lemke: Trial,
+    feasible: Trial,
     interior_point: Trial,
     auto: Trial,
-    decide: Trial,
+    all: Option<Trial>,
 }
 
 impl Row {
-    fn run(case: &Case) -> Self {
+    fn run(case: &Case, all_to: usize) -> Self {
         Self {
             problem: case.problem,
             size: case.size,
             mu: case.mu,
             lemke_100: Trial::run(columns::lemke_100, case),
             lemke: Trial::run(columns::lemke, case),
+            feasible: Trial::run(columns::feasible, case),
             interior_point: Trial::run(columns::interior_point, case),
             auto: Trial::run(columns::auto, case),
-            decide: Trial::run(columns::decide, case),
+            all: (case.size <= all_to).then(|| Trial::run(columns::all, case)),
         }
     }
 }
@@ -183,7 +192,7 @@ fn main() -> ExitCode {
     let rows: Vec<Row> = (cases.iter())
         .map(|case| {
             bar.set_message(format!("size {}, mu = {}", case.size, case.mu));
-            let row = Row::run(case);
+            let row = Row::run(case, arguments.all_to);
             bar.inc(1);
             row
         })
@@ -226,10 +235,13 @@ fn dash(x: Option<f64>) -> String {
 }
 
 fn print_table(rows: &[Row]) {
-    println!("            trinkle1995, Table 1               | ours");
     println!(
-        "size | sets Lemke start  iter.   FIP  iter. | sets  Lemke to 100  iter.  Lemke  iter.  int.pt.  iter. | \
-         decided  one  several  none  undecided  worst res.  auto ms  all ms"
+        "     | {:36} | {:68} | {:43} | all: problems",
+        "trinkle1995, Table 1", "ours: share solved, mean iterations", "auto: problems"
+    );
+    println!(
+        "size | sets Lemke start  iter.   FIP  iter. | sets   Lemke 100  iter.   Lemke  iter.    FIP  iter. int.point iter. \
+         | solved none undecided  worst res.   mean ms | one several"
     );
     for paper in &PAPER {
         let of_size: Vec<&Row> = rows.iter().filter(|r| r.size == paper.size).collect();
@@ -239,14 +251,21 @@ fn print_table(rows: &[Row]) {
     }
     let count = |test: fn(&Row) -> bool| rows.iter().filter(|r| test(r)).count();
     println!(
-        "\n{} problems: Lemke to 100 pivots solves {}, Lemke {}, the interior-point method {}, auto decides {}.",
+        "\n{} problems. Solved: Lemke to 100 pivots a start {}, Lemke {}, FIP {}, interior point {}, auto {}; \
+         auto proves {} to have no solution and leaves {} undecided.",
         rows.len(),
         count(|r| r.lemke_100.solved()),
         count(|r| r.lemke.solved()),
+        count(|r| r.feasible.solved()),
         count(|r| r.interior_point.solved()),
-        count(|r| r.auto.status.is_decided()),
+        count(|r| r.auto.solved()),
+        count(|r| r.auto.status == Status::NoSolution),
+        count(|r| !r.auto.status.is_decided()),
     );
-    println!("Paper: Lemke or FIP solves 229 of 328; 120: iterations given as \"< 100\" and \"< 300\".");
+    println!(
+        "Paper: Lemke or FIP solves 229 of 328 problems of the same kind, not the same problems; at 120 its iterations \
+         are given as \"< 100\" and \"< 300\"."
+    );
 }
 
 fn print_row(paper: &Printed, rows: &[&Row]) {
@@ -254,18 +273,17 @@ fn print_row(paper: &Printed, rows: &[&Row]) {
     let solved = |pick: fn(&Row) -> &Trial| {
         let solved: Vec<&Trial> = rows.iter().map(|r| pick(r)).filter(|t| t.solved()).collect();
         let iterations = mean(solved.iter().map(|t| t.iterations as f64));
-        (solved.len() as f64 / sets, dash(iterations))
+        format!("{:.2} {:>6}", solved.len() as f64 / sets, dash(iterations))
     };
-    let (capped, lemke, interior) =
-        (solved(|r| &r.lemke_100), solved(|r| &r.lemke), solved(|r| &r.interior_point));
-    let status = |status: Status| rows.iter().filter(|r| r.decide.status == status).count();
-    let decided = rows.iter().filter(|r| r.auto.status.is_decided() || r.decide.status.is_decided()).count();
-    let undecided = rows.iter().filter(|r| !r.decide.status.is_decided()).count();
-    let answers = rows.iter().filter(|r| r.auto.solved());
-    let worst = answers.filter_map(|r| r.auto.residual).fold(0.0, f64::max);
+    let auto = |test: fn(&Trial) -> bool| rows.iter().filter(|r| test(&r.auto)).count();
+    let worst = rows.iter().filter(|r| r.auto.solved()).filter_map(|r| r.auto.residual).fold(0.0, f64::max);
+    let all: Vec<&Trial> = rows.iter().filter_map(|r| r.all.as_ref()).collect();
+    let found = |status: Status| match all.iter().filter(|t| t.status == status).count() {
+        _ if all.is_empty() => "-".into(),
+        count => count.to_string(),
+    };
     println!(
-        "{:4} | {:4} {:5.2} {:>5} {:>6} {:5.2} {:>6} | {:4} {:13.2} {:>6} {:6.2} {:>6} {:8.2} {:>6} | \
-         {:7} {:4} {:8} {:5} {:10} {:11.1e} {:>8} {:>7}",
+        "{:4} | {:4} {:5.2} {:>5} {:>6} {:5.2} {:>6} | {:4} {:>17} {:>14} {:>13} {:>16} | {:6} {:4} {:9} {:11.1e} {:9.3} | {:>3} {:>7}",
         paper.size,
         paper.sets,
         paper.lemke.0,
@@ -274,19 +292,16 @@ fn print_row(paper: &Printed, rows: &[&Row]) {
         paper.interior_point.0,
         dash(paper.interior_point.1),
         rows.len(),
-        capped.0,
-        capped.1,
-        lemke.0,
-        lemke.1,
-        interior.0,
-        interior.1,
-        decided,
-        status(Status::Solved),
-        status(Status::Several),
-        status(Status::NoSolution),
-        undecided,
+        solved(|r| &r.lemke_100),
+        solved(|r| &r.lemke),
+        solved(|r| &r.feasible),
+        solved(|r| &r.interior_point),
+        auto(Trial::solved),
+        auto(|t| t.status == Status::NoSolution),
+        auto(|t| !t.status.is_decided()),
         worst,
-        dash(mean(rows.iter().map(|r| r.auto.milliseconds))),
-        dash(mean(rows.iter().map(|r| r.decide.milliseconds))),
+        mean(rows.iter().map(|r| r.auto.milliseconds)).unwrap_or(0.0),
+        found(Status::Solved),
+        found(Status::Several),
     );
 }

@@ -26,7 +26,7 @@ fn on_world(point: Vector, surfaces: [Surface; 2]) -> Contact {
 }
 
 fn pyramid(instant: &Instant, mu: f64) -> FrictionProblem {
-    instant.problem(vec![mu; instant.contacts().len()], Friction::Pyramid).unwrap()
+    instant.problem(vec![mu; instant.contacts().len()], Friction::Pyramid).expect("a valid problem")
 }
 
 /// A block of half sides 0.3, 0.2, 0.1 on a slope; x points downhill, z off the slope.
@@ -42,7 +42,7 @@ fn block_on_slope(angle: f64, downhill: f64) -> Instant {
     let corner =
         |sx: f64, sy: f64| on_world([sx * half[0], sy * half[1], 0.0], [Surface::Point, Surface::FLAT]);
     let contacts = vec![corner(1.0, 1.0), corner(1.0, -1.0), corner(-1.0, 1.0), corner(-1.0, -1.0)];
-    Instant::new(vec![block], contacts).unwrap()
+    Instant::new(vec![block], contacts).expect("a valid block")
 }
 
 /// Corner forces that balance the moment of a friction force `pull` (uphill), shared as the normal forces are.
@@ -156,7 +156,8 @@ fn rotate(w: Vector, r: &Tensor) -> Tensor {
 
 /// Second derivative of `gap(positions, turns)` along free motion, by central differences.
 fn second_derivative(instant: &Instant, gap: &dyn Fn(&[Vector], &[Tensor]) -> f64) -> f64 {
-    let free = instant.accelerations(&vec![0.0; 3 * instant.contacts().len()]).unwrap();
+    let free =
+        instant.accelerations(&vec![0.0; 3 * instant.contacts().len()]).expect("three forces a contact");
     let identity = diagonal([1.0; 3]);
     let at = |t: f64| {
         let moved = |v: Vector, a: Vector| add(scale(t, v), scale(0.5 * t * t, a));

@@ -22,7 +22,7 @@ pub(super) mod distribution {
     /// Largest relative angular velocity (rad/s).
     pub const TURNING: f64 = 1.5;
     /// Reach of a foot from the centre of mass, in mean half widths of its body.
-    pub const LEG: [f64; 2] = [1.0, 1.8];
+    pub const LEG: [f64; 2] = [1.0, 1.5];
     /// Largest external force over weight; the torque over weight times mean half width.
     pub const PUSH: f64 = 0.3;
     /// Largest tilt of the ground, as a slope along x and along y.
