@@ -21,7 +21,10 @@ use std::time::Instant;
 
 fn main() {
     let quick = std::env::args().any(|a| a == "quick");
-    println!("{:44} {:>5} {:>11} {:>10} {:>9} {:>8}  status", "", "n", "time", "iterations", "residual", "x bound");
+    println!(
+        "{:44} {:>5} {:>11} {:>10} {:>9} {:>8}  status",
+        "", "n", "time", "iterations", "residual", "x bound"
+    );
     let sizes: &[usize] = if quick { &[10, 50, 200] } else { &[10, 50, 200, 1000, 2000] };
     for &n in sizes {
         run("dense P-matrix", &build(Family::Positive, n, 1).lcp);

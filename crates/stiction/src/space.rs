@@ -113,3 +113,121 @@ impl Frame {
             && length(across) < 1e-12
     }
 }
+
+/// A unit quaternion, scalar first: the turn that takes body axes to world axes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quaternion(pub [f64; 4]);
+
+impl Quaternion {
+    /// No turn.
+    pub const IDENTITY: Self = Self([1.0, 0.0, 0.0, 0.0]);
+
+    /// The turn by the rotation vector `angle` (radians along the axis): the exponential map.
+    pub fn turn(angle: Vector) -> Self {
+        let half = 0.5 * length(angle);
+        // sin(half) / (2 half), by its series where the quotient would lose digits
+        let sinc = if half < 1e-4 { 0.5 * (1.0 - half * half / 6.0) } else { 0.5 * half.sin() / half };
+        Self([half.cos(), sinc * angle[0], sinc * angle[1], sinc * angle[2]])
+    }
+
+    /// First `other`, then `self`.
+    pub fn after(self, other: Self) -> Self {
+        let [a, b, c, d] = self.0;
+        let [e, f, g, h] = other.0;
+        Self([
+            a * e - b * f - c * g - d * h,
+            a * f + b * e + c * h - d * g,
+            a * g - b * h + c * e + d * f,
+            a * h + b * g - c * f + d * e,
+        ])
+    }
+
+    /// The turn back.
+    pub fn inverse(self) -> Self {
+        let [a, b, c, d] = self.0;
+        Self([a, -b, -c, -d])
+    }
+
+    /// Scaled to length 1.
+    pub fn unit(self) -> Self {
+        let length = self.0.iter().map(|x| x * x).sum::<f64>().sqrt();
+        Self(self.0.map(|x| x / length))
+    }
+
+    /// Turns a vector.
+    pub fn apply(self, x: Vector) -> Vector {
+        let [a, b, c, d] = self.0;
+        let axis = [b, c, d];
+        let twice = scale(2.0, cross(axis, x));
+        add(add(x, scale(a, twice)), cross(axis, twice))
+    }
+
+    /// The matrix of the turn: its columns are the body axes in world axes.
+    pub fn matrix(self) -> Tensor {
+        let columns = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|e| self.apply(e));
+        [0, 1, 2].map(|i| [0, 1, 2].map(|j| columns[j][i]))
+    }
+}
+
+/// Where a body is: its origin in the world and its attitude.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pose {
+    /// Origin, in metres.
+    pub position: Vector,
+    /// Body axes to world axes.
+    pub attitude: Quaternion,
+}
+
+impl Pose {
+    /// At the world's origin, along its axes.
+    pub const IDENTITY: Self = Self { position: [0.0; 3], attitude: Quaternion::IDENTITY };
+
+    /// World coordinates of a point given in body coordinates.
+    pub fn point(&self, local: Vector) -> Vector {
+        add(self.position, self.attitude.apply(local))
+    }
+
+    /// Body coordinates of a point given in world coordinates.
+    pub fn local(&self, point: Vector) -> Vector {
+        self.attitude.inverse().apply(sub(point, self.position))
+    }
+
+    /// The pose `inner`, given in this one's coordinates, in the world.
+    pub fn then(&self, inner: &Self) -> Self {
+        Self { position: self.point(inner.position), attitude: self.attitude.after(inner.attitude) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(a: Vector, b: Vector) -> bool {
+        length(sub(a, b)) < 1e-14
+    }
+
+    #[test]
+    fn a_quarter_turn_about_z_takes_x_to_y() {
+        let q = Quaternion::turn([0.0, 0.0, std::f64::consts::FRAC_PI_2]);
+        assert!(near(q.apply([1.0, 0.0, 0.0]), [0.0, 1.0, 0.0]));
+        assert!(near(times(&q.matrix(), [1.0, 2.0, 3.0]), q.apply([1.0, 2.0, 3.0])));
+        assert!(near(q.inverse().apply(q.apply([1.0, 2.0, 3.0])), [1.0, 2.0, 3.0]));
+    }
+
+    #[test]
+    fn turns_compose_and_tiny_turns_keep_their_angle() {
+        let (a, b) = (Quaternion::turn([0.3, -0.2, 0.9]), Quaternion::turn([-1.0, 0.4, 0.1]));
+        assert!(near(a.after(b).apply([1.0, 2.0, 3.0]), a.apply(b.apply([1.0, 2.0, 3.0]))));
+        let tiny = Quaternion::turn([0.0, 0.0, 1e-9]).apply([1.0, 0.0, 0.0]);
+        assert!((tiny[1] - 1e-9).abs() < 1e-24);
+    }
+
+    #[test]
+    fn poses_nest() {
+        let outer = Pose { position: [1.0, 2.0, 3.0], attitude: Quaternion::turn([0.1, 0.2, 0.3]) };
+        let inner = Pose { position: [0.5, 0.0, -1.0], attitude: Quaternion::turn([1.0, 0.0, 0.0]) };
+        let x = [0.3, 0.7, -0.2];
+        assert!(near(outer.then(&inner).point(x), outer.point(inner.point(x))));
+        assert!(near(outer.local(outer.point(x)), x));
+    }
+}

@@ -132,8 +132,7 @@ fn polish(problem: &MixedLcp, report: &mut Report) {
         return;
     }
     let comp = problem.complementary();
-    let active: Vec<usize> =
-        (0..problem.size()).filter(|&i| !comp[i] || report.solution[i] > 0.0).collect();
+    let active: Vec<usize> = (0..problem.size()).filter(|&i| !comp[i] || report.solution[i] > 0.0).collect();
     let (mut d, mut scratch) = (vec![], vec![]);
     scaling::symmetric(problem.matrix(), &mut d, &mut scratch);
     let mut z = vec![0.0; problem.size()];
