@@ -4,5 +4,8 @@
 //! - [`random`]: random contact problems with bodies behind them, for trials of solvers.
 
 pub mod analysis;
+pub mod contact;
+pub mod dynamics;
+pub mod geometry;
 pub mod random;
 pub mod space;

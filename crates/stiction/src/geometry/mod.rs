@@ -1,0 +1,5 @@
+//! Shapes, closest points, contact points.
+
+mod shape;
+
+pub use shape::Shape;
