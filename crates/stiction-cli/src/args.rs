@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Frictional contact: problems solved, decided and explained.
 #[derive(Debug, Parser)]
-#[command(name = "stiction", version)]
+#[command(name = "stiction", version, arg_required_else_help = false)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -34,7 +34,7 @@ pub struct Solve {
     pub solver: Solver,
 
     /// A solution counts when its residual, relative to the constant vector, is at most this.
-    #[arg(long, value_name = "X", default_value_t = 1e-8, value_parser = positive)]
+    #[arg(long, value_name = "X", default_value = "1e-8", value_parser = positive, allow_negative_numbers = true)]
     pub tol: f64,
 
     /// Friction set of an FCLIB problem: pyramid (the default), or polygon:K with K corners inscribed in
@@ -47,7 +47,7 @@ pub struct Solve {
     pub all: bool,
 
     /// Nodes after which the search for a decision gives up (solver auto or decide).
-    #[arg(long, value_name = "NODES", value_parser = at_least_one)]
+    #[arg(long, value_name = "NODES", value_parser = at_least_one, allow_negative_numbers = true)]
     pub limit: Option<usize>,
 
     /// No progress, and only the line with the outcome.

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     };
     outcome.unwrap_or_else(|InputError(line)| {
         // nobody is left to tell if this fails
-        let _ = writeln!(io::stderr(), "error: {line}");
+        let _ = writeln!(io::stderr(), "error: {}", line.replace('\n', "\\n"));
         ExitCode::from(2)
     })
 }

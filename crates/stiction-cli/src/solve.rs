@@ -105,11 +105,11 @@ fn with_friction(problem: Problem, arguments: &Solve) -> Result<Problem, InputEr
     p.with_friction(friction).map(Problem::Friction).map_err(|e| InputError(format!("--friction: {e}")))
 }
 
-/// A proof that there is none leaves no solution, whatever the report carries.
+/// Without an answer the judge's residual is infinite; a proof that there is none overrules all.
 fn has_solution(report: &Report, size: usize) -> bool {
     report.status != Status::NoSolution
         && report.solution.len() == size
-        && (size > 0 || report.status.is_decided())
+        && report.residual.absolute.is_finite()
 }
 
 impl Answer {
