@@ -43,6 +43,16 @@ impl Dictionary {
         self.place.extend((0..rows).chain(0..columns));
     }
 
+    /// Becomes a copy; allocates only when it grows.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.data.clone_from(&other.data);
+        self.column.clone_from(&other.column);
+        (self.rows, self.columns, self.stride) = (other.rows, other.columns, other.stride);
+        self.basic.clone_from(&other.basic);
+        self.nonbasic.clone_from(&other.nonbasic);
+        self.place.clone_from(&other.place);
+    }
+
     /// Row of a basic variable.
     #[inline]
     pub fn row_of(&self, variable: usize) -> Option<usize> {
@@ -93,13 +103,24 @@ impl Dictionary {
         &mut self.data[row * self.stride + 1..][..self.columns]
     }
 
+    /// Copies out the constants and one column.
+    pub fn gather(&self, column: usize, constants: &mut Vec<f64>, entries: &mut Vec<f64>) {
+        constants.clear();
+        entries.clear();
+        constants.reserve(self.rows);
+        entries.reserve(self.rows);
+        for row in self.data.chunks_exact(self.stride) {
+            constants.push(row[0]);
+            entries.push(row[1 + column]);
+        }
+    }
+
     /// Exchanges the basic variable of `row` with the nonbasic one of `column`. The entry must not
     /// be zero.
     pub fn pivot(&mut self, row: usize, column: usize) {
         let (stride, at) = (self.stride, 1 + column);
-        for (i, c) in self.column.iter_mut().enumerate() {
-            *c = self.data[i * stride + at];
-            self.data[i * stride + at] = 0.0;
+        for (c, row) in self.column.iter_mut().zip(self.data.chunks_exact_mut(stride)) {
+            *c = std::mem::take(&mut row[at]);
         }
         let inverse = 1.0 / self.column[row];
         debug_assert!(inverse.is_finite(), "pivot on a zero entry");

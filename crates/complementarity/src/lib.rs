@@ -18,4 +18,5 @@ pub mod solver;
 mod basis;
 mod dictionary;
 mod factor;
+mod linear_program;
 mod scaling;

@@ -79,7 +79,7 @@ pub enum Certificate {
         /// Indices of the basic `z`.
         active: Vec<usize>,
     },
-    /// Lemke ended on a secondary ray: along it `z` moves by `direction` and the covering variable
+    /// Lemke did not solve it and met a secondary ray (the first one is kept): along it `z` moves by `direction` and the covering variable
     /// by `covering`, and no pivot is met.
     Ray {
         /// Direction of `z`, in the problem's units.

@@ -3,7 +3,7 @@
 //! Nothing here is shared with any solver. A residual is zero exactly at the solutions.
 
 use crate::cone;
-use crate::matrix::norm;
+use crate::matrix::{dot, norm};
 use crate::problem::{FrictionProblem, Lcp, MixedLcp, Mode};
 use serde::Serialize;
 
@@ -20,12 +20,39 @@ impl Residual {
     /// No answer at all.
     pub const NONE: Self = Self { absolute: f64::INFINITY, relative: f64::INFINITY };
 
-    fn new(r: &[f64], constant: &[f64]) -> Self {
-        if r.iter().any(|x| x.is_nan()) {
-            return Self::NONE;
+    fn of(r: impl Iterator<Item = f64>, constant: &[f64]) -> Self {
+        let mut length = Length::default();
+        for x in r {
+            if x.is_nan() {
+                return Self::NONE;
+            }
+            length.add(x);
         }
-        let (absolute, size) = (norm(r), norm(constant));
+        let (absolute, size) = (length.value(), norm(constant));
         Self { absolute, relative: if size > 0.0 { absolute / size } else { absolute } }
+    }
+}
+
+/// A Euclidean length, summed without overflow.
+#[derive(Default)]
+struct Length {
+    largest: f64,
+    sum: f64,
+}
+
+impl Length {
+    fn add(&mut self, x: f64) {
+        let x = x.abs();
+        if x > self.largest {
+            self.sum = 1.0 + self.sum * (self.largest / x).powi(2);
+            self.largest = x;
+        } else if x > 0.0 {
+            self.sum += (x / self.largest).powi(2);
+        }
+    }
+
+    fn value(&self) -> f64 {
+        self.largest * self.sum.sqrt()
     }
 }
 
@@ -34,9 +61,8 @@ pub fn lcp(problem: &Lcp, z: &[f64]) -> Residual {
     if z.len() != problem.size() {
         return Residual::NONE;
     }
-    let w = problem.slack(z);
-    let r: Vec<f64> = z.iter().zip(&w).map(|(&z, &w)| natural(z, w)).collect();
-    Residual::new(&r, problem.vector())
+    let w = |i: usize| dot(problem.matrix().row(i), z) + problem.vector()[i];
+    Residual::of((0..z.len()).map(|i| natural(z[i], w(i))), problem.vector())
 }
 
 /// `r_i = min(z_i, w_i)` on complementarity rows, `w_i` on equality rows.
@@ -44,10 +70,9 @@ pub fn mixed(problem: &MixedLcp, z: &[f64]) -> Residual {
     if z.len() != problem.size() {
         return Residual::NONE;
     }
-    let w = problem.slack(z);
-    let r: Vec<f64> =
-        (0..z.len()).map(|i| if problem.complementary()[i] { natural(z[i], w[i]) } else { w[i] }).collect();
-    Residual::new(&r, problem.vector())
+    let w = |i: usize| dot(problem.matrix().row(i), z) + problem.vector()[i];
+    let r = |i: usize| if problem.complementary()[i] { natural(z[i], w(i)) } else { w(i) };
+    Residual::of((0..z.len()).map(r), problem.vector())
 }
 
 /// Rolling contact: `r = lambda - P_K(lambda - s~)` with `s~ = (s_n + mu sigma(-s_t), s_t)`, `K` the
@@ -78,7 +103,7 @@ pub fn friction(problem: &FrictionProblem, lambda: &[f64]) -> Residual {
         };
         r[rows * c..][..rows].copy_from_slice(&d[..rows]);
     }
-    Residual::new(&r, problem.vector())
+    Residual::of(r.into_iter(), problem.vector())
 }
 
 /// `min` that keeps NaN.

@@ -1,6 +1,6 @@
-//! Symmetric equilibration: `D M D` with the largest entry of each row and column pair near 1.
+//! Equilibration: scaling that brings the largest entries of rows and columns near 1.
 //!
-//! `z = D z~`, `w = D^-1 w~` keeps signs and complementarity, and unlike two-sided scaling it keeps what
+//! Symmetric: `z = D z~`, `w = D^-1 w~` keeps signs and complementarity, and unlike two-sided scaling it keeps what
 //! Lemke's guarantees rest on (positive definite, copositive). Ruiz' iteration; factors are powers of two,
 //! so that scaling rounds nothing.
 
@@ -18,12 +18,7 @@ pub(crate) fn symmetric(m: &Matrix, d: &mut Vec<f64>, largest: &mut Vec<f64>) {
         largest.clear();
         largest.resize(n, 0.0);
         for i in 0..n {
-            let mut row = 0.0f64;
-            for ((l, &a), &dj) in largest.iter_mut().zip(m.row(i)).zip(d.iter()) {
-                let size = (d[i] * a * dj).abs();
-                row = if size > row { size } else { row };
-                *l = if size > *l { size } else { *l };
-            }
+            let row = sweep_row(m.row(i), d, d[i], largest);
             largest[i] = largest[i].max(row);
         }
         let mut even = true;
@@ -37,6 +32,51 @@ pub(crate) fn symmetric(m: &Matrix, d: &mut Vec<f64>, largest: &mut Vec<f64>) {
             break;
         }
     }
+}
+
+/// Two-sided: `R M C`, for matrices whose rows and columns differ in units (mixed problems, before their
+/// free variables are eliminated).
+pub(crate) fn two_sided(m: &Matrix) -> (Vec<f64>, Vec<f64>) {
+    let n = m.rows();
+    let (mut r, mut c) = (vec![1.0; n], vec![1.0; n]);
+    for _ in 0..SWEEPS {
+        let (mut rows, mut columns) = (vec![0.0f64; n], vec![0.0f64; n]);
+        for i in 0..n {
+            for (j, a) in m.row(i).iter().enumerate() {
+                let size = (r[i] * a * c[j]).abs();
+                rows[i] = rows[i].max(size);
+                columns[j] = columns[j].max(size);
+            }
+        }
+        for (x, l) in r.iter_mut().zip(rows).chain(c.iter_mut().zip(columns)) {
+            if l > 0.0 {
+                *x = power_of_two(*x / l.sqrt());
+            }
+        }
+    }
+    (r, c)
+}
+
+/// Largest `|di a_j d_j|` of a row, and its part in the columns' `largest`.
+fn sweep_row(row: &[f64], d: &[f64], di: f64, largest: &mut [f64]) -> f64 {
+    const LANES: usize = 8;
+    let (a, a_tail) = row.as_chunks::<LANES>();
+    let (d, d_tail) = d.as_chunks::<LANES>();
+    let (l, l_tail) = largest.as_chunks_mut::<LANES>();
+    let mut lanes = [0.0f64; LANES];
+    for ((a, d), l) in a.iter().zip(d).zip(l) {
+        for k in 0..LANES {
+            let size = (di * a[k] * d[k]).abs();
+            lanes[k] = if size > lanes[k] { size } else { lanes[k] };
+            l[k] = if size > l[k] { size } else { l[k] };
+        }
+    }
+    for ((a, d), l) in a_tail.iter().zip(d_tail).zip(l_tail) {
+        let size = (di * a * d).abs();
+        lanes[0] = lanes[0].max(size);
+        *l = l.max(size);
+    }
+    lanes.iter().fold(0.0, |m, &x| m.max(x))
 }
 
 /// The power of two at or below `x`, clamped away from overflow.

@@ -48,7 +48,11 @@ struct FreeRow {
     row: Vec<f64>,
 }
 
-/// Pivots below this, with entries scaled to about 1, are no pivots.
+/// Pivots above this, with entries scaled to about 1, are taken at once; below, a pair that offers
+/// a larger one goes along.
+const GOOD_PIVOT: f64 = 1e-4;
+
+/// Pivots below this are no pivots.
 const SMALLEST_PIVOT: f64 = 1e-10;
 
 impl MixedLcp {
@@ -56,15 +60,14 @@ impl MixedLcp {
     /// pivoted first; where none is left, a complementary pair goes along.
     pub fn eliminate(&self) -> Result<Elimination, NotEliminable> {
         let n = self.size();
-        let (mut d, mut scratch) = (vec![], vec![]);
-        scaling::symmetric(self.matrix(), &mut d, &mut scratch);
+        let (r, c) = scaling::two_sided(self.matrix());
         // variables: w_i is i, z_i is n + i
         let mut t = Dictionary::default();
         t.reset(n, n);
         for i in 0..n {
-            t.set_constant(i, d[i] * self.vector()[i]);
+            t.set_constant(i, r[i] * self.vector()[i]);
             for (j, (x, a)) in t.row_mut(i).iter_mut().zip(self.matrix().row(i)).enumerate() {
-                *x = d[i] * a * d[j];
+                *x = r[i] * a * c[j];
             }
         }
         let is_free = |i: usize| !self.complementary()[i];
@@ -80,12 +83,12 @@ impl MixedLcp {
                     }
                 }
             }
-            if best > SMALLEST_PIVOT {
+            if best > GOOD_PIVOT {
                 t.pivot(rows.swap_remove(at.0), columns.swap_remove(at.1));
                 continue;
             }
-            // no entry left: equality `row` through pair j's column, free `column` through pair j's row
-            let (mut best, mut chosen) = (0.0, None);
+            // equality `row` through pair j's column, free `column` through pair j's row
+            let (direct, mut chosen) = (best, None);
             for (a, &row) in rows.iter().enumerate() {
                 for (b, &column) in columns.iter().enumerate() {
                     for j in (0..n).filter(|&j| !is_free(j)) {
@@ -101,6 +104,9 @@ impl MixedLcp {
                 }
             }
             match chosen {
+                None if direct > SMALLEST_PIVOT => {
+                    t.pivot(rows.swap_remove(at.0), columns.swap_remove(at.1));
+                }
                 Some((a, b, pair_row, pair_column)) if best > SMALLEST_PIVOT => {
                     t.pivot(rows.swap_remove(a), pair_column);
                     t.pivot(pair_row, columns.swap_remove(b));
@@ -110,18 +116,18 @@ impl MixedLcp {
                 }
             }
         }
-        Ok(Elimination::read_off(&t, &d, self))
+        Ok(Elimination::read_off(&t, &c, self))
     }
 }
 
 impl Elimination {
-    fn read_off(t: &Dictionary, d: &[f64], mixed: &MixedLcp) -> Self {
+    fn read_off(t: &Dictionary, scale: &[f64], mixed: &MixedLcp) -> Self {
         let n = mixed.size();
         let mut pairs = vec![];
         let (mut pair_rows, mut pair_columns, mut free) = (vec![], vec![], vec![]);
         for i in (0..n).filter(|&i| mixed.complementary()[i]) {
             let exchanged = t.column_of(i).is_some();
-            pairs.push(Pair { index: i, exchanged, scale: d[i] });
+            pairs.push(Pair { index: i, exchanged, scale: scale[i] });
             pair_columns
                 .push(t.column_of(if exchanged { i } else { n + i }).expect("one of a pair is nonbasic"));
             pair_rows.push(t.row_of(if exchanged { n + i } else { i }).expect("one of a pair is basic"));
@@ -130,7 +136,7 @@ impl Elimination {
             let row = t.row_of(n + i).expect("every free variable was made basic");
             free.push(FreeRow {
                 index: i,
-                scale: d[i],
+                scale: scale[i],
                 constant: t.constant(row),
                 row: pair_columns.iter().map(|&c| t.entry(row, c)).collect(),
             });

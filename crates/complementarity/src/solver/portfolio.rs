@@ -1,13 +1,19 @@
 //! `auto`: picks a solver, escalates when it fails, and says who answered.
 
-use crate::problem::{FrictionProblem, Lcp, MixedLcp};
+use super::{decide, interior_point, lemke};
+use crate::basis::BasisSolver;
+use crate::problem::{Converted, Friction, FrictionProblem, Lcp, MixedLcp, NotConvertible};
 use crate::report::{Certificate, Progress, Report, Status};
-use crate::residual::Residual;
+use crate::residual::{self, Residual};
+use crate::scaling;
+
+/// Name in reports where no solver was fit to start.
+const NAME: &str = "auto";
 
 /// Which algorithm to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// Lemke first; where it fails, decide.
+    /// Lemke first; where it fails, the interior point if the problem is large, then decide.
     #[default]
     Auto,
     /// Lemke's method alone.
@@ -19,50 +25,181 @@ pub enum Method {
 }
 
 /// Settings of all `solve_...` functions.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Which algorithm.
     pub method: Method,
     /// A solution counts when its relative residual is at most this.
     pub tolerance: f64,
-    /// Ask for all solutions (decide).
+    /// Ask for all solutions: decide answers, whatever the method.
     pub all: bool,
     /// Nodes after which decide gives up.
     pub max_nodes: usize,
+    /// From this size on, `Auto` tries the interior point before decide, whose trees are then hopeless.
+    pub interior_point_from: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { method: Method::Auto, tolerance: 1e-8, all: false, max_nodes: 100_000 }
+        Self {
+            method: Method::Auto,
+            tolerance: 1e-8,
+            all: false,
+            max_nodes: decide::Settings::default().max_nodes,
+            interior_point_from: 100,
+        }
     }
 }
 
-fn later(size: usize) -> Report {
-    Report {
-        status: Status::Stalled,
-        solver: "none",
-        iterations: 0,
-        residual: Residual::NONE,
-        solution: vec![0.0; size],
-        certificate: Certificate::Stopped { reason: String::new() },
+impl Settings {
+    fn lemke(&self) -> lemke::Settings {
+        lemke::Settings { tolerance: self.tolerance, ..Default::default() }
+    }
+
+    fn interior_point(&self) -> interior_point::Settings {
+        interior_point::Settings { tolerance: self.tolerance, ..Default::default() }
+    }
+
+    fn decide(&self) -> decide::Settings {
+        decide::Settings {
+            tolerance: self.tolerance,
+            all: self.all,
+            max_nodes: self.max_nodes,
+            ..Default::default()
+        }
     }
 }
 
 /// Solves an LCP; `watch` hears of the progress.
-pub fn solve_lcp(problem: &Lcp, _settings: &Settings, _watch: &mut dyn FnMut(Progress)) -> Report {
-    later(problem.size())
+pub fn solve_lcp(problem: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progress)) -> Report {
+    match settings.method {
+        _ if settings.all => decide::solve(&problem.into(), &settings.decide(), watch),
+        Method::Lemke => lemke::solve_watched(problem, &settings.lemke(), watch),
+        Method::InteriorPoint => interior_point::solve(problem, &settings.interior_point(), watch),
+        Method::Decide => decide::solve(&problem.into(), &settings.decide(), watch),
+        Method::Auto => {
+            let first = lemke::solve_watched(problem, &settings.lemke(), watch);
+            if first.status == Status::Solved {
+                return first;
+            }
+            if problem.size() >= settings.interior_point_from {
+                let second = interior_point::solve(problem, &settings.interior_point(), watch);
+                if second.status == Status::Solved {
+                    return second;
+                }
+            }
+            decide::solve(&problem.into(), &settings.decide(), watch)
+        }
+    }
 }
 
-/// Solves a mixed LCP; the solution is the whole `z`.
-pub fn solve_mixed(problem: &MixedLcp, _settings: &Settings, _watch: &mut dyn FnMut(Progress)) -> Report {
-    later(problem.size())
+/// Solves a mixed LCP; the solution is the whole `z`. Lemke and the interior point work on what is
+/// left when the free variables are eliminated, decide on the problem as it is.
+pub fn solve_mixed(problem: &MixedLcp, settings: &Settings, watch: &mut dyn FnMut(Progress)) -> Report {
+    if settings.all || settings.method == Method::Decide {
+        return decide::solve(problem, &settings.decide(), watch);
+    }
+    let auto = settings.method == Method::Auto;
+    let without = match problem.eliminate() {
+        Ok(without) => without,
+        Err(_) if auto => return decide::solve(problem, &settings.decide(), watch),
+        Err(why) => return stopped(why.to_string()),
+    };
+    // decide works on the mixed problem itself, so that its proof speaks of that one
+    let method = if auto { Method::Lemke } else { settings.method };
+    let inner = Settings { method, ..settings.clone() };
+    let mut report = solve_lcp(&without.lcp, &inner, watch);
+    if !report.solution.is_empty() {
+        report.solution = without.recover(&report.solution);
+        report.residual = residual::mixed(problem, &report.solution);
+        polish(problem, &mut report);
+    }
+    if report.status == Status::Solved && report.residual.relative > settings.tolerance {
+        report.status = Status::Stalled;
+        report.certificate = Certificate::Stopped {
+            reason: format!("the residual grew to {:.1e} with the free variables", report.residual.relative),
+        };
+    }
+    if auto && report.status != Status::Solved {
+        return decide::solve(problem, &settings.decide(), watch);
+    }
+    report
 }
 
-/// Solves a friction problem under its pyramid or polygon; the solution holds the contact forces.
+/// Solves the basis of a solved mixed LCP afresh, free variables included.
+fn polish(problem: &MixedLcp, report: &mut Report) {
+    if report.status != Status::Solved {
+        return;
+    }
+    let comp = problem.complementary();
+    let active: Vec<usize> =
+        (0..problem.size()).filter(|&i| !comp[i] || report.solution[i] > 0.0).collect();
+    let (mut d, mut scratch) = (vec![], vec![]);
+    scaling::symmetric(problem.matrix(), &mut d, &mut scratch);
+    let mut z = vec![0.0; problem.size()];
+    let mut basis = BasisSolver::default();
+    if basis.solve(problem.matrix(), problem.vector(), &d, &active, &mut z).is_err() {
+        report.certificate = Certificate::Residual;
+        return;
+    }
+    for i in (0..z.len()).filter(|&i| comp[i]) {
+        z[i] = z[i].max(0.0);
+    }
+    let found = residual::mixed(problem, &z);
+    if found.absolute <= report.residual.absolute {
+        report.residual = found;
+        report.solution = z;
+        report.certificate = Certificate::Basis { active };
+    } else {
+        report.certificate = Certificate::Residual;
+    }
+}
+
+/// Solves a friction problem under its pyramid (as slack LCP) or polygon; the solution holds the
+/// contact forces, pieces too. Cones are not solved yet.
 pub fn solve_friction(
     problem: &FrictionProblem,
-    _settings: &Settings,
-    _watch: &mut dyn FnMut(Progress),
+    settings: &Settings,
+    watch: &mut dyn FnMut(Progress),
 ) -> Report {
-    later(problem.size())
+    let converted: Result<Converted<Lcp>, NotConvertible> = match problem.friction() {
+        Friction::Pyramid => problem.as_slack_lcp(),
+        _ => problem.as_polygon_lcp(),
+    };
+    let converted = match converted {
+        Ok(converted) => converted,
+        Err(why) => return stopped(why.to_string()),
+    };
+    let mut report = solve_lcp(&converted.problem, settings, watch);
+    if !report.solution.is_empty() {
+        report.solution = converted.forces(&report.solution);
+        report.residual = residual::friction(problem, &report.solution);
+        if report.status == Status::Solved && report.residual.relative > settings.tolerance {
+            report.status = Status::Stalled;
+            report.certificate = Certificate::Stopped {
+                reason: format!(
+                    "solved as an LCP, but the forces' residual is {:.1e}",
+                    report.residual.relative
+                ),
+            };
+        }
+    }
+    if let Certificate::Solutions { pieces, .. } = &mut report.certificate {
+        for piece in pieces {
+            piece.point = converted.forces(&piece.point);
+            piece.residual = residual::friction(problem, &piece.point);
+        }
+    }
+    report
+}
+
+fn stopped(reason: String) -> Report {
+    Report {
+        status: Status::Stalled,
+        solver: NAME,
+        iterations: 0,
+        residual: Residual::NONE,
+        solution: vec![],
+        certificate: Certificate::Stopped { reason },
+    }
 }

@@ -1,0 +1,400 @@
+//! `decide`: one solution of a mixed LCP, or all of them, or a proof that there is none.
+//!
+//! ```text
+//! w = M z + q,   z_i >= 0, w_i >= 0, z_i w_i = 0   (pairs);   w_i = 0, z_i free   (equalities)
+//! ```
+//!
+//! Branch and bound, depth first: a node has some `z_i` and some `w_i` of pairs fixed to zero, and relaxes the
+//! products of the other pairs. The linear program that is left is infeasible (its Farkas vector goes into the
+//! proof), or its vertex is complementary (a solution), or it violates a pair, which is split: `z_i = 0` or
+//! `w_i = 0`. This is the enumeration of K. Al-Khayyal, An implicit enumeration procedure for the general linear
+//! complementarity problem, Math. Prog. Study 31 (1987), with bounds by linear programs as in integer
+//! programming (strong branching: T. Achterberg, Constraint Integer Programming, 2007, section 5.4).
+//!
+//! Numbers are scaled by `D` (powers of two): `z = unit D z~`, `w~ = D w / unit`, `y = D y~`.
+//! A proof is only claimed after [`verify`] has accepted it.
+
+mod all;
+mod branch;
+mod verify;
+
+pub use verify::{Refuted, verify};
+
+use crate::linear_program::{FEASIBLE, Feasibility, Kind, Program, System};
+use crate::matrix::{Matrix, dot};
+use crate::problem::MixedLcp;
+use crate::report::{Certificate, Piece, Progress, Proof, ProofNode, Report, Status};
+use crate::residual::{self, Residual};
+use crate::{factor::Lu, scaling};
+use branch::Choice;
+
+/// Settings of [`solve`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// A solution counts when its relative residual is at most this.
+    pub tolerance: f64,
+    /// Find all solutions instead of one.
+    pub all: bool,
+    /// Nodes of the tree after which the search ends undecided.
+    pub max_nodes: usize,
+    /// Pieces of the solution set after which a search for all ends.
+    pub max_pieces: usize,
+    /// A proof must reach this far, as a multiple of the natural size of `sum |z|`: the largest at any vertex
+    /// met, and at least that of a well-conditioned solution, `sum_j d_j max_i d_i |q_i|` with the scaling
+    /// factors `d`. The default leaves six decades beyond what was seen to rounding.
+    pub reach: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, all: false, max_nodes: 100_000, max_pieces: 10_000, reach: 1e6 }
+    }
+}
+
+/// Nodes between two words to the watcher.
+const WATCH_EVERY: usize = 64;
+
+/// Decides the problem. `iterations` of the report are the nodes of the tree; an LCP goes in by
+/// `MixedLcp::from(&lcp)`.
+pub fn solve(problem: &MixedLcp, settings: &Settings, watch: &mut dyn FnMut(Progress)) -> Report {
+    let mut search = Search::new(problem, settings, watch);
+    search.run();
+    search.report()
+}
+
+/// A node of the tree; children by their place.
+#[derive(Debug)]
+enum Node {
+    /// Not yet visited, or not certified.
+    Open,
+    /// `z_pair = 0` or `w_pair = 0`.
+    Branch { pair: usize, z: usize, w: usize },
+    /// Infeasible, with its vector (unscaled).
+    Leaf(Vec<f64>),
+}
+
+/// The two sides of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Z,
+    W,
+}
+
+struct Search<'a> {
+    problem: &'a MixedLcp,
+    settings: &'a Settings,
+    watch: &'a mut dyn FnMut(Progress),
+    /// Scaling.
+    d: Vec<f64>,
+    unit: f64,
+    system: System,
+    pairs: Vec<usize>,
+    /// Free variables that no equation determines.
+    idle: Vec<usize>,
+    /// One program a depth, reused.
+    levels: Vec<Program>,
+    probe: Program,
+    tree: Vec<Node>,
+    nodes: usize,
+    /// Share of the tree that is settled, each branch halving.
+    settled: f64,
+    /// Leaves without proof.
+    doubtful: usize,
+    /// Largest `sum |z|` at a vertex.
+    largest: f64,
+    limit: Option<String>,
+    pieces: Vec<Piece>,
+    answer: Option<Answer>,
+    lu: Lu,
+}
+
+/// A solution by its basis.
+struct Answer {
+    z: Vec<f64>,
+    residual: Residual,
+    /// The basic `z`, where the basis is complementary.
+    active: Option<Vec<usize>>,
+}
+
+impl<'a> Search<'a> {
+    fn new(problem: &'a MixedLcp, settings: &'a Settings, watch: &'a mut dyn FnMut(Progress)) -> Self {
+        let n = problem.size();
+        let (mut d, mut scratch) = (vec![], vec![]);
+        scaling::symmetric(problem.matrix(), &mut d, &mut scratch);
+        let size = (0..n).fold(0.0f64, |m, i| m.max((d[i] * problem.vector()[i]).abs()));
+        let unit = if size > 0.0 { scaling::power_of_two(size) } else { 1.0 };
+        let m = Matrix::from_fn(n, n, |i, j| d[i] * problem.matrix()[(i, j)] * d[j]);
+        let q = (0..n).map(|i| d[i] * problem.vector()[i] / unit).collect();
+        let pairs = (0..n).filter(|&i| problem.complementary()[i]).collect();
+        let natural = unit * d.iter().sum::<f64>();
+        Self {
+            problem,
+            settings,
+            watch,
+            d,
+            unit,
+            system: System { m, q },
+            pairs,
+            idle: vec![],
+            levels: vec![],
+            probe: Program::default(),
+            tree: vec![],
+            nodes: 0,
+            settled: 0.0,
+            doubtful: 0,
+            largest: natural,
+            limit: None,
+            pieces: vec![],
+            answer: None,
+            lu: Lu::default(),
+        }
+    }
+
+    fn variable(&self, pair: usize, side: Side) -> usize {
+        match side {
+            Side::W => pair,
+            Side::Z => self.problem.size() + 1 + pair,
+        }
+    }
+
+    fn run(&mut self) {
+        let n = self.problem.size();
+        let mut root = Program::default();
+        root.start(&self.system);
+        for i in (0..n).filter(|&i| !self.problem.complementary()[i]) {
+            root.kind[i] = Kind::Fixed;
+            root.kind[n + 1 + i] = Kind::Free;
+        }
+        self.idle = root.seat_free().iter().map(|v| v - n - 1).collect();
+        self.levels.push(root);
+        self.tree.push(Node::Open);
+        self.visit(0, 0, 1.0);
+    }
+
+    /// Settles the subtree at `slot`, whose program is at `level`. First children take the next level; the
+    /// second child takes the parent's own.
+    fn visit(&mut self, level: usize, mut slot: usize, mut share: f64) {
+        while !self.is_over() {
+            self.nodes += 1;
+            if self.nodes % WATCH_EVERY == 0 {
+                let share = Some(self.settled);
+                (self.watch)(Progress { solver: "decide", iterations: self.nodes, share });
+            }
+            let choice = match self.levels[level].dual(&self.system, usize::MAX) {
+                Feasibility::Infeasible { row } => {
+                    let y = self.levels[level].farkas(row);
+                    self.tree[slot] = Node::Leaf(self.unscaled(y));
+                    self.settled += share;
+                    return;
+                }
+                Feasibility::Feasible => self.examine(level),
+                Feasibility::Unclear => self.any_open_pair(level),
+            };
+            let (pair, first, forced) = match choice {
+                Choice::Done => {
+                    self.settled += share;
+                    return;
+                }
+                Choice::Doubtful => {
+                    self.doubtful += 1;
+                    self.settled += share;
+                    return;
+                }
+                Choice::Split { pair, first } => (pair, first, None),
+                Choice::Forced { pair, empty, y } => (pair, empty, Some(y)),
+            };
+            let (z, w) = (self.tree.len(), self.tree.len() + 1);
+            self.tree.push(Node::Open);
+            self.tree.push(Node::Open);
+            self.tree[slot] = Node::Branch { pair, z, w };
+            let (first_slot, second_slot, second) = match first {
+                Side::Z => (z, w, Side::W),
+                Side::W => (w, z, Side::Z),
+            };
+            share /= 2.0;
+            if let Some(y) = forced {
+                self.nodes += 1;
+                self.tree[first_slot] = Node::Leaf(self.unscaled(y));
+                self.settled += share;
+            } else {
+                self.descend(level, self.variable(pair, first));
+                self.visit(level + 1, first_slot, share);
+            }
+            let variable = self.variable(pair, second);
+            self.levels[level].kind[variable] = Kind::Fixed;
+            slot = second_slot;
+        }
+    }
+
+    fn descend(&mut self, level: usize, variable: usize) {
+        if self.levels.len() == level + 1 {
+            self.levels.push(Program::default());
+        }
+        let (above, below) = self.levels.split_at_mut(level + 1);
+        below[0].copy_from(&above[level]);
+        below[0].kind[variable] = Kind::Fixed;
+    }
+
+    fn is_over(&mut self) -> bool {
+        if self.limit.is_none() && self.nodes >= self.settings.max_nodes {
+            self.limit = Some(format!("the limit of {} nodes was reached", self.settings.max_nodes));
+        }
+        self.limit.is_some() || (self.answer.is_some() && !self.settings.all)
+    }
+
+    fn unscaled(&self, mut y: Vec<f64>) -> Vec<f64> {
+        for (y, d) in y.iter_mut().zip(&self.d) {
+            *y *= d;
+        }
+        y
+    }
+
+    /// What to do at a feasible node.
+    fn examine(&mut self, level: usize) -> Choice {
+        let n = self.problem.size();
+        let program = &self.levels[level];
+        let size: f64 = (0..n).map(|j| self.d[j] * program.value(n + 1 + j).abs()).sum();
+        self.largest = self.largest.max(self.unit * size);
+        if self.settings.all {
+            return self.explore(level);
+        }
+        let candidates = self.violated(level);
+        if candidates.is_empty() {
+            let program = std::mem::take(&mut self.levels[level]);
+            self.answer = self.polish(&program);
+            self.levels[level] = program;
+            return if self.answer.is_some() { Choice::Done } else { self.any_open_pair(level) };
+        }
+        self.choose(level, candidates)
+    }
+
+    fn is_open(&self, program: &Program, pair: usize) -> bool {
+        [Side::Z, Side::W].iter().all(|&s| program.kind[self.variable(pair, s)] != Kind::Fixed)
+    }
+
+    /// For want of better: the first pair not yet split.
+    fn any_open_pair(&self, level: usize) -> Choice {
+        match self.pairs.iter().find(|&&i| self.is_open(&self.levels[level], i)) {
+            Some(&pair) => Choice::Split { pair, first: Side::W },
+            None => Choice::Doubtful,
+        }
+    }
+
+    /// The vertex of the program's basis from the original data: `M_RC z_C = -q_R` with `R` the rows of
+    /// nonbasic `w` and `C` the basic `z`; `None` unless it is a solution within tolerance.
+    fn polish(&mut self, program: &Program) -> Option<Answer> {
+        let n = self.problem.size();
+        let rows: Vec<usize> = (0..n).filter(|&i| program.table.row_of(i).is_none()).collect();
+        let columns: Vec<usize> = (0..n).filter(|&j| program.table.row_of(n + 1 + j).is_some()).collect();
+        let (m, q) = (&self.system.m, &self.system.q);
+        let mut z = vec![0.0; n];
+        if !rows.is_empty() {
+            self.lu.factor(rows.len(), |i, j| m[(rows[i], columns[j])]).ok()?;
+            for _ in 0..3 {
+                let mut step: Vec<f64> = rows.iter().map(|&i| -(dot(m.row(i), &z) + q[i])).collect();
+                self.lu.solve(&mut step);
+                for (&j, x) in columns.iter().zip(&step) {
+                    z[j] += x;
+                }
+            }
+        }
+        for (j, z) in z.iter_mut().enumerate() {
+            *z *= self.unit * self.d[j];
+            if self.problem.complementary()[j] {
+                *z = z.max(0.0);
+            }
+        }
+        let residual = residual::mixed(self.problem, &z);
+        let active = (rows == columns).then_some(columns);
+        (residual.relative <= self.settings.tolerance).then_some(Answer { z, residual, active })
+    }
+
+    /// The tree in preorder, `None` if a node is open.
+    fn proof(&self) -> Option<Proof> {
+        let mut nodes = Vec::with_capacity(self.tree.len());
+        let mut stack = vec![0];
+        while let Some(slot) = stack.pop() {
+            match &self.tree[slot] {
+                Node::Open => return None,
+                Node::Leaf(y) => nodes.push(ProofNode::Leaf { y: y.clone() }),
+                &Node::Branch { pair, z, w } => {
+                    nodes.push(ProofNode::Branch { pair });
+                    stack.extend([w, z]);
+                }
+            }
+        }
+        Some(Proof { nodes, radius: 0.0 })
+    }
+
+    fn report(mut self) -> Report {
+        let outcome = |status, certificate| Report {
+            status,
+            solver: "decide",
+            iterations: self.nodes,
+            residual: Residual::NONE,
+            solution: vec![],
+            certificate,
+        };
+        if let Some(Answer { z, residual, active }) = self.answer.take() {
+            let certificate = match active {
+                Some(active) => Certificate::Basis { active },
+                None => Certificate::Residual,
+            };
+            return Report { residual, solution: z, ..outcome(Status::Solved, certificate) };
+        }
+        let complete = self.limit.is_none() && self.doubtful == 0;
+        if let Some(first) = self.pieces.first() {
+            let (residual, solution) = (first.residual, first.point.clone());
+            let status = match self.pieces.len() {
+                1 if first.dimension == 0 && complete => Status::Solved,
+                1 if first.dimension == 0 => Status::Undecided,
+                _ => Status::Several,
+            };
+            let pieces = std::mem::take(&mut self.pieces);
+            let certificate = Certificate::Solutions { pieces, complete };
+            return Report { residual, solution, ..outcome(status, certificate) };
+        }
+        let undecided = |reason| outcome(Status::Undecided, Certificate::Stopped { reason });
+        if let Some(limit) = &self.limit {
+            return undecided(format!(
+                "{limit}: {:.3} % of the tree settled, no solution there",
+                100.0 * self.settled
+            ));
+        }
+        if self.doubtful > 0 {
+            let of = self.nodes;
+            return undecided(format!(
+                "{} of {of} nodes could not be settled in this precision",
+                self.doubtful
+            ));
+        }
+        let Some(mut proof) = self.proof() else {
+            return undecided("the tree has open nodes".to_owned());
+        };
+        match verify(self.problem, &proof) {
+            Ok(radius) if radius >= self.settings.reach * self.largest => {
+                proof.radius = radius;
+                outcome(Status::NoSolution, Certificate::NoSolution(proof))
+            }
+            Ok(radius) => undecided(format!(
+                "no solution with sum |z| below {radius:e}, but that is not far enough: {:e} times the largest \
+                 met ({:e}) is asked for",
+                self.settings.reach, self.largest
+            )),
+            Err(refuted) => undecided(format!("the proof found does not hold: {refuted}")),
+        }
+    }
+
+    /// Open pairs with both sides positive at the vertex, the most violated first.
+    fn violated(&self, level: usize) -> Vec<(usize, f64)> {
+        let program = &self.levels[level];
+        let mut found: Vec<(usize, f64)> = (self.pairs.iter().filter(|&&i| self.is_open(program, i)))
+            .map(|&i| {
+                (i, program.value(self.variable(i, Side::Z)).min(program.value(self.variable(i, Side::W))))
+            })
+            .filter(|&(_, size)| size > FEASIBLE)
+            .collect();
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        found
+    }
+}

@@ -1,0 +1,83 @@
+//! Starts: a strictly feasible point for the feasible method, a positive one for the other.
+
+use super::predictor_corrector::Infeasible;
+use super::system::{Point, Scaled, Step};
+use super::{Settings, Stop};
+use crate::factor::Lu;
+use crate::linear_program;
+use crate::matrix::dot;
+use crate::problem::Lcp;
+
+/// `z = w = size e`, in scaled variables.
+pub(super) fn positive(p: &Scaled, size: f64) -> Point {
+    Point { z: vec![size; p.order()], w: vec![size; p.order()] }
+}
+
+/// Step 0 of trinkle1995's appendix: `(w, z) > 0` with `w = M z + q`. The cheap ways first:
+/// along `e`, along `M^-1 e`, by Newton steps towards the central path; then by a linear program,
+/// which decides whether there is such a point.
+/// `count` hears of every Newton step.
+pub(super) fn strictly_feasible(
+    lcp: &Lcp,
+    p: &Scaled,
+    settings: &Settings,
+    count: &mut dyn FnMut(),
+) -> Result<Point, Stop> {
+    let n = p.order();
+    if let Some(point) = along(p, &vec![1.0; n]) {
+        return Ok(point);
+    }
+    let mut x = vec![1.0; n];
+    let mut lu = Lu::default();
+    if lu.factor(n, |i, j| p.m[(i, j)]).is_ok() {
+        lu.solve(&mut x);
+        if let Some(point) = along(p, &x) {
+            return Ok(point);
+        }
+    }
+    if let Some(point) = towards_path(p, settings, count) {
+        return Ok(point);
+    }
+    linear_program::strictly_feasible(lcp).and_then(|z| exact(p, p.scaled(&z))).ok_or(Stop::NoInterior)
+}
+
+/// `z = tau x` with the least `tau` that gives `w = tau M x + q >= 1/2 tau M x > 0`, if `x > 0` and `M x > 0`.
+fn along(p: &Scaled, x: &[f64]) -> Option<Point> {
+    if !x.iter().all(|&x| x > 0.0 && x.is_finite()) {
+        return None;
+    }
+    let mut tau = 1.0f64;
+    for i in 0..p.order() {
+        let y = dot(p.m.row(i), x);
+        if !(y > f64::EPSILON) {
+            return None;
+        }
+        tau = tau.max(-2.0 * p.q[i] / y);
+    }
+    exact(p, x.iter().map(|x| tau * x).collect())
+}
+
+/// Damped Newton steps on `w = M z + q`, `w o z = e` from `w = z = e`: the first full one is feasible.
+fn towards_path(p: &Scaled, settings: &Settings, count: &mut dyn FnMut()) -> Option<Point> {
+    let mut at = positive(p, 1.0);
+    let mut system = Infeasible::new(p.order());
+    let mut step = Step::zeros(p.order());
+    for _ in 0..settings.max_start_steps {
+        count();
+        system.factor(p, &at).ok()?;
+        system.solve(p, &at, |_| 1.0, &mut step).ok()?;
+        let alpha = (settings.eta * at.boundary(&step)).min(1.0);
+        at.advance(&step, alpha).ok()?;
+        if alpha == 1.0 {
+            return exact(p, at.z);
+        }
+    }
+    None
+}
+
+/// `z` with its own `w`, if both are positive.
+fn exact(p: &Scaled, z: Vec<f64>) -> Option<Point> {
+    let w: Vec<f64> = (0..p.order()).map(|i| p.slack(i, &z)).collect();
+    let positive = z.iter().chain(&w).all(|&x| x > 0.0 && x.is_finite());
+    positive.then_some(Point { z, w })
+}
