@@ -57,7 +57,7 @@ pub struct Solve {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Solver {
-    /// Lemke's method; where it fails, decide
+    /// Lemke's method; where it fails, the interior point if the problem is large, then decide
     Auto,
     /// Lemke's method alone
     Lemke,

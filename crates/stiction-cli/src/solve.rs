@@ -84,7 +84,7 @@ fn settings(arguments: &Solve) -> Result<Settings, InputError> {
     }
     let default = Settings::default();
     let max_nodes = arguments.limit.unwrap_or(default.max_nodes);
-    Ok(Settings { method, tolerance: arguments.tol, all: arguments.all, max_nodes })
+    Ok(Settings { method, tolerance: arguments.tol, all: arguments.all, max_nodes, ..default })
 }
 
 fn with_friction(problem: Problem, arguments: &Solve) -> Result<Problem, InputError> {

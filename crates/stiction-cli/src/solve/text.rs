@@ -144,7 +144,7 @@ fn proof_words(proof: &Proof) -> String {
         r if r == f64::INFINITY => "valid for every z".to_owned(),
         r => format!("valid for |z|_1 <= {r:.3e}"),
     };
-    format!("proof with {leaves} {of}, each a Farkas vector; {range}")
+    format!("proof with {leaves} {of}, checked; {range}")
 }
 
 fn piece(piece: &Piece) -> String {
