@@ -59,10 +59,11 @@ pub fn outcome(answer: &Answer) -> String {
 fn problem(answer: &Answer) -> String {
     let rows = answer.problem.size();
     let what = match &answer.problem {
-        Problem::Lcp(_) => format!("LCP, {rows} rows"),
+        Problem::Lcp(_) => format!("LCP, {}", count(rows, "row")),
         Problem::Mixed(p) => {
             let pairs = p.complementary().iter().filter(|&&c| c).count();
-            format!("mixed LCP, {rows} rows: {pairs} complementarities, {} equalities", rows - pairs)
+            let (pairs, rest) = (count(pairs, "complementarity"), count(rows - pairs, "equality"));
+            format!("mixed LCP, {}: {pairs}, {rest}", count(rows, "row"))
         }
         Problem::Friction(p) => {
             let set = match p.friction() {
@@ -70,8 +71,8 @@ fn problem(answer: &Answer) -> String {
                 Friction::Pyramid => "friction pyramid".to_owned(),
                 Friction::Polygon { sides } => format!("friction polygon of {sides} corners"),
             };
-            let (contacts, each) = (p.contacts(), p.rows_per_contact());
-            format!("friction, {contacts} contacts of {each} rows, {rows} rows, {set}")
+            let (contacts, each) = (count(p.contacts(), "contact"), p.rows_per_contact());
+            format!("friction, {contacts} of {each} rows, {} in all, {set}", count(rows, "row"))
         }
     };
     format!("{}: {what}", answer.file)
@@ -87,12 +88,12 @@ fn outcome_words(answer: &Answer) -> String {
         Status::Stalled => "stalled",
     };
     let work = match report.solver {
-        "lemke" => "pivots",
-        "interior-point" => "Newton steps",
-        "decide" => "nodes",
-        _ => "iterations",
+        "lemke" => "pivot",
+        "interior-point" => "Newton step",
+        "decide" => "node",
+        _ => "iteration",
     };
-    format!("{status}: {}, {} {work}, {}", report.solver, report.iterations, time(answer.seconds))
+    format!("{status}: {}, {}, {}", report.solver, count(report.iterations, work), time(answer.seconds))
 }
 
 fn time(seconds: f64) -> String {
@@ -120,17 +121,13 @@ fn evidence(answer: &Answer) -> String {
         Certificate::Residual => "the residual".to_owned(),
         Certificate::Basis { active } => format!("exact solution of a basis with {} active", active.len()),
         Certificate::Ray { covering, starts, .. } => {
-            let times = if *starts == 1 { "start" } else { "starts" };
-            format!("Lemke ended on a ray ({starts} {times}, covering variable moves by {covering:.2e})")
+            let starts = count(*starts, "start");
+            format!("Lemke ended on a ray ({starts}, covering variable moves by {covering:.2e})")
         }
         Certificate::NoSolution(proof) => proof_words(proof),
         Certificate::Solutions { pieces, complete } => {
-            let count = match pieces.len() {
-                1 => "1 piece".to_owned(),
-                n => format!("{n} pieces"),
-            };
             let rest = if *complete { "there are no others" } else { "there may be others" };
-            format!("solution set of {count}; {rest}")
+            format!("solution set of {}; {rest}", count(pieces.len(), "piece"))
         }
         Certificate::Stopped { reason } if reason.is_empty() => "stopped without a reason".to_owned(),
         Certificate::Stopped { reason } => reason.clone(),
@@ -139,12 +136,11 @@ fn evidence(answer: &Answer) -> String {
 
 fn proof_words(proof: &Proof) -> String {
     let leaves = proof.nodes.iter().filter(|n| matches!(n, ProofNode::Leaf { .. })).count();
-    let of = if leaves == 1 { "leaf" } else { "leaves" };
     let range = match proof.radius {
         r if r == f64::INFINITY => "valid for every z".to_owned(),
         r => format!("valid for |z|_1 <= {r:.3e}"),
     };
-    format!("proof with {leaves} {of}, checked; {range}")
+    format!("proof with {}, checked; {range}", count(leaves, "leaf"))
 }
 
 fn piece(piece: &Piece) -> String {
@@ -181,9 +177,20 @@ fn advice(answer: &Answer) -> Option<String> {
     match report.status {
         Status::Solved | Status::NoSolution | Status::Several => None,
         Status::Undecided => {
-            Some(format!("--solver decide --limit {}", settings.max_nodes.saturating_mul(10)))
+            let all = if settings.all { " --all" } else { "" };
+            let limit = settings.max_nodes.saturating_mul(10).max(1_000_000);
+            Some(format!("--solver decide{all} --limit {limit}"))
         }
         Status::Stalled if searched => Some("--solver interior-point, or a larger --tol".to_owned()),
         Status::Stalled => Some("--solver auto, or --solver decide --limit 1000000".to_owned()),
+    }
+}
+
+fn count(n: usize, of: &str) -> String {
+    match (n, of.strip_suffix('y'), of.strip_suffix('f')) {
+        (1, ..) => format!("1 {of}"),
+        (_, Some(stem), _) => format!("{n} {stem}ies"),
+        (_, _, Some(stem)) => format!("{n} {stem}ves"),
+        _ => format!("{n} {of}s"),
     }
 }
