@@ -196,7 +196,6 @@ fn group(found: Result<Group, Error>) -> Result<Option<Group>, Fault> {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "stands in map_err")]
 fn damaged(e: Error) -> Fault {
     Fault::damaged("HDF5 file", e)
 }

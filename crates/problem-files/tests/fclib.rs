@@ -1,4 +1,5 @@
 //! FCLIB files: the forms of `W`, and what every kind of bad file is told.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod making;
 

@@ -1,4 +1,5 @@
 //! Damaged files end in an error, never in a panic.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod making;
 

@@ -1,4 +1,5 @@
 //! NumPy archives: what is read, and what every kind of bad file is told.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod making;
 

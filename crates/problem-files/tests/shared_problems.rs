@@ -1,4 +1,5 @@
 //! Other people's problems, where they lie beside the repository: read as numpy and h5py read them.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use complementarity::matrix::Matrix;
 use problem_files::{Problem, read};
@@ -9,7 +10,6 @@ use std::path::Path;
 type Known = (&'static str, usize, [f64; 4]);
 
 #[rustfmt::skip]
-#[expect(clippy::excessive_precision, reason = "as Python prints them")]
 const KNOWN: [Known; 47] = [
     ("lcp/lcp_CPS_1.npz", 2, [4.0, -2.0, -3.0, 0.0]),
     ("lcp/lcp_CPS_3.npz", 4, [150.0, -200.0, -10.0, 0.0]),
