@@ -180,7 +180,7 @@ impl Program {
     fn draw_costs(&mut self, all: bool) {
         let cost = self.rows();
         for j in 0..self.table.columns() {
-            if all || self.open[j] > 0.0 && self.table.entry(cost, j) <= 0.0 {
+            if all || (self.open[j] > 0.0 && self.table.entry(cost, j) <= 0.0) {
                 let x = self.open[j] * self.draw();
                 self.table.row_mut(cost)[j] = if all { x } else { 1e-6 * x };
             }
@@ -259,7 +259,8 @@ impl Program {
     fn dual_run(&mut self, limit: usize) -> Feasibility {
         let (rows, columns) = (self.rows(), self.table.columns());
         self.mark_open();
-        self.draw_costs(false);
+        let none = (0..columns).all(|j| self.table.entry(rows, j) * self.open[j] <= 0.0);
+        self.draw_costs(none);
         let (redraw, give_up) = (1 + PATIENCE.0 * (rows + columns), 1 + PATIENCE.1 * (rows + columns));
         for count in 1..=give_up {
             let Some((row, sign, floor)) = self.leaving() else { return Feasibility::Feasible };

@@ -53,6 +53,8 @@ impl Default for Settings {
 
 /// Nodes between two words to the watcher.
 const WATCH_EVERY: usize = 64;
+/// Solves of a basis: the first, and corrections that square away most of what rounding left.
+const REFINEMENTS: usize = 3;
 
 /// Decides the problem. `iterations` of the report are the nodes of the tree; an LCP goes in by
 /// `MixedLcp::from(&lcp)`.
@@ -265,7 +267,7 @@ impl<'a> Search<'a> {
             self.levels[level] = program;
             return if self.answer.is_some() { Choice::Done } else { self.any_open_pair(level) };
         }
-        self.choose(level, candidates)
+        self.choose(level, &candidates)
     }
 
     fn is_open(&self, program: &Program, pair: usize) -> bool {
@@ -280,24 +282,38 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The vertex of the program's basis from the original data: `M_RC z_C = -q_R` with `R` the rows of
-    /// nonbasic `w` and `C` the basic `z`; `None` unless it is a solution within tolerance.
+    /// The vertex of the program's basis from the original data; `None` unless it is a solution within
+    /// tolerance.
     fn polish(&mut self, program: &Program) -> Option<Answer> {
+        let n = self.problem.size();
+        let mut z = vec![0.0; n];
+        let (rows, columns) = self.refine(program, &mut z, &vec![0.0; n])?;
+        let (z, residual) = self.judged(z)?;
+        Some(Answer { z, residual, active: (rows == columns).then_some(columns) })
+    }
+
+    /// Moves the basic `z` so that the nonbasic `w` take their given values, all scaled:
+    /// `M_RC dz_C = (w - M z - q)_R` with `R` the rows of nonbasic `w` and `C` the basic `z`; returns `R` and `C`.
+    fn refine(&mut self, program: &Program, z: &mut [f64], w: &[f64]) -> Option<(Vec<usize>, Vec<usize>)> {
         let n = self.problem.size();
         let rows: Vec<usize> = (0..n).filter(|&i| program.table.row_of(i).is_none()).collect();
         let columns: Vec<usize> = (0..n).filter(|&j| program.table.row_of(n + 1 + j).is_some()).collect();
         let (m, q) = (&self.system.m, &self.system.q);
-        let mut z = vec![0.0; n];
         if !rows.is_empty() {
             self.lu.factor(rows.len(), |i, j| m[(rows[i], columns[j])]).ok()?;
-            for _ in 0..3 {
-                let mut step: Vec<f64> = rows.iter().map(|&i| -(dot(m.row(i), &z) + q[i])).collect();
+            for _ in 0..REFINEMENTS {
+                let mut step: Vec<f64> = rows.iter().map(|&i| w[i] - dot(m.row(i), z) - q[i]).collect();
                 self.lu.solve(&mut step);
                 for (&j, x) in columns.iter().zip(&step) {
                     z[j] += x;
                 }
             }
         }
+        Some((rows, columns))
+    }
+
+    /// A scaled point in the problem's units and its residual; `None` if that is too large.
+    fn judged(&self, mut z: Vec<f64>) -> Option<(Vec<f64>, Residual)> {
         for (j, z) in z.iter_mut().enumerate() {
             *z *= self.unit * self.d[j];
             if self.problem.complementary()[j] {
@@ -305,8 +321,7 @@ impl<'a> Search<'a> {
             }
         }
         let residual = residual::mixed(self.problem, &z);
-        let active = (rows == columns).then_some(columns);
-        (residual.relative <= self.settings.tolerance).then_some(Answer { z, residual, active })
+        (residual.relative <= self.settings.tolerance).then_some((z, residual))
     }
 
     /// The tree in preorder, `None` if a node is open.
@@ -389,10 +404,8 @@ impl<'a> Search<'a> {
     fn violated(&self, level: usize) -> Vec<(usize, f64)> {
         let program = &self.levels[level];
         let mut found: Vec<(usize, f64)> = (self.pairs.iter().filter(|&&i| self.is_open(program, i)))
-            .map(|&i| {
-                (i, program.value(self.variable(i, Side::Z)).min(program.value(self.variable(i, Side::W))))
-            })
-            .filter(|&(_, size)| size > FEASIBLE)
+            .map(|&i| (i, self.gap(program, i)))
+            .filter(|&(_, gap)| gap > FEASIBLE)
             .collect();
         found.sort_by(|a, b| b.1.total_cmp(&a.1));
         found
