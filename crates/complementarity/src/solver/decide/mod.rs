@@ -16,6 +16,7 @@
 
 mod all;
 mod branch;
+mod start;
 mod verify;
 
 pub use verify::{Refuted, verify};
@@ -168,6 +169,9 @@ impl<'a> Search<'a> {
             root.kind[n + 1 + i] = Kind::Free;
         }
         self.idle = root.seat_free().iter().map(|v| v - n - 1).collect();
+        if !self.settings.all {
+            self.pivot_principally(&root);
+        }
         self.levels.push(root);
         self.tree.push(Node::Open);
         self.visit(0, 0, 1.0);
