@@ -21,6 +21,8 @@ use crate::scaling;
 
 /// Data are scaled so that the entries of `M` and `q` are near 1; a value below this is zero.
 pub(crate) const FEASIBLE: f64 = 1e-9;
+/// What is zero in strict runs, from a dictionary just built.
+const STRICT: f64 = 1e-12;
 /// A pivot must exceed this share of the largest entry in its row,
 const PIVOT_SHARE: f64 = 1e-9;
 /// and this.
@@ -83,6 +85,7 @@ pub(crate) struct Program {
     /// Pivots since the dictionary was built.
     age: usize,
     random: u64,
+    strict: bool,
     /// Scratch: 1 for columns that may move, 0 for fixed ones.
     open: Vec<f64>,
 }
@@ -113,6 +116,7 @@ impl Program {
         self.kind.clone_from(&other.kind);
         self.age = other.age;
         self.random = other.random;
+        self.strict = other.strict;
     }
 
     /// Rows without the cost.
@@ -164,6 +168,16 @@ impl Program {
             self.table.pivot(leave.swap_remove(a), enter.swap_remove(b) - rows - 1);
         }
         true
+    }
+
+    /// Asks for feasibility beyond [`FEASIBLE`] from now on; `false` if that was done before.
+    pub fn tighten(&mut self, system: &System) -> bool {
+        let first = !self.strict;
+        self.strict = true;
+        if first {
+            self.rebuild(system);
+        }
+        first
     }
 
     fn draw(&mut self) -> f64 {
@@ -279,6 +293,7 @@ impl Program {
     /// The row furthest out of bounds for the size of its entries; `sign`: +1 if it must grow; the
     /// smallest usable pivot. A row that no column can mend comes before all others.
     fn leaving(&self) -> Option<(usize, f64, f64)> {
+        let tolerance = if self.strict { STRICT } else { FEASIBLE };
         let mut best = (0.0, None);
         for i in 0..self.rows() {
             let value = self.table.constant(i);
@@ -287,7 +302,7 @@ impl Program {
                 Kind::Fixed => value.abs(),
                 Kind::Free => 0.0,
             };
-            if violation <= FEASIBLE {
+            if violation <= tolerance {
                 continue;
             }
             let sign = if value < 0.0 { 1.0 } else { -1.0 };

@@ -11,11 +11,12 @@
 //! complementarity problem, Math. Prog. Study 31 (1987), with bounds by linear programs as in integer
 //! programming (strong branching: T. Achterberg, Constraint Integer Programming, 2007, section 5.4).
 //!
-//! Numbers are scaled by `D` (powers of two): `z = unit D z~`, `w~ = D w / unit`, `y = D y~`.
+//! Numbers are scaled by the powers of two `R`, `C`, `unit`: `z = unit C z~`, `w~ = R w / unit`, `y = R y~`.
 //! A proof is only claimed after [`verify`] has accepted it.
 
 mod all;
 mod branch;
+mod scale;
 mod start;
 mod verify;
 
@@ -41,8 +42,8 @@ pub struct Settings {
     /// Pieces of the solution set after which a search for all ends.
     pub max_pieces: usize,
     /// A proof must reach this far, as a multiple of the natural size of `sum |z|`: the largest at any vertex
-    /// met, and at least that of a well-conditioned solution, `sum_j d_j max_i d_i |q_i|` with the scaling
-    /// factors `d`. The default leaves six decades beyond what was seen to rounding.
+    /// met, and at least that of a well-conditioned solution, `sum_j c_j max_i r_i |q_i|` with the scaling
+    /// factors `r` of `w` and `c` of `z`. The default leaves six decades beyond what was seen to rounding.
     pub reach: f64,
 }
 
@@ -87,8 +88,9 @@ struct Search<'a> {
     problem: &'a MixedLcp,
     settings: &'a Settings,
     watch: &'a mut dyn FnMut(Progress),
-    /// Scaling.
-    d: Vec<f64>,
+    /// Scaling of `w` and of `z`.
+    r: Vec<f64>,
+    c: Vec<f64>,
     unit: f64,
     system: System,
     pairs: Vec<usize>,
@@ -122,19 +124,19 @@ struct Answer {
 impl<'a> Search<'a> {
     fn new(problem: &'a MixedLcp, settings: &'a Settings, watch: &'a mut dyn FnMut(Progress)) -> Self {
         let n = problem.size();
-        let (mut d, mut scratch) = (vec![], vec![]);
-        scaling::symmetric(problem.matrix(), &mut d, &mut scratch);
-        let size = (0..n).fold(0.0f64, |m, i| m.max((d[i] * problem.vector()[i]).abs()));
+        let (r, c) = scale::two_sided(problem.matrix());
+        let size = (0..n).fold(0.0f64, |m, i| m.max((r[i] * problem.vector()[i]).abs()));
         let unit = if size > 0.0 { scaling::power_of_two(size) } else { 1.0 };
-        let m = Matrix::from_fn(n, n, |i, j| d[i] * problem.matrix()[(i, j)] * d[j]);
-        let q = (0..n).map(|i| d[i] * problem.vector()[i] / unit).collect();
+        let m = Matrix::from_fn(n, n, |i, j| r[i] * problem.matrix()[(i, j)] * c[j]);
+        let q = (0..n).map(|i| r[i] * problem.vector()[i] / unit).collect();
         let pairs = (0..n).filter(|&i| problem.complementary()[i]).collect();
-        let natural = unit * d.iter().sum::<f64>();
+        let natural = unit * c.iter().sum::<f64>();
         Self {
             problem,
             settings,
             watch,
-            d,
+            r,
+            c,
             unit,
             system: System { m, q },
             pairs,
@@ -201,6 +203,7 @@ impl<'a> Search<'a> {
                     self.settled += share;
                     return;
                 }
+                Choice::Doubtful if self.levels[level].tighten(&self.system) => continue,
                 Choice::Doubtful => {
                     self.doubtful += 1;
                     self.settled += share;
@@ -249,8 +252,8 @@ impl<'a> Search<'a> {
     }
 
     fn unscaled(&self, mut y: Vec<f64>) -> Vec<f64> {
-        for (y, d) in y.iter_mut().zip(&self.d) {
-            *y *= d;
+        for (y, r) in y.iter_mut().zip(&self.r) {
+            *y *= r;
         }
         y
     }
@@ -259,7 +262,7 @@ impl<'a> Search<'a> {
     fn examine(&mut self, level: usize) -> Choice {
         let n = self.problem.size();
         let program = &self.levels[level];
-        let size: f64 = (0..n).map(|j| self.d[j] * program.value(n + 1 + j).abs()).sum();
+        let size: f64 = (0..n).map(|j| self.c[j] * program.value(n + 1 + j).abs()).sum();
         self.largest = self.largest.max(self.unit * size);
         if self.settings.all {
             return self.explore(level);
@@ -319,7 +322,7 @@ impl<'a> Search<'a> {
     /// A scaled point in the problem's units and its residual; `None` if that is too large.
     fn judged(&self, mut z: Vec<f64>) -> Option<(Vec<f64>, Residual)> {
         for (j, z) in z.iter_mut().enumerate() {
-            *z *= self.unit * self.d[j];
+            *z *= self.unit * self.c[j];
             if self.problem.complementary()[j] {
                 *z = z.max(0.0);
             }
