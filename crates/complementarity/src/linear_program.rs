@@ -23,14 +23,19 @@ use crate::scaling;
 pub(crate) const FEASIBLE: f64 = 1e-9;
 /// What is zero in strict runs, from a dictionary just built.
 const STRICT: f64 = 1e-12;
-/// A pivot must exceed this share of the largest entry in its row,
+/// A pivot must exceed this share of the largest entry in its row (the second, nearer to rounding, in a dictionary
+/// built afresh because the first left a row unclear),
 const PIVOT_SHARE: f64 = 1e-9;
+const FINE_PIVOT_SHARE: f64 = 1e-12;
 /// and this.
 const PIVOT_FLOOR: f64 = 1e-11;
 /// Slack of the ratio test (costs are near 1).
 const HARRIS: f64 = 1e-9;
 /// Equations may be off by this, over the size of their terms, before the dictionary is built afresh.
 const DRIFT: f64 = 1e-10;
+/// A Farkas vector may have wrong signs of this size, over its gap: it then speaks for all points below the inverse,
+/// in scaled units.
+const SOUND: f64 = 1e-7;
 /// Pivots, over the number of variables, after which costs are drawn again, and after which to give up.
 const PATIENCE: (usize, usize) = (10, 100);
 /// Smallest and largest share with which another row is added to a Farkas vector.
@@ -86,6 +91,8 @@ pub(crate) struct Program {
     age: usize,
     random: u64,
     strict: bool,
+    /// Smallest pivot for the size of its row.
+    share: f64,
     /// Scratch: 1 for columns that may move, 0 for fixed ones.
     open: Vec<f64>,
 }
@@ -255,6 +262,7 @@ impl Program {
     pub fn dual(&mut self, system: &System, limit: usize) -> Feasibility {
         let mut scratch = vec![];
         for attempt in 0..3 {
+            self.share = if attempt == 0 { PIVOT_SHARE } else { FINE_PIVOT_SHARE };
             let end = self.dual_run(limit);
             let sound = match end {
                 Feasibility::Feasible => self.is_accurate(system, &mut scratch),
@@ -313,7 +321,7 @@ impl Program {
                 size = if a.abs() > size { a.abs() } else { size };
                 top = if sign * a > top { sign * a } else { top };
             }
-            let floor = (PIVOT_SHARE * size).max(PIVOT_FLOOR);
+            let floor = (self.share * size).max(PIVOT_FLOOR);
             let score = if top > floor { violation / square.sqrt() } else { 1e100 * violation };
             if score > best.0 {
                 best = (score, Some((i, sign, floor)));
@@ -487,8 +495,8 @@ impl Program {
         gap > 0.0
             && product.iter().enumerate().all(|(j, &p)| match self.kind[rows + 1 + j] {
                 Kind::Fixed => true,
-                Kind::Bounded => p <= FEASIBLE * gap,
-                Kind::Free => p.abs() <= FEASIBLE * gap,
+                Kind::Bounded => p <= SOUND * gap,
+                Kind::Free => p.abs() <= SOUND * gap,
             })
     }
 }
