@@ -157,8 +157,6 @@ fn a_linearly_infeasible_problem_has_a_proof_of_one_leaf() {
     }
 }
 
-/// Feasible relaxation, no complementary point: w1 = z2 - 1 needs z2 >= 1, so w2 = 0 = 2 - z1 - ... forces the
-/// rest out.
 #[test]
 fn a_feasible_relaxation_without_complementary_point_is_refuted_by_branching() {
     // w1 = z1 - 1 >= 0 forces z1 >= 1, so w1 = 0, z1 = 1; w2 = z1 - z2 - 2 < 0
@@ -235,6 +233,57 @@ fn a_degenerate_solution_is_counted_once() {
     let r = all(&lcp(&[&[1.0, 0.0], &[0.0, 1.0]], &[0.0, 0.0]));
     assert_eq!((r.status, pieces(&r).len()), (Status::Solved, 1));
     assert_eq!(r.solution, [0.0, 0.0]);
+}
+
+#[test]
+fn degenerate_problems_of_small_integers_are_covered_by_their_pieces() {
+    let mut random = Random(5);
+    let (mut none, mut continua) = (0, 0);
+    for round in 0..400 {
+        let n = 2 + round % 5;
+        let mut integer = |size: f64| (size * random.draw()).round();
+        let m = Matrix::from_fn(n, n, |_, _| integer(1.4));
+        let q: Vec<f64> = (0..n).map(|_| integer(1.2)).collect();
+        let problem = MixedLcp::from(&Lcp::new(m.clone(), q.clone()).unwrap());
+        let (one, all) = (one(&problem), all(&problem));
+        if all.status == Status::NoSolution {
+            proof(&problem, &one);
+            proof(&problem, &all);
+            none += 1;
+            continue;
+        }
+        assert_eq!(one.status, Status::Solved, "round {round}");
+        let found = pieces(&all);
+        continua += usize::from(found.iter().any(|p| p.dimension > 0));
+        for p in found {
+            let w = problem.slack(&p.point);
+            assert!(p.residual.relative < 1e-12);
+            assert!(
+                p.z_support.iter().all(|&i| p.point[i] > 1e-9) && p.w_support.iter().all(|&i| w[i] > 1e-9)
+            );
+            assert!(p.z_support.iter().all(|i| !p.w_support.contains(i)));
+        }
+        // every basic solution lies in a piece
+        for set in 0..1u32 << n {
+            let active: Vec<usize> = (0..n).filter(|i| set >> i & 1 == 1).collect();
+            let block = Matrix::from_fn(active.len(), active.len(), |i, j| m[(active[i], active[j])]);
+            let Some(x) = eliminate(block, active.iter().map(|&i| -q[i]).collect()) else { continue };
+            let mut z = vec![0.0; n];
+            for (&i, x) in active.iter().zip(&x) {
+                z[i] = *x;
+            }
+            let w = problem.slack(&z);
+            if z.iter().chain(&w).all(|&x| x > -1e-12) {
+                let lies_in = |p: &&Piece| {
+                    (0..n).all(|i| {
+                        (z[i] < 1e-9 || p.z_support.contains(&i)) && (w[i] < 1e-9 || p.w_support.contains(&i))
+                    })
+                };
+                assert!(found.iter().any(|p| lies_in(&p)), "round {round}: {z:?} is in no piece");
+            }
+        }
+    }
+    assert!(none > 20 && continua > 20, "{none} without solution, {continua} with continua");
 }
 
 fn mixed(rows: &[&[f64]], q: &[f64], complementary: &[bool]) -> MixedLcp {
