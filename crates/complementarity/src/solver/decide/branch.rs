@@ -62,8 +62,8 @@ impl Search<'_> {
         let mut probe = std::mem::take(&mut self.probe);
         probe.copy_from(&self.levels[level]);
         probe.kind[variable] = Kind::Fixed;
-        let found = match probe.dual(&self.system, usize::MAX) {
-            Feasibility::Infeasible { row } => Probe::Empty { y: probe.farkas(row) },
+        let found = match probe.dual(&self.system) {
+            Feasibility::Infeasible { row } => Probe::Empty { y: probe.certificate(&self.system, row) },
             Feasibility::Unclear => Probe::Open { rise: 0.0, violated: usize::MAX },
             Feasibility::Feasible => {
                 let cost = probe.rows();
