@@ -26,7 +26,7 @@ impl Random {
 }
 
 fn lcp(rows: &[&[f64]], q: &[f64]) -> MixedLcp {
-    MixedLcp::from(&Lcp::new(Matrix::from_rows(rows), q.to_vec()).unwrap())
+    MixedLcp::from(&Lcp::new(Matrix::from_rows(rows), q.to_vec()).expect("finite and square"))
 }
 
 fn one(problem: &MixedLcp) -> Report {
@@ -48,7 +48,7 @@ fn pieces(report: &Report) -> &[Piece] {
 fn proof(problem: &MixedLcp, report: &Report) -> Proof {
     assert_eq!(report.status, Status::NoSolution, "{:?}", report.certificate);
     let Certificate::NoSolution(proof) = &report.certificate else { panic!("no proof") };
-    assert!(verify(problem, proof).unwrap() >= proof.radius);
+    assert!(verify(problem, proof).is_ok_and(|radius| radius >= proof.radius));
     proof.clone()
 }
 
@@ -287,7 +287,7 @@ fn degenerate_problems_of_small_integers_are_covered_by_their_pieces() {
 }
 
 fn mixed(rows: &[&[f64]], q: &[f64], complementary: &[bool]) -> MixedLcp {
-    MixedLcp::new(Matrix::from_rows(rows), q.to_vec(), complementary.to_vec()).unwrap()
+    MixedLcp::new(Matrix::from_rows(rows), q.to_vec(), complementary.to_vec()).expect("finite and square")
 }
 
 #[test]

@@ -35,7 +35,8 @@ use branch::Choice;
 pub struct Settings {
     /// A solution counts when its relative residual is at most this.
     pub tolerance: f64,
-    /// Find all solutions instead of one.
+    /// Find all solutions instead of one. A list said to be complete rests on Farkas vectors that were checked in
+    /// plain arithmetic; only proofs of no solution are checked rigorously.
     pub all: bool,
     /// Nodes of the tree after which the search ends undecided.
     pub max_nodes: usize,
@@ -56,6 +57,8 @@ impl Default for Settings {
 
 /// Nodes between two words to the watcher.
 const WATCH_EVERY: usize = 64;
+/// Numbers kept at most, in dictionaries and in the proof (1 GiB).
+const MOST_NUMBERS: usize = 1 << 27;
 /// Solves of a basis: the first, and corrections that square away most of what rounding left.
 const REFINEMENTS: usize = 3;
 
@@ -101,6 +104,8 @@ struct Search<'a> {
     levels: Vec<Program>,
     probe: Program,
     tree: Vec<Node>,
+    /// Numbers in its leaves.
+    kept: usize,
     nodes: usize,
     /// Nodes at which the watcher hears next.
     next_word: usize,
@@ -147,6 +152,7 @@ impl<'a> Search<'a> {
             levels: vec![],
             probe: Program::default(),
             tree: vec![],
+            kept: 0,
             nodes: 0,
             next_word: WATCH_EVERY,
             settled: 0.0,
@@ -196,7 +202,7 @@ impl<'a> Search<'a> {
             let choice = match self.levels[level].dual(&self.system) {
                 Feasibility::Infeasible { row } => {
                     let y = self.levels[level].certificate(&self.system, row);
-                    self.tree[slot] = Node::Leaf(self.unscaled(y));
+                    self.keep(slot, y);
                     self.settled += share;
                     return;
                 }
@@ -228,7 +234,7 @@ impl<'a> Search<'a> {
             share /= 2.0;
             if let Some(y) = forced {
                 self.nodes += 1;
-                self.tree[first_slot] = Node::Leaf(self.unscaled(y));
+                self.keep(first_slot, y);
                 self.settled += share;
             } else {
                 self.descend(level, self.variable(pair, first));
@@ -253,14 +259,22 @@ impl<'a> Search<'a> {
         if self.limit.is_none() && self.nodes >= self.settings.max_nodes {
             self.limit = Some(format!("the limit of {} nodes was reached", self.settings.max_nodes));
         }
+        let table = self.system.q.len() * self.system.q.len();
+        if self.limit.is_none() && self.kept + self.levels.len() * table > MOST_NUMBERS {
+            self.limit = Some("the limit of 1 GiB of memory was reached".to_owned());
+        }
         self.limit.is_some() || (self.answer.is_some() && !self.settings.all)
     }
 
-    fn unscaled(&self, mut y: Vec<f64>) -> Vec<f64> {
-        for (y, r) in y.iter_mut().zip(&self.r) {
-            *y *= r;
+    /// Enters a leaf's vector into the proof, as long as there may be one.
+    fn keep(&mut self, slot: usize, mut y: Vec<f64>) {
+        if self.pieces.is_empty() {
+            for (y, r) in y.iter_mut().zip(&self.r) {
+                *y *= r;
+            }
+            self.kept += y.len();
+            self.tree[slot] = Node::Leaf(y);
         }
-        y
     }
 
     /// What to do at a feasible node.
@@ -337,14 +351,14 @@ impl<'a> Search<'a> {
     }
 
     /// The tree in preorder, `None` if a node is open.
-    fn proof(&self) -> Option<Proof> {
-        let mut nodes = Vec::with_capacity(self.tree.len());
+    fn proof(tree: &mut [Node]) -> Option<Proof> {
+        let mut nodes = Vec::with_capacity(tree.len());
         let mut stack = vec![0];
         while let Some(slot) = stack.pop() {
-            match &self.tree[slot] {
+            match &mut tree[slot] {
                 Node::Open => return None,
-                Node::Leaf(y) => nodes.push(ProofNode::Leaf { y: y.clone() }),
-                &Node::Branch { pair, z, w } => {
+                Node::Leaf(y) => nodes.push(ProofNode::Leaf { y: std::mem::take(y) }),
+                &mut Node::Branch { pair, z, w } => {
                     nodes.push(ProofNode::Branch { pair });
                     stack.extend([w, z]);
                 }
@@ -395,7 +409,7 @@ impl<'a> Search<'a> {
                 self.doubtful
             ));
         }
-        let Some(mut proof) = self.proof() else {
+        let Some(mut proof) = Self::proof(&mut self.tree) else {
             return undecided("the tree has open nodes".to_owned());
         };
         match verify(self.problem, &proof) {
