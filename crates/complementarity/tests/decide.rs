@@ -356,6 +356,32 @@ fn answers_do_not_depend_on_units() {
     }
 }
 
+#[test]
+fn extreme_numbers_end_in_a_report_not_in_a_panic() {
+    let mut random = Random(31);
+    for round in 0..300 {
+        let n = 1 + round % 5;
+        let spread = [20.0, 100.0, 300.0][round % 3];
+        let mut number = || {
+            let exponent = spread * random.draw();
+            random.draw().signum() * 10f64.powf(exponent)
+        };
+        let m = Matrix::from_fn(n, n, |_, _| number());
+        let q: Vec<f64> = (0..n).map(|_| number()).collect();
+        let complementary = (0..n).map(|i| i > 0 || round % 2 == 0).collect();
+        let problem = MixedLcp::new(m, q, complementary).unwrap();
+        for report in [one(&problem), all(&problem)] {
+            match report.status {
+                Status::NoSolution => drop(proof(&problem, &report)),
+                Status::Solved | Status::Several => {
+                    assert!(residual::mixed(&problem, &report.solution).relative <= 1e-8);
+                }
+                Status::Undecided | Status::Stalled => {}
+            }
+        }
+    }
+}
+
 /// A problem with a proof of several leaves.
 fn refutable() -> (MixedLcp, Proof) {
     let problem = lcp(&[&[1.0, 0.0, 0.0], &[1.0, -1.0, 0.5], &[0.0, 0.25, 1.0]], &[-1.0, -2.0, 1.0]);
