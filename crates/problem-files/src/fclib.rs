@@ -3,6 +3,7 @@
 use crate::MOST_ROWS;
 use crate::error::{At, Fault};
 use crate::sparse::Sparse;
+use crate::tree_guard;
 use complementarity::problem::{Friction, FrictionProblem};
 use hdf5_pure::{DType, Dataset, Error, File, FormatError, Group, Layout};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,6 +26,7 @@ struct Raw {
 }
 
 pub(crate) fn read(bytes: Vec<u8>) -> Result<FrictionProblem, Fault> {
+    tree_guard::check(&bytes)?;
     // hdf5-pure means to answer damaged files with errors, but makes no promise. A panic of its becomes an
     // error here; the panic hook of the program, if it prints, is left alone.
     let raw = catch_unwind(AssertUnwindSafe(|| Raw::read(bytes)))

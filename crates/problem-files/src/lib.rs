@@ -14,6 +14,7 @@ mod fclib;
 mod npy;
 mod npz;
 mod sparse;
+mod tree_guard;
 mod write;
 
 pub use error::{At, Fault, ReadError};

@@ -96,3 +96,30 @@ fn noise_behind_a_good_signature_is_survived() {
         }
     }
 }
+
+/// The group's B-tree is put below 60 nodes that name each their one child twice: 2^60 ways to the leaf.
+#[test]
+fn tree_whose_nodes_share_their_children_is_refused_at_once() {
+    let mut bytes = include_bytes!("data/point_mass.hdf5").to_vec();
+    let root = bytes.windows(4).position(|w| w == b"TREE").unwrap() as u64;
+    let first = bytes.len() as u64;
+    for at in 0..bytes.len() - 8 {
+        if bytes[at..at + 8] == root.to_le_bytes() {
+            bytes[at..at + 8].copy_from_slice(&first.to_le_bytes());
+        }
+    }
+    let node = 64;
+    for k in 0..60 {
+        let child = if k == 59 { root } else { first + node * (k + 1) };
+        bytes.extend_from_slice(b"TREE\x00\x01\x02\x00");
+        // siblings (none), then key, child, key, child, key
+        for word in [u64::MAX, u64::MAX, 0, child, 0, child, 0] {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+    }
+    let line = read_bytes("bomb", &bytes).unwrap_err().to_string();
+    assert_eq!(
+        line,
+        "bomb: HDF5 datasets in so many chunks, or groups of so many links, are not supported yet"
+    );
+}
