@@ -42,9 +42,9 @@ impl Program {
             let (mut best, mut entering) = (FEASIBLE, None);
             for j in 0..columns {
                 let gain = gains[j] * self.open[j];
-                let first = bland && gain > FEASIBLE;
                 let earlier = entering.is_none_or(|k: usize| self.table.nonbasic[j] < self.table.nonbasic[k]);
-                if if bland { first && earlier } else { gain > best } {
+                let better = if bland { gain > FEASIBLE && earlier } else { gain > best };
+                if better {
                     (best, entering) = (gain, Some(j));
                 }
             }
