@@ -10,6 +10,9 @@ use crate::scaling;
 /// Name in reports where no solver was fit to start.
 const NAME: &str = "auto";
 
+/// Covering vectors for large problems: a path is then long, and the interior point a better second try.
+const FEW_STARTS: usize = 3;
+
 /// Which algorithm to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
@@ -35,8 +38,9 @@ pub struct Settings {
     pub all: bool,
     /// Nodes after which decide gives up.
     pub max_nodes: usize,
-    /// From this size on, `Auto` tries the interior point before decide, whose trees are then hopeless.
-    pub interior_point_from: usize,
+    /// From this size on, `Auto` gives Lemke only [`FEW_STARTS`] covering vectors and tries the interior
+    /// point before decide, whose trees are then hopeless.
+    pub large_from: usize,
 }
 
 impl Default for Settings {
@@ -46,14 +50,16 @@ impl Default for Settings {
             tolerance: 1e-8,
             all: false,
             max_nodes: decide::Settings::default().max_nodes,
-            interior_point_from: 100,
+            large_from: 200,
         }
     }
 }
 
 impl Settings {
-    fn lemke(&self) -> lemke::Settings {
-        lemke::Settings { tolerance: self.tolerance, ..Default::default() }
+    fn lemke(&self, size: usize) -> lemke::Settings {
+        let all = lemke::Settings { tolerance: self.tolerance, ..Default::default() };
+        let few = self.method == Method::Auto && size >= self.large_from;
+        lemke::Settings { starts: if few { FEW_STARTS } else { all.starts }, ..all }
     }
 
     fn interior_point(&self) -> interior_point::Settings {
@@ -74,15 +80,15 @@ impl Settings {
 pub fn solve_lcp(problem: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progress)) -> Report {
     match settings.method {
         _ if settings.all => decide::solve(&problem.into(), &settings.decide(), watch),
-        Method::Lemke => lemke::solve_watched(problem, &settings.lemke(), watch),
+        Method::Lemke => lemke::solve_watched(problem, &settings.lemke(problem.size()), watch),
         Method::InteriorPoint => interior_point::solve(problem, &settings.interior_point(), watch),
         Method::Decide => decide::solve(&problem.into(), &settings.decide(), watch),
         Method::Auto => {
-            let first = lemke::solve_watched(problem, &settings.lemke(), watch);
+            let first = lemke::solve_watched(problem, &settings.lemke(problem.size()), watch);
             if first.status == Status::Solved {
                 return first;
             }
-            if problem.size() >= settings.interior_point_from {
+            if problem.size() >= settings.large_from {
                 let second = interior_point::solve(problem, &settings.interior_point(), watch);
                 if second.status == Status::Solved {
                     return second;
