@@ -38,7 +38,7 @@ pub struct Settings {
     pub all: bool,
     /// Nodes after which decide gives up.
     pub max_nodes: usize,
-    /// From this size on, `Auto` gives Lemke only [`FEW_STARTS`] covering vectors and tries the interior
+    /// From this size on, `Auto` gives Lemke only a few covering vectors and tries the interior
     /// point before decide, whose trees are then hopeless.
     pub large_from: usize,
 }
