@@ -3,8 +3,8 @@
 use crate::factor::{Lu, Singular};
 use crate::matrix::{Matrix, dot};
 
-/// Corrections after the first solve; each squares away most of what rounding left.
-const REFINEMENTS: usize = 2;
+/// Corrections after the first solve.
+const REFINEMENTS: usize = 1;
 
 /// Factors and buffers, reused from solve to solve.
 #[derive(Debug, Clone, Default)]

@@ -21,7 +21,8 @@ pub(crate) struct Dictionary {
     place: Vec<usize>,
 }
 
-/// Doubles to a 512-bit register.
+/// Doubles to two 256-bit registers. (512-bit ones bring nothing here: they take microseconds to wake up, and
+/// larger dictionaries wait for memory.)
 const LANES: usize = 8;
 
 impl Dictionary {
@@ -105,13 +106,12 @@ impl Dictionary {
 
     /// Copies out the constants and one column.
     pub fn gather(&self, column: usize, constants: &mut Vec<f64>, entries: &mut Vec<f64>) {
-        constants.clear();
-        entries.clear();
-        constants.reserve(self.rows);
-        entries.reserve(self.rows);
-        for row in self.data.chunks_exact(self.stride) {
-            constants.push(row[0]);
-            entries.push(row[1 + column]);
+        constants.resize(self.rows, 0.0);
+        entries.resize(self.rows, 0.0);
+        let rows = self.data.chunks_exact(self.stride);
+        for ((c, e), row) in constants.iter_mut().zip(entries.iter_mut()).zip(rows) {
+            *c = row[0];
+            *e = row[1 + column];
         }
     }
 
@@ -143,11 +143,6 @@ impl Dictionary {
 fn add_multiples(block: &mut [f64], factors: &[f64], row: &[f64]) {
     #[cfg(target_arch = "x86_64")]
     {
-        if std::arch::is_x86_feature_detected!("avx512f") {
-            // SAFETY: the feature was just detected.
-            #[allow(unsafe_code)]
-            return unsafe { add_multiples_avx512(block, factors, row) };
-        }
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
             // SAFETY: the features were just detected.
             #[allow(unsafe_code)]
@@ -155,12 +150,6 @@ fn add_multiples(block: &mut [f64], factors: &[f64], row: &[f64]) {
         }
     }
     add_multiples_plain::<false>(block, factors, row);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-fn add_multiples_avx512(block: &mut [f64], factors: &[f64], row: &[f64]) {
-    add_multiples_plain::<true>(block, factors, row);
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -182,10 +182,10 @@ impl Lemke {
         self.best.clear();
         self.best.resize(n, 0.0);
         self.active.clear();
-        let mut outcome =
-            Outcome { end: End::Inexact, pivots: 0, starts: 0, residual: residual::lcp(lcp, &self.best) };
+        let mut outcome = Outcome { end: End::Inexact, pivots: 0, starts: 0, residual: Residual::NONE };
         if lcp.vector().iter().all(|&q| q >= 0.0) {
             outcome.end = End::Solved;
+            outcome.residual = residual::lcp(lcp, &self.best);
             return outcome;
         }
         self.wanted.clear();
@@ -225,6 +225,9 @@ impl Lemke {
         }
         if !self.ray.is_empty() {
             outcome.end = End::Ray;
+        }
+        if outcome.residual == Residual::NONE {
+            outcome.residual = residual::lcp(lcp, &self.best);
         }
         outcome
     }
