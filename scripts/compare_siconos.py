@@ -14,7 +14,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np
 import siconos.numerics as sn
 
-REPEAT = 20
+REPEAT = 100
 PROGRAM = os.path.join(os.path.dirname(__file__), "..", "target", "release", "stiction")
 
 

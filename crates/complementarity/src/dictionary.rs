@@ -8,8 +8,9 @@
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Dictionary {
     data: Vec<f64>,
-    /// Scratch: the pivot column before the pivot.
+    /// Scratch: the pivot column before the pivot, the pivot row after it.
     column: Vec<f64>,
+    pivot_row: Vec<f64>,
     rows: usize,
     columns: usize,
     stride: usize,
@@ -122,17 +123,16 @@ impl Dictionary {
         for (c, row) in self.column.iter_mut().zip(self.data.chunks_exact_mut(stride)) {
             *c = std::mem::take(&mut row[at]);
         }
-        let inverse = 1.0 / self.column[row];
+        let inverse = 1.0 / std::mem::take(&mut self.column[row]);
         debug_assert!(inverse.is_finite(), "pivot on a zero entry");
-        let (above, rest) = self.data.split_at_mut(row * stride);
-        let (pivot_row, below) = rest.split_at_mut(stride);
+        let pivot_row = &mut self.data[row * stride..][..stride];
         for x in pivot_row.iter_mut() {
             *x *= -inverse;
         }
         pivot_row[at] = inverse;
-        let (column_above, column_below) = (&self.column[..row], &self.column[row + 1..]);
-        add_multiples(above, column_above, pivot_row);
-        add_multiples(below, column_below, pivot_row);
+        self.pivot_row.clear();
+        self.pivot_row.extend_from_slice(pivot_row);
+        add_multiples(&mut self.data, &self.column, &self.pivot_row);
         std::mem::swap(&mut self.basic[row], &mut self.nonbasic[column]);
         self.place[self.basic[row]] = row;
         self.place[self.nonbasic[column]] = column;
