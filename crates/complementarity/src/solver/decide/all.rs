@@ -5,6 +5,7 @@
 
 use super::branch::Choice;
 use super::{Search, Side};
+use crate::factor::rank;
 use crate::linear_program::{Kind, Maximum};
 use crate::matrix::Matrix;
 use crate::report::Piece;
@@ -12,8 +13,6 @@ use crate::residual::Residual;
 
 /// A scaled variable above this is positive: well above what the simplex calls zero.
 const POSITIVE: f64 = 1e-8;
-/// Pivots below this, in a matrix scaled to 1, do not count for the rank.
-const RANK: f64 = 1e-10;
 
 /// Points of a polyhedron, summed, and which variables some point shows positive.
 struct Points {
@@ -152,46 +151,4 @@ impl Search<'_> {
 /// Whether `part` lies within `whole`; both ascend.
 fn includes(whole: &[usize], part: &[usize]) -> bool {
     part.iter().all(|i| whole.binary_search(i).is_ok())
-}
-
-/// Rank by elimination with complete pivoting.
-fn rank(mut a: Matrix) -> usize {
-    let (rows, columns) = (a.rows(), a.columns());
-    let (mut used_rows, mut used_columns) = (vec![false; rows], vec![false; columns]);
-    for rank in 0..rows.min(columns) {
-        let (mut best, mut at) = (RANK, None);
-        for i in (0..rows).filter(|&i| !used_rows[i]) {
-            for j in (0..columns).filter(|&j| !used_columns[j]) {
-                if a[(i, j)].abs() > best {
-                    (best, at) = (a[(i, j)].abs(), Some((i, j)));
-                }
-            }
-        }
-        let Some((p, r)) = at else { return rank };
-        used_rows[p] = true;
-        used_columns[r] = true;
-        let pivot_row = a.row(p).to_vec();
-        for i in (0..rows).filter(|&i| !used_rows[i]) {
-            let factor = a[(i, r)] / pivot_row[r];
-            if factor != 0.0 {
-                for (x, y) in a.row_mut(i).iter_mut().zip(&pivot_row) {
-                    *x -= factor * y;
-                }
-            }
-        }
-    }
-    rows.min(columns)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rank_sees_dependent_rows() {
-        let a = Matrix::from_rows(&[&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0], &[0.1, 0.2, 0.7]]);
-        assert_eq!(rank(a), 2);
-        assert_eq!(rank(Matrix::zeros(2, 3)), 0);
-        assert_eq!(rank(Matrix::identity(4)), 4);
-    }
 }
