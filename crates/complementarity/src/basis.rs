@@ -3,8 +3,11 @@
 use crate::factor::{Lu, Singular};
 use crate::matrix::{Matrix, dot};
 
-/// Corrections after the first solve; each squares away most of what rounding left.
+/// Corrections after the first solve, at the most.
 const REFINEMENTS: usize = 2;
+
+/// A correction is due while the equations' errors, scaled, exceed this share of the right-hand side.
+const ROUNDING: f64 = 1e-15;
 
 /// Factors and buffers, reused from solve to solve.
 #[derive(Debug, Clone, Default)]
@@ -29,9 +32,19 @@ impl BasisSolver {
             return Ok(());
         }
         self.lu.factor(active.len(), |i, j| d[active[i]] * m[(active[i], active[j])] * d[active[j]])?;
-        for _ in 0..=REFINEMENTS {
+        let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let mut enough = 0.0;
+        for round in 0..=REFINEMENTS {
             self.step.clear();
-            self.step.extend(active.iter().map(|&i| -d[i] * (dot(m.row(i), z) + q[i])));
+            if round == 0 {
+                self.step.extend(active.iter().map(|&i| -d[i] * q[i]));
+                enough = ROUNDING * largest(&self.step);
+            } else {
+                self.step.extend(active.iter().map(|&i| -d[i] * (dot(m.row(i), z) + q[i])));
+                if largest(&self.step) <= enough {
+                    break;
+                }
+            }
             self.lu.solve(&mut self.step);
             for (&i, x) in active.iter().zip(&self.step) {
                 z[i] += d[i] * x;

@@ -8,8 +8,9 @@
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Dictionary {
     data: Vec<f64>,
-    /// Scratch: the pivot column before the pivot.
+    /// Scratch: the pivot column before the pivot, the pivot row after it.
     column: Vec<f64>,
+    pivot_row: Vec<f64>,
     rows: usize,
     columns: usize,
     stride: usize,
@@ -21,7 +22,8 @@ pub(crate) struct Dictionary {
     place: Vec<usize>,
 }
 
-/// Doubles to a 512-bit register.
+/// Doubles to two 256-bit registers. (512-bit ones bring nothing here: they take microseconds to wake up, and
+/// larger dictionaries wait for memory.)
 const LANES: usize = 8;
 
 impl Dictionary {
@@ -105,13 +107,12 @@ impl Dictionary {
 
     /// Copies out the constants and one column.
     pub fn gather(&self, column: usize, constants: &mut Vec<f64>, entries: &mut Vec<f64>) {
-        constants.clear();
-        entries.clear();
-        constants.reserve(self.rows);
-        entries.reserve(self.rows);
-        for row in self.data.chunks_exact(self.stride) {
-            constants.push(row[0]);
-            entries.push(row[1 + column]);
+        constants.resize(self.rows, 0.0);
+        entries.resize(self.rows, 0.0);
+        let rows = self.data.chunks_exact(self.stride);
+        for ((c, e), row) in constants.iter_mut().zip(entries.iter_mut()).zip(rows) {
+            *c = row[0];
+            *e = row[1 + column];
         }
     }
 
@@ -122,17 +123,16 @@ impl Dictionary {
         for (c, row) in self.column.iter_mut().zip(self.data.chunks_exact_mut(stride)) {
             *c = std::mem::take(&mut row[at]);
         }
-        let inverse = 1.0 / self.column[row];
+        let inverse = 1.0 / std::mem::take(&mut self.column[row]);
         debug_assert!(inverse.is_finite(), "pivot on a zero entry");
-        let (above, rest) = self.data.split_at_mut(row * stride);
-        let (pivot_row, below) = rest.split_at_mut(stride);
+        let pivot_row = &mut self.data[row * stride..][..stride];
         for x in pivot_row.iter_mut() {
             *x *= -inverse;
         }
         pivot_row[at] = inverse;
-        let (column_above, column_below) = (&self.column[..row], &self.column[row + 1..]);
-        add_multiples(above, column_above, pivot_row);
-        add_multiples(below, column_below, pivot_row);
+        self.pivot_row.clear();
+        self.pivot_row.extend_from_slice(pivot_row);
+        add_multiples(&mut self.data, &self.column, &self.pivot_row);
         std::mem::swap(&mut self.basic[row], &mut self.nonbasic[column]);
         self.place[self.basic[row]] = row;
         self.place[self.nonbasic[column]] = column;
@@ -143,11 +143,6 @@ impl Dictionary {
 fn add_multiples(block: &mut [f64], factors: &[f64], row: &[f64]) {
     #[cfg(target_arch = "x86_64")]
     {
-        if std::arch::is_x86_feature_detected!("avx512f") {
-            // SAFETY: the feature was just detected.
-            #[allow(unsafe_code)]
-            return unsafe { add_multiples_avx512(block, factors, row) };
-        }
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
             // SAFETY: the features were just detected.
             #[allow(unsafe_code)]
@@ -155,12 +150,6 @@ fn add_multiples(block: &mut [f64], factors: &[f64], row: &[f64]) {
         }
     }
     add_multiples_plain::<false>(block, factors, row);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-fn add_multiples_avx512(block: &mut [f64], factors: &[f64], row: &[f64]) {
-    add_multiples_plain::<true>(block, factors, row);
 }
 
 #[cfg(target_arch = "x86_64")]

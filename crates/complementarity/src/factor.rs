@@ -3,6 +3,7 @@
 //! Below [`SMALL`] a plain row-oriented elimination is faster than any blocked code and allocates nothing
 //! once its buffers have grown; above, faer's blocked kernels take over.
 
+use crate::matrix::Matrix;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::lu::partial_pivoting as faer_lu;
 use faer::{MatMut, MatRef, Par, perm::PermRef};
@@ -151,10 +152,41 @@ fn tiles(n: usize, size: usize) -> impl Iterator<Item = (Range<usize>, Range<usi
     (0..n).step_by(size).flat_map(move |i| (0..n).step_by(size).map(move |j| (range(i), range(j))))
 }
 
+/// Smallest pivot that counts in [`rank`].
+const RANK: f64 = 1e-10;
+
+/// Rank by elimination with complete pivoting, of a matrix with entries of about 1: smaller pivots than [`RANK`] are none.
+pub(crate) fn rank(mut a: Matrix) -> usize {
+    let (rows, columns) = (a.rows(), a.columns());
+    let (mut used_rows, mut used_columns) = (vec![false; rows], vec![false; columns]);
+    for rank in 0..rows.min(columns) {
+        let (mut best, mut at) = (RANK, None);
+        for i in (0..rows).filter(|&i| !used_rows[i]) {
+            for j in (0..columns).filter(|&j| !used_columns[j]) {
+                if a[(i, j)].abs() > best {
+                    (best, at) = (a[(i, j)].abs(), Some((i, j)));
+                }
+            }
+        }
+        let Some((p, r)) = at else { return rank };
+        used_rows[p] = true;
+        used_columns[r] = true;
+        let pivot_row = a.row(p).to_vec();
+        for i in (0..rows).filter(|&i| !used_rows[i]) {
+            let factor = a[(i, r)] / pivot_row[r];
+            if factor != 0.0 {
+                for (x, y) in a.row_mut(i).iter_mut().zip(&pivot_row) {
+                    *x -= factor * y;
+                }
+            }
+        }
+    }
+    rows.min(columns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::Matrix;
 
     #[test]
     fn solves_small_and_large_systems_that_need_row_exchanges() {
@@ -183,5 +215,13 @@ mod tests {
         for n in [2, 70] {
             assert_eq!(Lu::default().factor(n, |_, j| j as f64), Err(Singular), "n = {n}");
         }
+    }
+
+    #[test]
+    fn rank_sees_dependent_rows() {
+        let a = Matrix::from_rows(&[&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0], &[0.1, 0.2, 0.7]]);
+        assert_eq!(rank(a), 2);
+        assert_eq!(rank(Matrix::zeros(2, 3)), 0);
+        assert_eq!(rank(Matrix::identity(4)), 4);
     }
 }

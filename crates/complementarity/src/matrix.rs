@@ -126,9 +126,33 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// Euclidean length.
 pub fn norm(a: &[f64]) -> f64 {
-    let largest = a.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    if largest == 0.0 || !largest.is_finite() {
-        return if a.iter().any(|x| x.is_nan()) { f64::NAN } else { largest };
+    length(a.iter().copied())
+}
+
+/// Euclidean length of a vector that is computed as it is read (twice, if its squares overflow or vanish).
+pub(crate) fn length(entries: impl Iterator<Item = f64> + Clone) -> f64 {
+    let sum: f64 = entries.clone().map(|x| x * x).sum();
+    if (1e-280..1e280).contains(&sum) || sum.is_nan() {
+        return sum.sqrt();
     }
-    largest * a.iter().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt()
+    let largest = entries.clone().fold(0.0f64, |m, x| m.max(x.abs()));
+    if largest == 0.0 || largest.is_infinite() {
+        return largest;
+    }
+    largest * entries.map(|x| (x / largest).powi(2)).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_neither_overflow_nor_vanish() {
+        for size in [1e-300, 1e-160, 1.0, 1e160, 1e300] {
+            assert!((norm(&[3.0 * size, -4.0 * size]) / size - 5.0).abs() < 1e-14, "{size}");
+        }
+        assert_eq!(norm(&[0.0, 0.0]), 0.0);
+        assert_eq!(norm(&[f64::INFINITY, 1.0]), f64::INFINITY);
+        assert!(norm(&[f64::NAN, 1.0]).is_nan());
+    }
 }

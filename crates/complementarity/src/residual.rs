@@ -3,7 +3,7 @@
 //! Nothing here is shared with any solver. A residual is zero exactly at the solutions.
 
 use crate::cone;
-use crate::matrix::{dot, norm};
+use crate::matrix::{dot, length, norm};
 use crate::problem::{FrictionProblem, Lcp, MixedLcp, Mode};
 use serde::Serialize;
 
@@ -20,39 +20,13 @@ impl Residual {
     /// No answer at all.
     pub const NONE: Self = Self { absolute: f64::INFINITY, relative: f64::INFINITY };
 
-    fn of(r: impl Iterator<Item = f64>, constant: &[f64]) -> Self {
-        let mut length = Length::default();
-        for x in r {
-            if x.is_nan() {
-                return Self::NONE;
-            }
-            length.add(x);
+    fn of(r: impl Iterator<Item = f64> + Clone, constant: &[f64]) -> Self {
+        let absolute = length(r);
+        if absolute.is_nan() {
+            return Self::NONE;
         }
-        let (absolute, size) = (length.value(), norm(constant));
+        let size = norm(constant);
         Self { absolute, relative: if size > 0.0 { absolute / size } else { absolute } }
-    }
-}
-
-/// A Euclidean length, summed without overflow.
-#[derive(Default)]
-struct Length {
-    largest: f64,
-    sum: f64,
-}
-
-impl Length {
-    fn add(&mut self, x: f64) {
-        let x = x.abs();
-        if x > self.largest {
-            self.sum = 1.0 + self.sum * (self.largest / x).powi(2);
-            self.largest = x;
-        } else if x > 0.0 {
-            self.sum += (x / self.largest).powi(2);
-        }
-    }
-
-    fn value(&self) -> f64 {
-        self.largest * self.sum.sqrt()
     }
 }
 
@@ -103,7 +77,7 @@ pub fn friction(problem: &FrictionProblem, lambda: &[f64]) -> Residual {
         };
         r[rows * c..][..rows].copy_from_slice(&d[..rows]);
     }
-    Residual::of(r.into_iter(), problem.vector())
+    Residual::of(r.iter().copied(), problem.vector())
 }
 
 /// `min` that keeps NaN.

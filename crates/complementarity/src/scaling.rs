@@ -23,7 +23,7 @@ pub(crate) fn symmetric(m: &Matrix, d: &mut Vec<f64>, largest: &mut Vec<f64>) {
         }
         let mut even = true;
         for (x, &l) in d.iter_mut().zip(largest.iter()) {
-            if l > 0.0 && !(0.25..=4.0).contains(&l) {
+            if l > 0.0 && !(0.1..=10.0).contains(&l) {
                 even = false;
                 *x = power_of_two(*x / l.sqrt());
             }

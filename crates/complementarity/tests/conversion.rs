@@ -22,7 +22,7 @@ fn problem(contacts: usize, rows: usize, rank: usize, shift: f64, mu: f64, seed:
     // b = J v lies in the range of A: with all contacts rolling a solution exists (trinkle1995 Theorem 1)
     let v: Vec<f64> = (0..rank).map(|_| u.signed()).collect();
     let b = (0..n).map(|i| (0..rank).map(|r| j[(i, r)] * v[r]).sum()).collect();
-    FrictionProblem::new(a, b, vec![mu; contacts], rows, Friction::Pyramid).unwrap()
+    FrictionProblem::new(a, b, vec![mu; contacts], rows, Friction::Pyramid).expect("valid")
 }
 
 fn relative(p: &FrictionProblem, lambda: &[f64]) -> f64 {
@@ -43,7 +43,7 @@ fn with_sliding(p: FrictionProblem, seed: u64) -> FrictionProblem {
             Mode::Sliding { direction }
         })
         .collect();
-    p.with_modes(modes).unwrap()
+    p.with_modes(modes).expect("valid")
 }
 
 proptest! {

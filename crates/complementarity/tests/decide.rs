@@ -26,7 +26,7 @@ impl Random {
 }
 
 fn lcp(rows: &[&[f64]], q: &[f64]) -> MixedLcp {
-    MixedLcp::from(&Lcp::new(Matrix::from_rows(rows), q.to_vec()).unwrap())
+    MixedLcp::from(&Lcp::new(Matrix::from_rows(rows), q.to_vec()).expect("finite and square"))
 }
 
 fn one(problem: &MixedLcp) -> Report {
@@ -48,7 +48,7 @@ fn pieces(report: &Report) -> &[Piece] {
 fn proof(problem: &MixedLcp, report: &Report) -> Proof {
     assert_eq!(report.status, Status::NoSolution, "{:?}", report.certificate);
     let Certificate::NoSolution(proof) = &report.certificate else { panic!("no proof") };
-    assert!(verify(problem, proof).unwrap() >= proof.radius);
+    assert!(verify(problem, proof).is_ok_and(|radius| radius >= proof.radius));
     proof.clone()
 }
 
@@ -157,8 +157,6 @@ fn a_linearly_infeasible_problem_has_a_proof_of_one_leaf() {
     }
 }
 
-/// Feasible relaxation, no complementary point: w1 = z2 - 1 needs z2 >= 1, so w2 = 0 = 2 - z1 - ... forces the
-/// rest out.
 #[test]
 fn a_feasible_relaxation_without_complementary_point_is_refuted_by_branching() {
     // w1 = z1 - 1 >= 0 forces z1 >= 1, so w1 = 0, z1 = 1; w2 = z1 - z2 - 2 < 0
@@ -237,8 +235,59 @@ fn a_degenerate_solution_is_counted_once() {
     assert_eq!(r.solution, [0.0, 0.0]);
 }
 
+#[test]
+fn degenerate_problems_of_small_integers_are_covered_by_their_pieces() {
+    let mut random = Random(5);
+    let (mut none, mut continua) = (0, 0);
+    for round in 0..400 {
+        let n = 2 + round % 5;
+        let mut integer = |size: f64| (size * random.draw()).round();
+        let m = Matrix::from_fn(n, n, |_, _| integer(1.4));
+        let q: Vec<f64> = (0..n).map(|_| integer(1.2)).collect();
+        let problem = MixedLcp::from(&Lcp::new(m.clone(), q.clone()).unwrap());
+        let (one, all) = (one(&problem), all(&problem));
+        if all.status == Status::NoSolution {
+            proof(&problem, &one);
+            proof(&problem, &all);
+            none += 1;
+            continue;
+        }
+        assert_eq!(one.status, Status::Solved, "round {round}");
+        let found = pieces(&all);
+        continua += usize::from(found.iter().any(|p| p.dimension > 0));
+        for p in found {
+            let w = problem.slack(&p.point);
+            assert!(p.residual.relative < 1e-12);
+            assert!(
+                p.z_support.iter().all(|&i| p.point[i] > 1e-9) && p.w_support.iter().all(|&i| w[i] > 1e-9)
+            );
+            assert!(p.z_support.iter().all(|i| !p.w_support.contains(i)));
+        }
+        // every basic solution lies in a piece
+        for set in 0..1u32 << n {
+            let active: Vec<usize> = (0..n).filter(|i| set >> i & 1 == 1).collect();
+            let block = Matrix::from_fn(active.len(), active.len(), |i, j| m[(active[i], active[j])]);
+            let Some(x) = eliminate(block, active.iter().map(|&i| -q[i]).collect()) else { continue };
+            let mut z = vec![0.0; n];
+            for (&i, x) in active.iter().zip(&x) {
+                z[i] = *x;
+            }
+            let w = problem.slack(&z);
+            if z.iter().chain(&w).all(|&x| x > -1e-12) {
+                let lies_in = |p: &&Piece| {
+                    (0..n).all(|i| {
+                        (z[i] < 1e-9 || p.z_support.contains(&i)) && (w[i] < 1e-9 || p.w_support.contains(&i))
+                    })
+                };
+                assert!(found.iter().any(|p| lies_in(&p)), "round {round}: {z:?} is in no piece");
+            }
+        }
+    }
+    assert!(none > 20 && continua > 20, "{none} without solution, {continua} with continua");
+}
+
 fn mixed(rows: &[&[f64]], q: &[f64], complementary: &[bool]) -> MixedLcp {
-    MixedLcp::new(Matrix::from_rows(rows), q.to_vec(), complementary.to_vec()).unwrap()
+    MixedLcp::new(Matrix::from_rows(rows), q.to_vec(), complementary.to_vec()).expect("finite and square")
 }
 
 #[test]
@@ -304,6 +353,32 @@ fn answers_do_not_depend_on_units() {
         let (plain, scaled) = (Lcp::new(m, q).unwrap(), Lcp::new(scaled, scaled_q).unwrap());
         let (a, b) = (all(&MixedLcp::from(&plain)), all(&MixedLcp::from(&scaled)));
         assert_eq!(a.status, b.status, "round {round}");
+    }
+}
+
+#[test]
+fn extreme_numbers_end_in_a_report_not_in_a_panic() {
+    let mut random = Random(31);
+    for round in 0..300 {
+        let n = 1 + round % 5;
+        let spread = [20.0, 100.0, 300.0][round % 3];
+        let mut number = || {
+            let exponent = spread * random.draw();
+            random.draw().signum() * 10f64.powf(exponent)
+        };
+        let m = Matrix::from_fn(n, n, |_, _| number());
+        let q: Vec<f64> = (0..n).map(|_| number()).collect();
+        let complementary = (0..n).map(|i| i > 0 || round % 2 == 0).collect();
+        let problem = MixedLcp::new(m, q, complementary).unwrap();
+        for report in [one(&problem), all(&problem)] {
+            match report.status {
+                Status::NoSolution => drop(proof(&problem, &report)),
+                Status::Solved | Status::Several => {
+                    assert!(residual::mixed(&problem, &report.solution).relative <= 1e-8);
+                }
+                Status::Undecided | Status::Stalled => {}
+            }
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use families::{Family, Known, build, known, murty};
 use proptest::prelude::*;
 
 fn lcp(m: &[&[f64]], q: &[f64]) -> Lcp {
-    Lcp::new(Matrix::from_rows(m), q.to_vec()).unwrap()
+    Lcp::new(Matrix::from_rows(m), q.to_vec()).expect("finite")
 }
 
 fn check_known(family: Family, p: &Known) -> Result<(), TestCaseError> {

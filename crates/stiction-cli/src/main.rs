@@ -1,2 +1,49 @@
-//! x
-fn main() {}
+//! The program `stiction`. One file a subcommand; no mathematics of its own.
+//!
+//! Exit codes: 0 the question was decided (solved, several solutions, or proved to have none), 1 no decision
+//! was reached, 2 the input or the command line is wrong. Errors are one line on standard error.
+
+mod args;
+mod progress;
+mod solve;
+
+use args::{Arguments, Command};
+use clap::Parser;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Wrong input, in one line.
+struct InputError(String);
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::try_parse() {
+        Ok(arguments) => match arguments.command {
+            Command::Solve(arguments) => solve::run(&arguments),
+        },
+        Err(e) if e.use_stderr() => Err(InputError(usage(&e))),
+        Err(help) => print(&help.to_string()).map(|()| ExitCode::SUCCESS),
+    };
+    outcome.unwrap_or_else(|InputError(line)| {
+        // nobody is left to tell if this fails
+        let _ = writeln!(io::stderr(), "error: {}", line.replace('\n', "\\n"));
+        ExitCode::from(2)
+    })
+}
+
+/// clap's message, without the usage that follows it, in one line.
+fn usage(e: &clap::Error) -> String {
+    let text = e.to_string();
+    let message = text.split("\n\n").next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{line} (try --help)")
+}
+
+/// To standard output; a reader that went away is no error.
+fn print(text: &str) -> Result<(), InputError> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(InputError(format!("standard output: {e}"))),
+        _ => Ok(()),
+    }
+}

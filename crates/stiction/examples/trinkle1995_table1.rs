@@ -1,7 +1,7 @@
 //! Table 1 of trinkle1995 beside ours: 35 random contact problems x 10 friction coefficients.
 //!
 //! ```text
-//! cargo run --release --example trinkle1995_table1 -- [--sizes 2,10] [--all-to 16] [--seed N] [--write DIR] [--json]
+//! cargo run --release --example trinkle1995_table1 -- [--sizes 2,10] [--all-to 60] [--seed N] [--write DIR] [--json]
 //! ```
 //!
 //! The paper's 328 problems are not published; ours are drawn as `stiction::random` says, so the columns show the
@@ -20,7 +20,7 @@ use stiction::random::{Case, table1};
 mod columns {
     use complementarity::report::Report;
     use complementarity::solver::portfolio::{self, solve_lcp};
-    use complementarity::solver::{decide, interior_point, lemke};
+    use complementarity::solver::{interior_point, lemke};
     use stiction::random::Case;
 
     /// Lemke's method under the paper's limit of 100 pivots a start.
@@ -50,10 +50,10 @@ mod columns {
         solve_lcp(&case.lcp.problem, &portfolio::Settings::default(), &mut |_| {})
     }
 
-    /// Branch and bound for all solutions: one, several or none.
+    /// Branch and bound for all solutions: one, several or none, told apart by their contact forces.
     pub fn all(case: &Case) -> Report {
-        let settings = decide::Settings { all: true, max_nodes: 20_000, ..Default::default() };
-        decide::solve(&(&case.lcp.problem).into(), &settings, &mut |_| {})
+        let settings = portfolio::Settings { all: true, max_nodes: 20_000, ..Default::default() };
+        portfolio::solve_friction(&case.friction, &settings, &mut |_| {})
     }
 }
 
@@ -97,7 +97,7 @@ struct Arguments {
     #[arg(long, value_delimiter = ',')]
     sizes: Vec<usize>,
     /// Search for all solutions up to this size (redundant contacts make this slow for large ones)
-    #[arg(long, default_value_t = 16, value_name = "SIZE")]
+    #[arg(long, default_value_t = 60, value_name = "SIZE")]
     all_to: usize,
     /// Seed of the problems
     #[arg(long, default_value_t = 1995)]

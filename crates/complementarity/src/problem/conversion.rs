@@ -37,6 +37,11 @@ pub struct Converted<P> {
 }
 
 impl<P> Converted<P> {
+    /// `F` of `lambda = F z + constant`.
+    pub fn force_matrix(&self) -> &Matrix {
+        &self.forces
+    }
+
     /// Contact forces `lambda` in the rows of the friction problem.
     pub fn forces(&self, z: &[f64]) -> Vec<f64> {
         self.forces.times(z).iter().zip(&self.offset).map(|(f, o)| f + o).collect()

@@ -2,13 +2,21 @@
 
 use super::{decide, interior_point, lemke};
 use crate::basis::BasisSolver;
+use crate::factor::rank;
+use crate::matrix::{Matrix, norm};
 use crate::problem::{Converted, Friction, FrictionProblem, Lcp, MixedLcp, NotConvertible};
-use crate::report::{Certificate, Progress, Report, Status};
+use crate::report::{Certificate, Piece, Progress, Report, Status};
 use crate::residual::{self, Residual};
 use crate::scaling;
 
 /// Name in reports where no solver was fit to start.
 const NAME: &str = "auto";
+
+/// Covering vectors for large problems: a path is then long, and the interior point a better second try.
+const FEW_STARTS: usize = 3;
+
+/// Isolated solutions whose forces differ by less than this share are one.
+const SAME_FORCES: f64 = 1e-7;
 
 /// Which algorithm to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,8 +43,9 @@ pub struct Settings {
     pub all: bool,
     /// Nodes after which decide gives up.
     pub max_nodes: usize,
-    /// From this size on, `Auto` tries the interior point before decide, whose trees are then hopeless.
-    pub interior_point_from: usize,
+    /// From this size on, `Auto` gives Lemke only a few covering vectors and tries the interior
+    /// point before decide, whose trees are then hopeless.
+    pub large_from: usize,
 }
 
 impl Default for Settings {
@@ -46,14 +55,16 @@ impl Default for Settings {
             tolerance: 1e-8,
             all: false,
             max_nodes: decide::Settings::default().max_nodes,
-            interior_point_from: 100,
+            large_from: 200,
         }
     }
 }
 
 impl Settings {
-    fn lemke(&self) -> lemke::Settings {
-        lemke::Settings { tolerance: self.tolerance, ..Default::default() }
+    fn lemke(&self, size: usize) -> lemke::Settings {
+        let all = lemke::Settings { tolerance: self.tolerance, ..Default::default() };
+        let few = self.method == Method::Auto && size >= self.large_from;
+        lemke::Settings { starts: if few { FEW_STARTS } else { all.starts }, ..all }
     }
 
     fn interior_point(&self) -> interior_point::Settings {
@@ -74,15 +85,15 @@ impl Settings {
 pub fn solve_lcp(problem: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progress)) -> Report {
     match settings.method {
         _ if settings.all => decide::solve(&problem.into(), &settings.decide(), watch),
-        Method::Lemke => lemke::solve_watched(problem, &settings.lemke(), watch),
+        Method::Lemke => lemke::solve_watched(problem, &settings.lemke(problem.size()), watch),
         Method::InteriorPoint => interior_point::solve(problem, &settings.interior_point(), watch),
         Method::Decide => decide::solve(&problem.into(), &settings.decide(), watch),
         Method::Auto => {
-            let first = lemke::solve_watched(problem, &settings.lemke(), watch);
+            let first = lemke::solve_watched(problem, &settings.lemke(problem.size()), watch);
             if first.status == Status::Solved {
                 return first;
             }
-            if problem.size() >= settings.interior_point_from {
+            if problem.size() >= settings.large_from {
                 let second = interior_point::solve(problem, &settings.interior_point(), watch);
                 if second.status == Status::Solved {
                     return second;
@@ -155,7 +166,7 @@ fn polish(problem: &MixedLcp, report: &mut Report) {
 }
 
 /// Solves a friction problem under its pyramid (as slack LCP) or polygon; the solution holds the
-/// contact forces, pieces too. Cones are not solved yet.
+/// contact forces, pieces too (their supports still name the LCP's variables). Cones are not solved yet.
 pub fn solve_friction(
     problem: &FrictionProblem,
     settings: &Settings,
@@ -183,13 +194,54 @@ pub fn solve_friction(
             };
         }
     }
-    if let Certificate::Solutions { pieces, .. } = &mut report.certificate {
-        for piece in pieces {
-            piece.point = converted.forces(&piece.point);
-            piece.residual = residual::friction(problem, &piece.point);
-        }
+    if let Certificate::Solutions { pieces, complete } = &mut report.certificate {
+        in_forces(pieces, problem, &converted);
+        let one = matches!(&pieces[..], [piece] if piece.dimension == 0);
+        report.status = match (one, *complete) {
+            (true, true) => Status::Solved,
+            (true, false) => Status::Undecided,
+            (false, _) => Status::Several,
+        };
     }
     report
+}
+
+/// Pieces of the LCP's solution set as pieces in the contact forces. The LCP's own variables say more than
+/// the forces: at an open contact the two halves of the tangential acceleration, `a+ - a-`, can grow together.
+/// A piece's directions `d` live on its z support with `(M d)_i = 0` off its w support; those with
+/// `F d = 0` do not move the forces.
+fn in_forces(pieces: &mut Vec<Piece>, problem: &FrictionProblem, converted: &Converted<Lcp>) {
+    let (m, f) = (converted.problem.matrix(), converted.force_matrix());
+    for piece in pieces.iter_mut() {
+        let pick = |row: &[f64]| -> Vec<f64> {
+            let row: Vec<f64> = piece.z_support.iter().map(|&j| row[j]).collect();
+            let largest = row.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            row.iter().map(|x| if largest > 0.0 { x / largest } else { 0.0 }).collect()
+        };
+        let tight = (0..m.rows()).filter(|i| piece.w_support.binary_search(i).is_err());
+        let mut rows: Vec<Vec<f64>> = tight.map(|i| pick(m.row(i))).collect();
+        let rank_of =
+            |rows: &[Vec<f64>]| rank(Matrix::from_rows(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>()));
+        let still = rank_of(&rows);
+        rows.extend((0..f.rows()).map(|i| pick(f.row(i))));
+        piece.dimension = rank_of(&rows) - still;
+        piece.unbounded &= piece.dimension > 0;
+        piece.point = converted.forces(&piece.point);
+        piece.residual = residual::friction(problem, &piece.point);
+    }
+    // points that differ only in what the forces do not see are one
+    let mut kept: Vec<Piece> = Vec::new();
+    for piece in pieces.drain(..) {
+        let size = norm(&piece.point).max(f64::MIN_POSITIVE);
+        let near = |other: &Piece| {
+            let apart: Vec<f64> = piece.point.iter().zip(&other.point).map(|(a, b)| a - b).collect();
+            piece.dimension == 0 && other.dimension == 0 && norm(&apart) <= SAME_FORCES * size
+        };
+        if !kept.iter().any(near) {
+            kept.push(piece);
+        }
+    }
+    *pieces = kept;
 }
 
 fn stopped(reason: String) -> Report {

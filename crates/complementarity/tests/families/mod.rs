@@ -82,7 +82,7 @@ pub fn build(family: Family, n: usize, seed: u64) -> Known {
     }
     let q: Vec<f64> = m.times(&z).iter().zip(&w).map(|(mz, w)| w - mz).collect();
     let unique = !matches!(family, Family::Singular | Family::Copositive);
-    Known { lcp: Lcp::new(m, q).unwrap(), z, unique, scale }
+    Known { lcp: Lcp::new(m, q).expect("finite"), z, unique, scale }
 }
 
 pub fn known(largest: usize) -> impl Strategy<Value = (Family, Known)> {
@@ -96,5 +96,5 @@ pub fn murty(n: usize) -> Lcp {
         std::cmp::Ordering::Equal => 1.0,
         std::cmp::Ordering::Less => 0.0,
     });
-    Lcp::new(m, vec![-1.0; n]).unwrap()
+    Lcp::new(m, vec![-1.0; n]).expect("finite")
 }

@@ -5,15 +5,14 @@
 
 use super::branch::Choice;
 use super::{Search, Side};
+use crate::factor::rank;
 use crate::linear_program::{Kind, Maximum};
 use crate::matrix::Matrix;
 use crate::report::Piece;
-use crate::residual;
+use crate::residual::Residual;
 
 /// A scaled variable above this is positive: well above what the simplex calls zero.
 const POSITIVE: f64 = 1e-8;
-/// Pivots below this, in a matrix scaled to 1, do not count for the rank.
-const RANK: f64 = 1e-10;
 
 /// Points of a polyhedron, summed, and which variables some point shows positive.
 struct Points {
@@ -31,7 +30,7 @@ impl Search<'_> {
         loop {
             let candidates = self.crossed(level, &points);
             if !candidates.is_empty() {
-                return self.choose(level, candidates);
+                return self.choose(level, &candidates);
             }
             // the sum of all that was zero so far: at zero still, it stays zero on the whole polyhedron
             let mut program = std::mem::take(&mut self.levels[level]);
@@ -100,26 +99,7 @@ impl Search<'_> {
             return Choice::Done;
         }
         let dimension = self.dimension(&z_support, &w_support);
-        let program = std::mem::take(&mut self.levels[level]);
-        let exact = if dimension == 0 { self.polish(&program) } else { None };
-        self.levels[level] = program;
-        let (point, residual) = match exact {
-            Some(answer) => (answer.z, answer.residual),
-            None => {
-                let point: Vec<f64> = (0..self.problem.size())
-                    .map(|j| {
-                        let mean = points.sum[self.variable(j, Side::Z)] / points.count;
-                        let kept = !self.problem.complementary()[j] || z_support.contains(&j);
-                        if kept { self.unit * self.d[j] * mean } else { 0.0 }
-                    })
-                    .collect();
-                let residual = residual::mixed(self.problem, &point);
-                (point, residual)
-            }
-        };
-        if residual.relative.is_nan() || residual.relative > self.settings.tolerance {
-            return self.any_open_pair(level);
-        }
+        let Some((point, residual)) = self.inside(level, points) else { return self.any_open_pair(level) };
         let unbounded = dimension > 0 && self.is_unbounded(level);
         self.pieces.retain(|p| !(includes(&z_support, &p.z_support) && includes(&w_support, &p.w_support)));
         self.pieces.push(Piece { z_support, w_support, dimension, unbounded, point, residual });
@@ -127,6 +107,25 @@ impl Search<'_> {
             self.limit = Some(format!("the limit of {} pieces was reached", self.settings.max_pieces));
         }
         Choice::Done
+    }
+
+    /// The mean of the points, corrected to satisfy the equations; `None` if it is no solution.
+    fn inside(&mut self, level: usize, points: &Points) -> Option<(Vec<f64>, Residual)> {
+        let mean = |v: usize, kept: bool| if kept { points.sum[v] / points.count } else { 0.0 };
+        let is_pair = self.problem.complementary();
+        let value = |i: usize, side: Side| {
+            let v = self.variable(i, side);
+            mean(v, points.seen[v] || (side == Side::Z && !is_pair[i]))
+        };
+        let n = self.problem.size();
+        let plain: Vec<f64> = (0..n).map(|i| value(i, Side::Z)).collect();
+        let w: Vec<f64> = (0..n).map(|i| value(i, Side::W)).collect();
+        let mut z = plain.clone();
+        let program = std::mem::take(&mut self.levels[level]);
+        let refined = self.refine(&program, &mut z, &w).and_then(|_| self.judged(z));
+        self.levels[level] = program;
+        let plain = self.judged(plain);
+        [refined, plain].into_iter().flatten().min_by(|a, b| a.1.absolute.total_cmp(&b.1.absolute))
     }
 
     /// Dimension of `{ z : M_RC z_C = -q_R }` with `R` the rows where `w` stays zero and `C` the columns that
@@ -152,46 +151,4 @@ impl Search<'_> {
 /// Whether `part` lies within `whole`; both ascend.
 fn includes(whole: &[usize], part: &[usize]) -> bool {
     part.iter().all(|i| whole.binary_search(i).is_ok())
-}
-
-/// Rank by elimination with complete pivoting.
-fn rank(mut a: Matrix) -> usize {
-    let (rows, columns) = (a.rows(), a.columns());
-    let (mut used_rows, mut used_columns) = (vec![false; rows], vec![false; columns]);
-    for rank in 0..rows.min(columns) {
-        let (mut best, mut at) = (RANK, None);
-        for i in (0..rows).filter(|&i| !used_rows[i]) {
-            for j in (0..columns).filter(|&j| !used_columns[j]) {
-                if a[(i, j)].abs() > best {
-                    (best, at) = (a[(i, j)].abs(), Some((i, j)));
-                }
-            }
-        }
-        let Some((p, r)) = at else { return rank };
-        used_rows[p] = true;
-        used_columns[r] = true;
-        let pivot_row = a.row(p).to_vec();
-        for i in (0..rows).filter(|&i| !used_rows[i]) {
-            let factor = a[(i, r)] / pivot_row[r];
-            if factor != 0.0 {
-                for (x, y) in a.row_mut(i).iter_mut().zip(&pivot_row) {
-                    *x -= factor * y;
-                }
-            }
-        }
-    }
-    rows.min(columns)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rank_sees_dependent_rows() {
-        let a = Matrix::from_rows(&[&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0], &[0.1, 0.2, 0.7]]);
-        assert_eq!(rank(a), 2);
-        assert_eq!(rank(Matrix::zeros(2, 3)), 0);
-        assert_eq!(rank(Matrix::identity(4)), 4);
-    }
 }

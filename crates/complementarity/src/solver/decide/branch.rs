@@ -1,10 +1,18 @@
-//! Which pair to split.
+//! Which pair to split: strong branching.
+//!
+//! Each candidate is probed: both sides' linear programs are solved. A side that is empty settles the pair at the
+//! price of one leaf; else the pair is taken whose split raises the programs' cost (a random positive weight of
+//! all `z`, kept down the tree) most, by the product of both rises (T. Achterberg, section 5.5). On friction
+//! problems with 40 to 86 pairs this needs 3 to 10 times fewer nodes than the most violated pair, and fewer than
+//! counts of violated pairs left; costs of `w` as well as `z`, or probes of all pairs, change little.
 
 use super::{Search, Side};
-use crate::linear_program::{FEASIBLE, Feasibility, Kind};
+use crate::linear_program::{FEASIBLE, Feasibility, Kind, Program};
 
-/// Pairs probed at a node.
+/// Pairs probed at a node: 30 give the same trees.
 const PROBES: usize = 12;
+/// Rises below this are equal.
+const RISE: f64 = 1e-6;
 
 /// What to do at a node.
 #[derive(Debug)]
@@ -19,62 +27,60 @@ pub(super) enum Choice {
     Forced { pair: usize, empty: Side, y: Vec<f64> },
 }
 
+/// What fixing one side did to the linear program.
+enum Probe {
+    Empty { y: Vec<f64> },
+    Solution,
+    Open { rise: f64, violated: usize },
+}
+
 impl Search<'_> {
-    /// Picks among the candidates (the most promising first): a pair with an empty side, if the probes meet one;
-    /// else the pair whose split changes most on both sides.
-    pub(super) fn choose(&mut self, level: usize, mut candidates: Vec<(usize, f64)>) -> Choice {
-        let probes: usize = std::env::var("PROBES").ok().and_then(|s| s.parse().ok()).unwrap_or(PROBES);
-        let rule: usize = std::env::var("RULE").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
-        candidates.truncate(probes.max(1));
-        let mut best = (f64::NEG_INFINITY, candidates[0].0, Side::W);
-        if probes == 0 {
-            return Choice::Split { pair: best.1, first: Side::W };
-        }
-        for &(pair, _) in &candidates {
-            let mut gain = [0.0; 2];
-            let mut left = [0.0; 2];
-            for (k, side) in [Side::Z, Side::W].into_iter().enumerate() {
-                let variable = self.variable(pair, side);
-                self.probe.copy_from(&self.levels[level]);
-                self.probe.kind[variable] = Kind::Fixed;
-                match self.probe.dual(&self.system, usize::MAX) {
-                    Feasibility::Infeasible { row } => {
-                        let y = self.probe.farkas(row);
-                        return Choice::Forced { pair, empty: side, y };
-                    }
-                    Feasibility::Feasible => {
-                        let cost = self.probe.rows();
-                        gain[k] = self.probe.table.constant(cost) - self.levels[level].table.constant(cost);
-                        for &i in &self.pairs {
-                            let z = self.probe.value(self.variable(i, Side::Z));
-                            let w = self.probe.value(self.variable(i, Side::W));
-                            if z.min(w) > FEASIBLE {
-                                left[k] += if rule & 1 == 0 { 1.0 } else { z.min(w) };
-                            }
-                        }
-                        if left[k] == 0.0 && !self.settings.all {
-                            let program = std::mem::take(&mut self.probe);
-                            self.answer = self.polish(&program);
-                            self.probe = program;
-                            if self.answer.is_some() {
-                                return Choice::Done;
-                            }
-                        }
-                    }
-                    Feasibility::Unclear => {}
+    /// Picks among the candidates, the most promising first.
+    pub(super) fn choose(&mut self, level: usize, candidates: &[(usize, f64)]) -> Choice {
+        let mut best = (f64::NEG_INFINITY, Choice::Doubtful);
+        for &(pair, _) in candidates.iter().take(PROBES) {
+            let mut sides = [(0.0, 0); 2];
+            for (found, side) in sides.iter_mut().zip([Side::Z, Side::W]) {
+                match self.probe(level, pair, side) {
+                    Probe::Empty { y } => return Choice::Forced { pair, empty: side, y },
+                    Probe::Solution => return Choice::Done,
+                    Probe::Open { rise, violated } => *found = (rise, violated),
                 }
             }
-            let score = match rule / 2 {
-                0 => gain[0].max(1e-6) * gain[1].max(1e-6),
-                1 => -(left[0] + left[1]),
-                2 => -left[0].min(left[1]),
-                3 => left[0].min(left[1]),
-                _ => gain[0].min(gain[1]),
-            };
+            let [z, w] = sides;
+            let score = z.0.max(RISE) * w.0.max(RISE);
             if score > best.0 {
-                best = (score, pair, if left[0] < left[1] { Side::Z } else { Side::W });
+                let z_first = (z.1, z.0) < (w.1, w.0);
+                best = (score, Choice::Split { pair, first: if z_first { Side::Z } else { Side::W } });
             }
         }
-        Choice::Split { pair: best.1, first: best.2 }
+        best.1
+    }
+
+    fn probe(&mut self, level: usize, pair: usize, side: Side) -> Probe {
+        let variable = self.variable(pair, side);
+        let mut probe = std::mem::take(&mut self.probe);
+        probe.copy_from(&self.levels[level]);
+        probe.kind[variable] = Kind::Fixed;
+        let found = match probe.dual(&self.system) {
+            Feasibility::Infeasible { row } => Probe::Empty { y: probe.certificate(&self.system, row) },
+            Feasibility::Unclear => Probe::Open { rise: 0.0, violated: usize::MAX },
+            Feasibility::Feasible => {
+                let cost = probe.rows();
+                let rise = probe.table.constant(cost) - self.levels[level].table.constant(cost);
+                let violated = self.pairs.iter().filter(|&&i| self.gap(&probe, i) > FEASIBLE).count();
+                if violated == 0 && !self.settings.all {
+                    self.answer = self.polish(&probe);
+                }
+                if self.answer.is_some() { Probe::Solution } else { Probe::Open { rise, violated } }
+            }
+        };
+        self.probe = probe;
+        found
+    }
+
+    /// The smaller side of a pair at a vertex.
+    pub(super) fn gap(&self, program: &Program, pair: usize) -> f64 {
+        program.value(self.variable(pair, Side::Z)).min(program.value(self.variable(pair, Side::W)))
     }
 }

@@ -11,11 +11,13 @@
 //! complementarity problem, Math. Prog. Study 31 (1987), with bounds by linear programs as in integer
 //! programming (strong branching: T. Achterberg, Constraint Integer Programming, 2007, section 5.4).
 //!
-//! Numbers are scaled by `D` (powers of two): `z = unit D z~`, `w~ = D w / unit`, `y = D y~`.
+//! Numbers are scaled by the powers of two `R`, `C`, `unit`: `z = unit C z~`, `w~ = R w / unit`, `y = R y~`.
 //! A proof is only claimed after [`verify`] has accepted it.
 
 mod all;
 mod branch;
+mod scale;
+mod start;
 mod verify;
 
 pub use verify::{Refuted, verify};
@@ -33,26 +35,32 @@ use branch::Choice;
 pub struct Settings {
     /// A solution counts when its relative residual is at most this.
     pub tolerance: f64,
-    /// Find all solutions instead of one.
+    /// Find all solutions instead of one. A list said to be complete rests on Farkas vectors that were checked in
+    /// plain arithmetic; only proofs of no solution are checked rigorously.
     pub all: bool,
     /// Nodes of the tree after which the search ends undecided.
     pub max_nodes: usize,
     /// Pieces of the solution set after which a search for all ends.
     pub max_pieces: usize,
     /// A proof must reach this far, as a multiple of the natural size of `sum |z|`: the largest at any vertex
-    /// met, and at least that of a well-conditioned solution, `sum_j d_j max_i d_i |q_i|` with the scaling
-    /// factors `d`. The default leaves six decades beyond what was seen to rounding.
+    /// met, and at least that of a well-conditioned solution, `sum_j c_j max_i r_i |q_i|` with the scaling
+    /// factors `r` of `w` and `c` of `z`. The default is a choice: proofs by rounded numbers
+    /// of well-scaled problems reach ten decades and more.
     pub reach: f64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { tolerance: 1e-8, all: false, max_nodes: 100_000, max_pieces: 10_000, reach: 1e6 }
+        Self { tolerance: 1e-8, all: false, max_nodes: 100_000, max_pieces: 10_000, reach: 1e4 }
     }
 }
 
 /// Nodes between two words to the watcher.
 const WATCH_EVERY: usize = 64;
+/// Numbers kept at most, in dictionaries and in the proof (1 GiB).
+const MOST_NUMBERS: usize = 1 << 27;
+/// Solves of a basis: the first, and corrections that square away most of what rounding left.
+const REFINEMENTS: usize = 3;
 
 /// Decides the problem. `iterations` of the report are the nodes of the tree; an LCP goes in by
 /// `MixedLcp::from(&lcp)`.
@@ -84,8 +92,9 @@ struct Search<'a> {
     problem: &'a MixedLcp,
     settings: &'a Settings,
     watch: &'a mut dyn FnMut(Progress),
-    /// Scaling.
-    d: Vec<f64>,
+    /// Scaling of `w` and of `z`.
+    r: Vec<f64>,
+    c: Vec<f64>,
     unit: f64,
     system: System,
     pairs: Vec<usize>,
@@ -95,7 +104,11 @@ struct Search<'a> {
     levels: Vec<Program>,
     probe: Program,
     tree: Vec<Node>,
+    /// Numbers in its leaves.
+    kept: usize,
     nodes: usize,
+    /// Nodes at which the watcher hears next.
+    next_word: usize,
     /// Share of the tree that is settled, each branch halving.
     settled: f64,
     /// Leaves without proof.
@@ -119,19 +132,19 @@ struct Answer {
 impl<'a> Search<'a> {
     fn new(problem: &'a MixedLcp, settings: &'a Settings, watch: &'a mut dyn FnMut(Progress)) -> Self {
         let n = problem.size();
-        let (mut d, mut scratch) = (vec![], vec![]);
-        scaling::symmetric(problem.matrix(), &mut d, &mut scratch);
-        let size = (0..n).fold(0.0f64, |m, i| m.max((d[i] * problem.vector()[i]).abs()));
+        let (r, c) = scale::two_sided(problem.matrix());
+        let size = (0..n).fold(0.0f64, |m, i| m.max((r[i] * problem.vector()[i]).abs()));
         let unit = if size > 0.0 { scaling::power_of_two(size) } else { 1.0 };
-        let m = Matrix::from_fn(n, n, |i, j| d[i] * problem.matrix()[(i, j)] * d[j]);
-        let q = (0..n).map(|i| d[i] * problem.vector()[i] / unit).collect();
+        let m = Matrix::from_fn(n, n, |i, j| r[i] * problem.matrix()[(i, j)] * c[j]);
+        let q = (0..n).map(|i| r[i] * problem.vector()[i] / unit).collect();
         let pairs = (0..n).filter(|&i| problem.complementary()[i]).collect();
-        let natural = unit * d.iter().sum::<f64>();
+        let natural = unit * c.iter().sum::<f64>();
         Self {
             problem,
             settings,
             watch,
-            d,
+            r,
+            c,
             unit,
             system: System { m, q },
             pairs,
@@ -139,7 +152,9 @@ impl<'a> Search<'a> {
             levels: vec![],
             probe: Program::default(),
             tree: vec![],
+            kept: 0,
             nodes: 0,
+            next_word: WATCH_EVERY,
             settled: 0.0,
             doubtful: 0,
             largest: natural,
@@ -166,6 +181,9 @@ impl<'a> Search<'a> {
             root.kind[n + 1 + i] = Kind::Free;
         }
         self.idle = root.seat_free().iter().map(|v| v - n - 1).collect();
+        if !self.settings.all {
+            self.pivot_principally(&root);
+        }
         self.levels.push(root);
         self.tree.push(Node::Open);
         self.visit(0, 0, 1.0);
@@ -176,14 +194,15 @@ impl<'a> Search<'a> {
     fn visit(&mut self, level: usize, mut slot: usize, mut share: f64) {
         while !self.is_over() {
             self.nodes += 1;
-            if self.nodes % WATCH_EVERY == 0 {
+            if self.nodes >= self.next_word {
+                self.next_word = self.nodes + WATCH_EVERY;
                 let share = Some(self.settled);
                 (self.watch)(Progress { solver: "decide", iterations: self.nodes, share });
             }
-            let choice = match self.levels[level].dual(&self.system, usize::MAX) {
+            let choice = match self.levels[level].dual(&self.system) {
                 Feasibility::Infeasible { row } => {
-                    let y = self.levels[level].farkas(row);
-                    self.tree[slot] = Node::Leaf(self.unscaled(y));
+                    let y = self.levels[level].certificate(&self.system, row);
+                    self.keep(slot, y);
                     self.settled += share;
                     return;
                 }
@@ -195,6 +214,7 @@ impl<'a> Search<'a> {
                     self.settled += share;
                     return;
                 }
+                Choice::Doubtful if self.levels[level].tighten(&self.system) => continue,
                 Choice::Doubtful => {
                     self.doubtful += 1;
                     self.settled += share;
@@ -214,7 +234,7 @@ impl<'a> Search<'a> {
             share /= 2.0;
             if let Some(y) = forced {
                 self.nodes += 1;
-                self.tree[first_slot] = Node::Leaf(self.unscaled(y));
+                self.keep(first_slot, y);
                 self.settled += share;
             } else {
                 self.descend(level, self.variable(pair, first));
@@ -239,21 +259,29 @@ impl<'a> Search<'a> {
         if self.limit.is_none() && self.nodes >= self.settings.max_nodes {
             self.limit = Some(format!("the limit of {} nodes was reached", self.settings.max_nodes));
         }
+        let table = self.system.q.len() * self.system.q.len();
+        if self.limit.is_none() && self.kept + self.levels.len() * table > MOST_NUMBERS {
+            self.limit = Some("the limit of 1 GiB of memory was reached".to_owned());
+        }
         self.limit.is_some() || (self.answer.is_some() && !self.settings.all)
     }
 
-    fn unscaled(&self, mut y: Vec<f64>) -> Vec<f64> {
-        for (y, d) in y.iter_mut().zip(&self.d) {
-            *y *= d;
+    /// Enters a leaf's vector into the proof, as long as there may be one.
+    fn keep(&mut self, slot: usize, mut y: Vec<f64>) {
+        if self.pieces.is_empty() {
+            for (y, r) in y.iter_mut().zip(&self.r) {
+                *y *= r;
+            }
+            self.kept += y.len();
+            self.tree[slot] = Node::Leaf(y);
         }
-        y
     }
 
     /// What to do at a feasible node.
     fn examine(&mut self, level: usize) -> Choice {
         let n = self.problem.size();
         let program = &self.levels[level];
-        let size: f64 = (0..n).map(|j| self.d[j] * program.value(n + 1 + j).abs()).sum();
+        let size: f64 = (0..n).map(|j| self.c[j] * program.value(n + 1 + j).abs()).sum();
         self.largest = self.largest.max(self.unit * size);
         if self.settings.all {
             return self.explore(level);
@@ -265,7 +293,7 @@ impl<'a> Search<'a> {
             self.levels[level] = program;
             return if self.answer.is_some() { Choice::Done } else { self.any_open_pair(level) };
         }
-        self.choose(level, candidates)
+        self.choose(level, &candidates)
     }
 
     fn is_open(&self, program: &Program, pair: usize) -> bool {
@@ -280,44 +308,57 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The vertex of the program's basis from the original data: `M_RC z_C = -q_R` with `R` the rows of
-    /// nonbasic `w` and `C` the basic `z`; `None` unless it is a solution within tolerance.
+    /// The vertex of the program's basis from the original data; `None` unless it is a solution within
+    /// tolerance.
     fn polish(&mut self, program: &Program) -> Option<Answer> {
+        let n = self.problem.size();
+        let mut z = vec![0.0; n];
+        let (rows, columns) = self.refine(program, &mut z, &vec![0.0; n])?;
+        let (z, residual) = self.judged(z)?;
+        Some(Answer { z, residual, active: (rows == columns).then_some(columns) })
+    }
+
+    /// Moves the basic `z` so that the nonbasic `w` take their given values, all scaled:
+    /// `M_RC dz_C = (w - M z - q)_R` with `R` the rows of nonbasic `w` and `C` the basic `z`; returns `R` and `C`.
+    fn refine(&mut self, program: &Program, z: &mut [f64], w: &[f64]) -> Option<(Vec<usize>, Vec<usize>)> {
         let n = self.problem.size();
         let rows: Vec<usize> = (0..n).filter(|&i| program.table.row_of(i).is_none()).collect();
         let columns: Vec<usize> = (0..n).filter(|&j| program.table.row_of(n + 1 + j).is_some()).collect();
         let (m, q) = (&self.system.m, &self.system.q);
-        let mut z = vec![0.0; n];
         if !rows.is_empty() {
             self.lu.factor(rows.len(), |i, j| m[(rows[i], columns[j])]).ok()?;
-            for _ in 0..3 {
-                let mut step: Vec<f64> = rows.iter().map(|&i| -(dot(m.row(i), &z) + q[i])).collect();
+            for _ in 0..REFINEMENTS {
+                let mut step: Vec<f64> = rows.iter().map(|&i| w[i] - dot(m.row(i), z) - q[i]).collect();
                 self.lu.solve(&mut step);
                 for (&j, x) in columns.iter().zip(&step) {
                     z[j] += x;
                 }
             }
         }
+        Some((rows, columns))
+    }
+
+    /// A scaled point in the problem's units and its residual; `None` if that is too large.
+    fn judged(&self, mut z: Vec<f64>) -> Option<(Vec<f64>, Residual)> {
         for (j, z) in z.iter_mut().enumerate() {
-            *z *= self.unit * self.d[j];
+            *z *= self.unit * self.c[j];
             if self.problem.complementary()[j] {
                 *z = z.max(0.0);
             }
         }
         let residual = residual::mixed(self.problem, &z);
-        let active = (rows == columns).then_some(columns);
-        (residual.relative <= self.settings.tolerance).then_some(Answer { z, residual, active })
+        (residual.relative <= self.settings.tolerance).then_some((z, residual))
     }
 
     /// The tree in preorder, `None` if a node is open.
-    fn proof(&self) -> Option<Proof> {
-        let mut nodes = Vec::with_capacity(self.tree.len());
+    fn proof(tree: &mut [Node]) -> Option<Proof> {
+        let mut nodes = Vec::with_capacity(tree.len());
         let mut stack = vec![0];
         while let Some(slot) = stack.pop() {
-            match &self.tree[slot] {
+            match &mut tree[slot] {
                 Node::Open => return None,
-                Node::Leaf(y) => nodes.push(ProofNode::Leaf { y: y.clone() }),
-                &Node::Branch { pair, z, w } => {
+                Node::Leaf(y) => nodes.push(ProofNode::Leaf { y: std::mem::take(y) }),
+                &mut Node::Branch { pair, z, w } => {
                     nodes.push(ProofNode::Branch { pair });
                     stack.extend([w, z]);
                 }
@@ -368,7 +409,7 @@ impl<'a> Search<'a> {
                 self.doubtful
             ));
         }
-        let Some(mut proof) = self.proof() else {
+        let Some(mut proof) = Self::proof(&mut self.tree) else {
             return undecided("the tree has open nodes".to_owned());
         };
         match verify(self.problem, &proof) {
@@ -389,10 +430,8 @@ impl<'a> Search<'a> {
     fn violated(&self, level: usize) -> Vec<(usize, f64)> {
         let program = &self.levels[level];
         let mut found: Vec<(usize, f64)> = (self.pairs.iter().filter(|&&i| self.is_open(program, i)))
-            .map(|&i| {
-                (i, program.value(self.variable(i, Side::Z)).min(program.value(self.variable(i, Side::W))))
-            })
-            .filter(|&(_, size)| size > FEASIBLE)
+            .map(|&i| (i, self.gap(program, i)))
+            .filter(|&(_, gap)| gap > FEASIBLE)
             .collect();
         found.sort_by(|a, b| b.1.total_cmp(&a.1));
         found

@@ -75,14 +75,13 @@ impl Lemke {
             if self.ties.len() == 1 {
                 return;
             }
-            let (own_row, own_column) = (t.row_of(variable), t.column_of(variable));
-            let value = |i: usize| {
-                let unscaled = match own_column {
-                    Some(c) => -t.entry(i, c),
-                    None => f64::from(own_row == Some(i)),
-                };
-                unscaled / pivots[i]
+            let Some(column) = t.column_of(variable) else {
+                // basic: 1 in its own row, 0 in all others, so its own row is not the smallest
+                let own = t.row_of(variable);
+                self.ties.retain(|&i| Some(i) != own);
+                continue;
             };
+            let value = |i: usize| -t.entry(i, column) / pivots[i];
             let least = self.ties.iter().map(|&i| value(i)).fold(f64::INFINITY, f64::min);
             let tolerance = self.settings.tie_tolerance * least.abs().max(1.0);
             self.ties.retain(|&i| value(i) <= least + tolerance);

@@ -30,6 +30,7 @@ use crate::problem::Lcp;
 use crate::report::{Certificate, Progress, Report, Status};
 use crate::residual::{self, Residual};
 use crate::scaling;
+use std::cell::Cell;
 
 /// Name in reports.
 pub const NAME: &str = "lemke";
@@ -121,9 +122,21 @@ pub fn solve(lcp: &Lcp, settings: &Settings) -> Report {
 
 /// As [`solve`]; `watch` hears of the progress.
 pub fn solve_watched(lcp: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progress)) -> Report {
-    let mut lemke = Lemke::new(settings.clone());
+    let mut lemke = MEMORY.take();
+    lemke.settings = settings.clone();
     let outcome = lemke.solve(lcp, None, watch);
-    lemke.report(outcome)
+    let report = lemke.report(outcome);
+    if lcp.size() <= KEPT_SIZE {
+        MEMORY.set(lemke);
+    }
+    report
+}
+
+/// Problems up to this size leave their memory to the thread's next one-shot solve.
+const KEPT_SIZE: usize = 200;
+
+thread_local! {
+    static MEMORY: Cell<Lemke> = Cell::default();
 }
 
 /// Lemke's method with its memory: after the first solve of a size, further ones allocate nothing
@@ -182,10 +195,10 @@ impl Lemke {
         self.best.clear();
         self.best.resize(n, 0.0);
         self.active.clear();
-        let mut outcome =
-            Outcome { end: End::Inexact, pivots: 0, starts: 0, residual: residual::lcp(lcp, &self.best) };
+        let mut outcome = Outcome { end: End::Inexact, pivots: 0, starts: 0, residual: Residual::NONE };
         if lcp.vector().iter().all(|&q| q >= 0.0) {
             outcome.end = End::Solved;
+            outcome.residual = residual::lcp(lcp, &self.best);
             return outcome;
         }
         self.wanted.clear();
@@ -225,6 +238,9 @@ impl Lemke {
         }
         if !self.ray.is_empty() {
             outcome.end = End::Ray;
+        }
+        if outcome.residual == Residual::NONE {
+            outcome.residual = residual::lcp(lcp, &self.best);
         }
         outcome
     }

@@ -1,0 +1,100 @@
+//! The command line as it is typed; what it means is told by each subcommand.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Frictional contact: problems solved, decided and explained.
+#[derive(Debug, Parser)]
+#[command(name = "stiction", version, arg_required_else_help = false)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Solve(Solve),
+}
+
+/// Solve a complementarity or friction problem from a file.
+///
+/// FILE is a NumPy archive (.npz: M, q; mixed problems also comp) or an FCLIB file (HDF5, group
+/// fclib_local). Exit code: 0 solved or proved to have no solution, 1 not decided, 2 wrong input.
+#[derive(Debug, Args)]
+pub struct Solve {
+    /// The problem.
+    pub file: PathBuf,
+
+    /// Print one JSON object instead of the report.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Who solves it.
+    #[arg(long, value_enum, default_value_t = Solver::Auto)]
+    pub solver: Solver,
+
+    /// A solution counts when its residual, relative to the constant vector, is at most this.
+    #[arg(long, value_name = "X", default_value = "1e-8", value_parser = positive, allow_negative_numbers = true)]
+    pub tol: f64,
+
+    /// Friction set of an FCLIB problem: pyramid (the default), or polygon:K with K corners inscribed in
+    /// the disc (even, 4 to 64).
+    #[arg(long, value_name = "SET", value_parser = friction)]
+    pub friction: Option<FrictionSet>,
+
+    /// Find all solutions (solver auto or decide).
+    #[arg(long)]
+    pub all: bool,
+
+    /// Nodes after which the search for a decision gives up (solver auto or decide).
+    #[arg(long, value_name = "NODES", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub limit: Option<usize>,
+    /// Solve this often and tell the fastest time (for benchmarks)
+    #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    pub repeat: usize,
+
+    /// No progress, and only the line with the outcome.
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Solver {
+    /// Lemke's method; where it fails, the interior point if the problem is large, then decide
+    Auto,
+    /// Lemke's method alone
+    Lemke,
+    /// The interior-point method alone
+    InteriorPoint,
+    /// Branch and bound, to a solution or a proof that there is none
+    Decide,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrictionSet {
+    Pyramid,
+    Polygon(usize),
+}
+
+fn friction(text: &str) -> Result<FrictionSet, String> {
+    let sides = || text.strip_prefix("polygon:")?.parse().ok();
+    match sides() {
+        _ if text == "pyramid" => Ok(FrictionSet::Pyramid),
+        Some(sides) => Ok(FrictionSet::Polygon(sides)),
+        None => Err("expected pyramid, or polygon:K with K even, 4 to 64".to_owned()),
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if f64::is_finite(x) && x > 0.0 => Ok(x),
+        _ => Err("expected a positive number".to_owned()),
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err("expected a number of at least 1".to_owned()),
+    }
+}

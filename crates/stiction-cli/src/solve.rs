@@ -1,0 +1,160 @@
+//! `stiction solve`: a problem from a file, answered and judged.
+
+mod json;
+mod text;
+
+use crate::args::{FrictionSet, Solve, Solver};
+use crate::progress::Display;
+use crate::{InputError, print};
+use complementarity::problem::{Friction, FrictionProblem};
+use complementarity::report::{Report, Status};
+use complementarity::residual::{self, Residual};
+use complementarity::solver::portfolio::{Method, Settings, solve_friction, solve_lcp, solve_mixed};
+use problem_files::Problem;
+use serde::Serialize;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Everything that is told about an answer.
+struct Answer {
+    file: String,
+    problem: Problem,
+    settings: Settings,
+    report: Report,
+    seconds: f64,
+    contacts: Option<Contacts>,
+}
+
+/// What the forces of a friction problem amount to.
+struct Contacts {
+    states: States,
+    /// Under Coulomb's cone, whatever set the problem was solved with.
+    cone: Residual,
+}
+
+/// How many contacts do what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+struct States {
+    open: usize,
+    stick: usize,
+    slip: usize,
+}
+
+pub fn run(arguments: &Solve) -> Result<ExitCode, InputError> {
+    let settings = settings(arguments)?;
+    let problem = problem_files::read(&arguments.file).map_err(|e| InputError(e.to_string()))?;
+    let problem = with_friction(problem, arguments)?;
+
+    let mut display = Display::new(!arguments.json && !arguments.quiet);
+    let mut solve = || {
+        let start = Instant::now();
+        let mut watch = |progress| display.hear(progress);
+        let report = match &problem {
+            Problem::Lcp(p) => solve_lcp(p, &settings, &mut watch),
+            Problem::Mixed(p) => solve_mixed(p, &settings, &mut watch),
+            Problem::Friction(p) => solve_friction(p, &settings, &mut watch),
+        };
+        (start.elapsed().as_secs_f64(), report)
+    };
+    let (mut seconds, report) = solve();
+    for _ in 1..arguments.repeat {
+        seconds = solve().0.min(seconds);
+    }
+    display.finish();
+
+    let contacts = match &problem {
+        Problem::Friction(p) if has_solution(&report, p.size()) => Contacts::new(p, &report.solution),
+        _ => None,
+    };
+    let file = arguments.file.display().to_string();
+    let answer = Answer { file, problem, settings, report, seconds, contacts };
+    print(&match (arguments.json, arguments.quiet) {
+        (true, _) => json::render(&answer),
+        (false, true) => text::outcome(&answer),
+        (false, false) => text::render(&answer),
+    })?;
+    Ok(if answer.report.status.is_decided() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn settings(arguments: &Solve) -> Result<Settings, InputError> {
+    let method = match arguments.solver {
+        Solver::Auto => Method::Auto,
+        Solver::Lemke => Method::Lemke,
+        Solver::InteriorPoint => Method::InteriorPoint,
+        Solver::Decide => Method::Decide,
+    };
+    if arguments.all && !matches!(method, Method::Auto | Method::Decide) {
+        return Err(InputError(
+            "--all needs --solver auto or decide: the others stop at one solution".to_owned(),
+        ));
+    }
+    let default = Settings::default();
+    let max_nodes = arguments.limit.unwrap_or(default.max_nodes);
+    Ok(Settings { method, tolerance: arguments.tol, all: arguments.all, max_nodes, ..default })
+}
+
+fn with_friction(problem: Problem, arguments: &Solve) -> Result<Problem, InputError> {
+    let Problem::Friction(p) = problem else {
+        return match arguments.friction {
+            None => Ok(problem),
+            Some(_) => Err(InputError(format!(
+                "{}: --friction is for friction problems, this is {}",
+                arguments.file.display(),
+                if matches!(problem, Problem::Lcp(_)) { "an LCP" } else { "a mixed LCP" }
+            ))),
+        };
+    };
+    let friction = match arguments.friction {
+        None | Some(FrictionSet::Pyramid) => Friction::Pyramid,
+        Some(FrictionSet::Polygon(sides)) => Friction::Polygon { sides },
+    };
+    p.with_friction(friction).map(Problem::Friction).map_err(|e| InputError(format!("--friction: {e}")))
+}
+
+/// Without an answer the judge's residual is infinite; a proof that there is none overrules all.
+fn has_solution(report: &Report, size: usize) -> bool {
+    report.status != Status::NoSolution
+        && report.solution.len() == size
+        && report.residual.absolute.is_finite()
+}
+
+impl Answer {
+    fn solution(&self) -> Option<&[f64]> {
+        has_solution(&self.report, self.problem.size()).then_some(&self.report.solution)
+    }
+}
+
+/// A force or speed below this share of the largest one is zero.
+const NEGLIGIBLE: f64 = 1e-8;
+
+impl Contacts {
+    fn new(p: &FrictionProblem, lambda: &[f64]) -> Option<Self> {
+        let cone = p.clone().with_friction(Friction::Cone).ok()?;
+        let rows = p.rows_per_contact();
+        let s = p.speed(lambda);
+        let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let no_force = NEGLIGIBLE * largest(lambda);
+        let no_speed = NEGLIGIBLE * largest(p.vector()).max(largest(&s));
+        let mut states = States::default();
+        for c in 0..p.contacts() {
+            let slip = s[rows * c + 1..rows * (c + 1)].iter().fold(0.0f64, |norm, x| norm.hypot(*x));
+            if lambda[rows * c] <= no_force {
+                states.open += 1;
+            } else if slip <= no_speed {
+                states.stick += 1;
+            } else {
+                states.slip += 1;
+            }
+        }
+        Some(Self { states, cone: residual::friction(&cone, lambda) })
+    }
+}
+
+/// As it is typed after `--friction`.
+fn friction_name(friction: Friction) -> String {
+    match friction {
+        Friction::Cone => "cone".to_owned(),
+        Friction::Pyramid => "pyramid".to_owned(),
+        Friction::Polygon { sides } => format!("polygon:{sides}"),
+    }
+}

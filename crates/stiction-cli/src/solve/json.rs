@@ -1,0 +1,96 @@
+//! The answer as one JSON object.
+//!
+//! JSON has no infinity: where there is no solution the members of `residual` are null, and the `radius` of
+//! a proof that holds for every `z` is null.
+
+use super::{Answer, States, friction_name};
+use complementarity::report::{Certificate, Piece, Status};
+use complementarity::residual::Residual;
+use problem_files::Problem;
+use serde::Serialize;
+use serde_json::Value;
+
+#[derive(Serialize)]
+struct Object<'a> {
+    file: &'a str,
+    problem: Described,
+    status: Status,
+    solver: &'a str,
+    iterations: usize,
+    seconds: f64,
+    residual: Residual,
+    /// Friction problems with an answer; else null.
+    residual_cone: Option<Residual>,
+    /// The same.
+    contacts: Option<States>,
+    solution: Option<&'a [f64]>,
+    /// Present with `--all`; null if the search brought no list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solutions: Option<Option<&'a [Piece]>>,
+    certificate: Value,
+}
+
+#[derive(Serialize)]
+struct Described {
+    kind: &'static str,
+    size: usize,
+    /// Friction problems; else null.
+    contacts: Option<usize>,
+    /// The same, as typed after `--friction`.
+    friction: Option<String>,
+    /// Mixed problems; else null.
+    equalities: Option<usize>,
+}
+
+pub fn render(answer: &Answer) -> String {
+    let report = &answer.report;
+    let solution = answer.solution();
+    let pieces: Option<&[Piece]> = match &report.certificate {
+        Certificate::Solutions { pieces, .. } => Some(pieces),
+        Certificate::NoSolution(_) => Some(&[]),
+        _ => None,
+    };
+    let object = Object {
+        file: &answer.file,
+        problem: describe(&answer.problem),
+        status: report.status,
+        solver: report.solver,
+        iterations: report.iterations,
+        seconds: answer.seconds,
+        residual: if solution.is_some() { report.residual } else { Residual::NONE },
+        residual_cone: answer.contacts.as_ref().map(|c| c.cone),
+        contacts: answer.contacts.as_ref().map(|c| c.states),
+        solution,
+        solutions: answer.settings.all.then_some(pieces),
+        certificate: certificate(&report.certificate, answer.settings.all),
+    };
+    let mut text = serde_json::to_string(&object).expect("plain data");
+    text.push('\n');
+    text
+}
+
+/// The pieces stand in `solutions`; once is enough.
+fn certificate(certificate: &Certificate, listed: bool) -> Value {
+    let mut value = serde_json::to_value(certificate).expect("plain data");
+    if let (Certificate::Solutions { .. }, true, Value::Object(members)) = (certificate, listed, &mut value) {
+        members.remove("pieces");
+    }
+    value
+}
+
+fn describe(problem: &Problem) -> Described {
+    let size = problem.size();
+    let plain = |kind| Described { kind, size, contacts: None, friction: None, equalities: None };
+    match problem {
+        Problem::Lcp(_) => plain("lcp"),
+        Problem::Mixed(p) => {
+            let equalities = p.complementary().iter().filter(|&&c| !c).count();
+            Described { equalities: Some(equalities), ..plain("mixed-lcp") }
+        }
+        Problem::Friction(p) => Described {
+            contacts: Some(p.contacts()),
+            friction: Some(friction_name(p.friction())),
+            ..plain("friction")
+        },
+    }
+}

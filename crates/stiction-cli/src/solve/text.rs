@@ -1,0 +1,196 @@
+//! The answer for people.
+
+use super::{Answer, friction_name};
+use complementarity::problem::Friction;
+use complementarity::report::{Certificate, Piece, Proof, ProofNode, Status};
+use complementarity::residual::Residual;
+use complementarity::solver::portfolio::Method;
+use problem_files::Problem;
+use std::fmt::Write;
+
+/// Solutions, or entries of one, that are shown; `--json` has them all.
+const SHOWN: usize = 6;
+const PIECES_SHOWN: usize = 12;
+
+pub fn render(answer: &Answer) -> String {
+    let report = &answer.report;
+    let mut lines = vec![("problem", problem(answer))];
+    lines.push(("outcome", outcome_words(answer)));
+    if answer.solution().is_some() {
+        let set = match &answer.problem {
+            Problem::Friction(p) => format!(" ({})", friction_name(p.friction())),
+            _ => String::new(),
+        };
+        lines.push(("residual", format!("{}{set}", residual(report.residual))));
+        if let Some(contacts) = &answer.contacts {
+            lines.push(("", cone(answer, contacts.cone)));
+        }
+    }
+    lines.push(("evidence", evidence(answer)));
+    if let Certificate::Solutions { pieces, .. } = &report.certificate {
+        lines.extend(pieces.iter().take(PIECES_SHOWN).map(|p| ("", piece(p))));
+        if pieces.len() > PIECES_SHOWN {
+            lines.push(("", format!("... {} in all; --json lists them", pieces.len())));
+        }
+    }
+    if let Some(contacts) = &answer.contacts {
+        let s = contacts.states;
+        lines.push(("contacts", format!("{} open, {} stick, {} slip", s.open, s.stick, s.slip)));
+    }
+    if let Some(solution) = answer.solution() {
+        lines.push((if report.status.is_decided() { "solution" } else { "best try" }, entries(solution)));
+    }
+    if let Some(advice) = advice(answer) {
+        lines.push(("try next", advice));
+    }
+    let mut out = String::new();
+    for (head, line) in lines {
+        // writing to a String cannot fail
+        let _ = writeln!(out, "{head:<9} {line}");
+    }
+    out
+}
+
+/// The one line that `--quiet` leaves.
+pub fn outcome(answer: &Answer) -> String {
+    format!("{}\n", outcome_words(answer))
+}
+
+fn problem(answer: &Answer) -> String {
+    let rows = answer.problem.size();
+    let what = match &answer.problem {
+        Problem::Lcp(_) => format!("LCP, {}", count(rows, "row")),
+        Problem::Mixed(p) => {
+            let pairs = p.complementary().iter().filter(|&&c| c).count();
+            let (pairs, rest) = (count(pairs, "complementarity"), count(rows - pairs, "equality"));
+            format!("mixed LCP, {}: {pairs}, {rest}", count(rows, "row"))
+        }
+        Problem::Friction(p) => {
+            let set = match p.friction() {
+                Friction::Cone => "Coulomb's cone".to_owned(),
+                Friction::Pyramid => "friction pyramid".to_owned(),
+                Friction::Polygon { sides } => format!("friction polygon of {sides} corners"),
+            };
+            let (contacts, each) = (count(p.contacts(), "contact"), p.rows_per_contact());
+            format!("friction, {contacts} of {each} rows, {} in all, {set}", count(rows, "row"))
+        }
+    };
+    format!("{}: {what}", answer.file)
+}
+
+fn outcome_words(answer: &Answer) -> String {
+    let report = &answer.report;
+    let status = match report.status {
+        Status::Solved => "solved",
+        Status::NoSolution => "no solution exists",
+        Status::Several => "several solutions",
+        Status::Undecided => "undecided",
+        Status::Stalled => "stalled",
+    };
+    let work = match report.solver {
+        "lemke" => "pivot",
+        "interior-point" => "Newton step",
+        "decide" => "node",
+        _ => "iteration",
+    };
+    format!("{status}: {}, {}, {}", report.solver, count(report.iterations, work), time(answer.seconds))
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} us", s * 1e6),
+        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}
+
+fn residual(r: Residual) -> String {
+    format!("{:.2e} absolute, {:.2e} relative", r.absolute, r.relative)
+}
+
+fn cone(answer: &Answer, r: Residual) -> String {
+    let verdict = match r.relative <= answer.settings.tolerance {
+        true => "solves the cone problem too",
+        false => "not a solution of the cone problem",
+    };
+    format!("{} (Coulomb's cone: {verdict})", residual(r))
+}
+
+fn evidence(answer: &Answer) -> String {
+    match &answer.report.certificate {
+        Certificate::Residual => "the residual".to_owned(),
+        Certificate::Basis { active } => format!("exact solution of a basis with {} active", active.len()),
+        Certificate::Ray { covering, starts, .. } => {
+            let starts = count(*starts, "start");
+            format!("Lemke ended on a ray ({starts}, covering variable moves by {covering:.2e})")
+        }
+        Certificate::NoSolution(proof) => proof_words(proof),
+        Certificate::Solutions { pieces, complete } => {
+            let rest = if *complete { "there are no others" } else { "there may be others" };
+            format!("solution set of {}; {rest}", count(pieces.len(), "piece"))
+        }
+        Certificate::Stopped { reason } if reason.is_empty() => "stopped without a reason".to_owned(),
+        Certificate::Stopped { reason } => reason.clone(),
+    }
+}
+
+fn proof_words(proof: &Proof) -> String {
+    let leaves = proof.nodes.iter().filter(|n| matches!(n, ProofNode::Leaf { .. })).count();
+    let range = match proof.radius {
+        r if r == f64::INFINITY => "valid for every z".to_owned(),
+        r => format!("valid for |z|_1 <= {r:.3e}"),
+    };
+    format!("proof with {}, checked; {range}", count(leaves, "leaf"))
+}
+
+fn piece(piece: &Piece) -> String {
+    let shape = match (piece.dimension, piece.unbounded) {
+        (0, _) => "point".to_owned(),
+        (d, false) => format!("continuum of dimension {d}"),
+        (d, true) => format!("unbounded continuum of dimension {d}"),
+    };
+    format!("{shape}, z > 0 at {}, w > 0 at {}", support(&piece.z_support), support(&piece.w_support))
+}
+
+fn support(indices: &[usize]) -> String {
+    let mut shown: Vec<String> = indices.iter().take(SHOWN).map(usize::to_string).collect();
+    if indices.len() > SHOWN {
+        shown.push(format!("... ({})", indices.len()));
+    }
+    format!("{{{}}}", shown.join(", "))
+}
+
+fn entries(solution: &[f64]) -> String {
+    let mut shown: Vec<String> = solution.iter().take(SHOWN).map(|x| format!("{x:.6}")).collect();
+    if solution.iter().take(SHOWN).any(|x| *x != 0.0 && !(1e-4..1e6).contains(&x.abs())) {
+        shown = solution.iter().take(SHOWN).map(|x| format!("{x:.4e}")).collect();
+    }
+    if solution.len() > SHOWN {
+        shown.push(format!("... ({} entries; --json has them all)", solution.len()));
+    }
+    shown.join(", ")
+}
+
+fn advice(answer: &Answer) -> Option<String> {
+    let Answer { report, settings, .. } = answer;
+    let searched = matches!(settings.method, Method::Auto | Method::Decide);
+    match report.status {
+        Status::Solved | Status::NoSolution | Status::Several => None,
+        Status::Undecided => {
+            let all = if settings.all { " --all" } else { "" };
+            let limit = settings.max_nodes.saturating_mul(10).max(1_000_000);
+            Some(format!("--solver decide{all} --limit {limit}"))
+        }
+        Status::Stalled if searched => Some("--solver interior-point, or a larger --tol".to_owned()),
+        Status::Stalled => Some("--solver auto, or --solver decide --limit 1000000".to_owned()),
+    }
+}
+
+fn count(n: usize, of: &str) -> String {
+    match (n, of.strip_suffix('y'), of.strip_suffix('f')) {
+        (1, ..) => format!("1 {of}"),
+        (_, Some(stem), _) => format!("{n} {stem}ies"),
+        (_, _, Some(stem)) => format!("{n} {stem}ves"),
+        _ => format!("{n} {of}s"),
+    }
+}

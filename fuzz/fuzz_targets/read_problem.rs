@@ -1,0 +1,31 @@
+//! Any bytes at all are a problem whose sizes agree, or an error of one line.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use problem_files::{Problem, read_bytes};
+
+fuzz_target!(|bytes: &[u8]| {
+    let problem = match read_bytes("fuzzed", bytes) {
+        Ok(problem) => problem,
+        Err(e) => {
+            let line = e.to_string();
+            assert!(line.starts_with("fuzzed: ") && !line.chars().any(char::is_control), "{line:?}");
+            return;
+        }
+    };
+    let n = problem.size();
+    let (matrix, vector) = match &problem {
+        Problem::Lcp(p) => (p.matrix(), p.vector()),
+        Problem::Mixed(p) => {
+            assert_eq!(p.complementary().len(), n);
+            (p.matrix(), p.vector())
+        }
+        Problem::Friction(p) => {
+            assert_eq!(p.rows_per_contact() * p.contacts(), n);
+            assert_eq!(p.mu().len(), p.contacts());
+            (p.matrix(), p.vector())
+        }
+    };
+    assert_eq!((matrix.rows(), matrix.columns(), vector.len()), (n, n, n));
+    assert!(matrix.data().iter().chain(vector).all(|x| x.is_finite()));
+});
