@@ -1,0 +1,7 @@
+//! The dynamics of trees against expectations that do not come from them: closed forms, finite differences of poses,
+//! sums over links, conservation laws.
+
+mod invalid;
+mod motion;
+mod scenes;
+mod trees;
