@@ -115,7 +115,7 @@ impl Kinematics {
                     (parent.plus(joint), zeta)
                 }
             };
-            let rotation = pose.attitude.matrix();
+            let rotation = rotation(pose.attitude);
             let center = add(sub(pose.position, reference.point), times(&rotation, body.inertia.center));
             let central = Symmetric::turned(&rotation, &body.inertia.tensor);
             let inertia = SpatialInertia::new(body.inertia.mass, center, &central);
@@ -196,6 +196,19 @@ impl Kinematics {
 }
 
 const AXES: [Vector; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
+/// The matrix of a turn, by its polynomial in the quaternion.
+fn rotation(attitude: Quaternion) -> Tensor {
+    let [w, x, y, z] = attitude.0;
+    let (wx, wy, wz) = (2.0 * w * x, 2.0 * w * y, 2.0 * w * z);
+    let (xx, xy, xz) = (2.0 * x * x, 2.0 * x * y, 2.0 * x * z);
+    let (yy, yz, zz) = (2.0 * y * y, 2.0 * y * z, 2.0 * z * z);
+    [
+        [1.0 - (yy + zz), xy - wz, xz + wy],
+        [xy + wz, 1.0 - (xx + zz), yz - wx],
+        [xz - wy, yz + wx, 1.0 - (xx + yy)],
+    ]
+}
 
 /// Pose of a body, given its mount in the world.
 fn place(body: &Body, mount: &Pose, q: &[f64]) -> Pose {

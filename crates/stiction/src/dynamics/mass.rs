@@ -13,6 +13,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use complementarity::matrix::dot;
+
 use super::coordinates::three;
 use super::spatial::{SpatialInertia, Symmetric};
 use super::system::Model;
@@ -114,18 +116,30 @@ impl MassMatrix {
         // y = L'^-1 x
         for i in dofs.clone().rev() {
             let (row, chain) = model.row(i);
+            let l = &self.factor[row.start..row.start + row.depth];
             let xi = x[i - dofs.start];
-            for (&j, l) in chain[..row.depth].iter().zip(&self.factor[row.start..]) {
-                x[j - dofs.start] -= l * xi;
+            if row.depth == i - dofs.start {
+                // every dof before it moves it
+                for (xj, l) in x.iter_mut().zip(l) {
+                    *xj -= l * xi;
+                }
+            } else {
+                for (&j, l) in chain.iter().zip(l) {
+                    x[j - dofs.start] -= l * xi;
+                }
             }
         }
         // L^-1 D^-1 y
         for i in dofs.clone() {
             let (row, chain) = model.row(i);
-            let entries = &self.factor[row.start..=row.start + row.depth];
-            let above: f64 =
-                chain[..row.depth].iter().zip(entries).map(|(&j, l)| l * x[j - dofs.start]).sum();
-            x[i - dofs.start] = x[i - dofs.start] * entries[row.depth] - above;
+            let (l, inverse) =
+                (&self.factor[row.start..row.start + row.depth], self.factor[row.start + row.depth]);
+            let above = if row.depth == i - dofs.start {
+                dot(l, &x[..row.depth])
+            } else {
+                chain.iter().zip(l).map(|(&j, l)| l * x[j - dofs.start]).sum()
+            };
+            x[i - dofs.start] = x[i - dofs.start] * inverse - above;
         }
     }
 
