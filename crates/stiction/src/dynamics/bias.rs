@@ -2,9 +2,11 @@
 //!
 //! The recursive Newton-Euler algorithm (RBDA Table 5.1) with `v' = 0`, in world axes at the tree's reference:
 //!
-//!     A_i = A_parent + zeta_i                  A_world = -gravity (equation (5.11) and after)
-//!     F_i = I_i A_i + V_i x* I_i V_i           summed to the parents
-//!     f_i = -S_i' F_i
+//! ```text
+//! A_i = A_parent + zeta_i                  A_world = -gravity
+//! F_i = I_i A_i + V_i x* I_i V_i           summed to the parents
+//! f_i = -S_i' F_i
+//! ```
 
 use super::Kinematics;
 use super::spatial::Spatial;

@@ -5,13 +5,13 @@ use super::spatial::Spatial;
 use crate::space::{Vector, add, cross, scale, sub};
 
 impl Kinematics {
-    /// Adds to `row` (over all of `v`) the row whose product with `v` is `scale * direction . velocity` of the
+    /// Adds to `row` (over all of `v`) the row whose product with `v` is `factor * direction . velocity` of the
     /// point of `link` that is now at `point` (world coordinates).
     pub fn jacobian_row(&self, link: usize, point: Vector, direction: Vector, factor: f64, row: &mut [f64]) {
         self.add_wrench(link, point, scale(factor, direction), [0.0; 3], row);
     }
 
-    /// Adds to `row` the row whose product with `v` is `scale * direction . angular velocity` of `link`.
+    /// Adds to `row` the row whose product with `v` is `factor * direction . angular velocity` of `link`.
     pub fn angular_row(&self, link: usize, direction: Vector, factor: f64, row: &mut [f64]) {
         self.add_moment(link, Spatial { angular: scale(factor, direction), linear: [0.0; 3] }, |i, x| {
             row[i] += x;

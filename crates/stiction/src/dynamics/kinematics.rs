@@ -1,7 +1,7 @@
 //! Where the links are and how they move, at one state.
 //!
 //! Symbols: `S` motion subspace of a joint (a column a dof), `V` spatial velocity, `zeta` the rate of `S` times
-//! the joint's speeds (RBDA's `c` of equation (3.41) and after), `a x m` the spatial cross product.
+//! the joint's speeds (RBDA Table 5.1: `c_J + v x S q'`), `a x m` the spatial cross product.
 
 use super::coordinates::{attitude, three};
 use super::spatial::{Spatial, SpatialInertia, Symmetric};

@@ -8,7 +8,7 @@
 //! Sources: R. Featherstone, Rigid Body Dynamics Algorithms (Springer 2008), cited as RBDA.
 //! Deviation: all spatial vectors of a tree are written in world axes at one point, the origin of the tree's root
 //! link, and in the inertial frame that moves along with that origin. No transforms are then needed between links,
-//! and a system far from the world's origin or in fast flight loses no digits.
+//! and a system in fast flight loses no digits; one far from the world's origin loses those of its positions alone.
 
 mod bias;
 mod coordinates;
