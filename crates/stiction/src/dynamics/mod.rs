@@ -1,4 +1,28 @@
 //! Kinematic trees in reduced coordinates: every body is a link on a joint.
+//!
+//! `M(q) v' = f(q, v) + W' lambda + tau`, `q' = G(q) v`:
+//! - [`System`]: the links, checked and laid out; coordinates and how they advance (`G`);
+//! - [`Kinematics`]: poses, velocities, Jacobian rows (`W`), the forces `f`, energy and momentum, at one state;
+//! - [`MassMatrix`]: `M`, its factor and products.
+//!
+//! Sources: R. Featherstone, Rigid Body Dynamics Algorithms (Springer 2008), cited as RBDA.
+//! Deviation: all spatial vectors of a tree are written in world axes at one point, the origin of the tree's root
+//! link, and in the inertial frame that moves along with that origin. No transforms are then needed between links,
+//! and a system in fast flight loses no digits; one far from the world's origin loses those of its positions alone.
+
+mod bias;
+mod coordinates;
+mod jacobian;
+mod kinematics;
+mod mass;
+mod spatial;
+mod system;
+mod valid;
+
+pub use kinematics::Kinematics;
+pub use mass::{MassMatrix, SingularMass};
+pub use system::{System, Tree};
+pub use valid::InvalidSystem;
 
 use crate::space::{Pose, Tensor, Vector};
 
@@ -24,6 +48,27 @@ pub enum Joint {
     Spherical,
     /// No motion.
     Fixed,
+}
+
+impl Joint {
+    /// Number of coordinates in `q`.
+    pub fn configuration_size(&self) -> usize {
+        match self {
+            Self::Free => 7,
+            Self::Spherical => 4,
+            _ => self.velocity_size(),
+        }
+    }
+
+    /// Number of speeds in `v`: the degrees of freedom.
+    pub fn velocity_size(&self) -> usize {
+        match self {
+            Self::Free => 6,
+            Self::Planar | Self::Spherical => 3,
+            Self::Revolute { .. } | Self::Prismatic { .. } => 1,
+            Self::Fixed => 0,
+        }
+    }
 }
 
 /// Mass properties of a link.

@@ -1,0 +1,66 @@
+//! The forces `f(q, v)` of `M v' = f`: weight and velocity products (Coriolis, centrifugal, gyroscopic).
+//!
+//! The recursive Newton-Euler algorithm (RBDA Table 5.1) with `v' = 0`, in world axes at the tree's reference:
+//!
+//! ```text
+//! A_i = A_parent + zeta_i                  A_world = -gravity
+//! F_i = I_i A_i + V_i x* I_i V_i           summed to the parents
+//! f_i = -S_i' F_i
+//! ```
+
+use super::Kinematics;
+use super::spatial::Spatial;
+use crate::space::{Vector, cross, scale, sub, times, transpose_times};
+
+impl Kinematics {
+    /// Sets `out` to `f(q, v)` under `gravity` (an acceleration, world axes). Allocates nothing.
+    ///
+    /// # Panics
+    /// If `out` has not the length of `v`.
+    pub fn bias(&mut self, gravity: Vector, out: &mut [f64]) {
+        let model = &*self.system.model;
+        assert_eq!(out.len(), model.rows.len(), "length of f");
+        let weight = Spatial { angular: [0.0; 3], linear: scale(-1.0, gravity) };
+        for tree in &model.trees {
+            if tree.is_free_body() {
+                let b = tree.bodies.start;
+                self.free_body_bias(b, gravity, &mut out[tree.dofs.clone()]);
+                continue;
+            }
+            for b in tree.bodies.clone() {
+                let state = &self.states[b];
+                let parent = model.bodies[b].parent.map_or(weight, |p| self.acceleration[p]);
+                let acceleration = parent.plus(state.zeta);
+                let momentum = state.inertia.times(state.velocity);
+                self.acceleration[b] = acceleration;
+                self.force[b] = state.inertia.times(acceleration).plus(state.velocity.cross_force(momentum));
+            }
+            for b in tree.bodies.clone().rev() {
+                let (body, force) = (&model.bodies[b], self.force[b]);
+                for i in body.v..body.v + body.joint.velocity_size() {
+                    out[i] = -self.columns[i].dot(force);
+                }
+                if let Some(p) = body.parent {
+                    self.force[p] = self.force[p].plus(force);
+                }
+            }
+        }
+    }
+
+    /// Newton and Euler for one body, `c` leading from its origin to its centre: the force at the centre is
+    /// `F = m (g - w x (w x c))`, the moment about the origin `c x F - w x I w`.
+    fn free_body_bias(&self, b: usize, gravity: Vector, out: &mut [f64]) {
+        let (state, body) = (&self.states[b], &self.system.model.bodies[b]);
+        let (w, c) = (state.velocity.angular, state.center);
+        let force = scale(state.inertia.mass, sub(gravity, cross(w, cross(w, c))));
+        // in body axes and without the moment they share, so that a body with equal moments feels exactly none
+        let mut uneven = body.inertia.tensor;
+        for k in 0..3 {
+            uneven[k][k] -= body.inertia.tensor[0][0];
+        }
+        let turning = transpose_times(&state.rotation, w);
+        let gyroscopic = times(&state.rotation, cross(turning, times(&uneven, turning)));
+        out[..3].copy_from_slice(&force);
+        out[3..6].copy_from_slice(&sub(cross(c, force), gyroscopic));
+    }
+}

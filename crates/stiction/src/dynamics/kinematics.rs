@@ -1,0 +1,285 @@
+//! Where the links are and how they move, at one state.
+//!
+//! Symbols: `S` motion subspace of a joint (a column a dof), `V` spatial velocity, `zeta` the rate of `S` times
+//! the joint's speeds (RBDA Table 5.1: `c_J + v x S q'`), `a x m` the spatial cross product.
+
+use super::coordinates::{attitude, three};
+use super::spatial::{Spatial, SpatialInertia, Symmetric};
+use super::system::Body;
+use super::{Joint, System};
+use crate::space::{Pose, Quaternion, Tensor, Vector, add, cross, dot, scale, sub, times};
+
+/// Poses, velocities and what follows from them at the state of the last [`update`](Self::update); at first, at
+/// the neutral configuration and at rest. All buffers are made by [`new`](Self::new) and reused.
+#[derive(Debug, Clone)]
+pub struct Kinematics {
+    pub(super) system: System,
+    pub(super) states: Vec<State>,
+    /// `S`, a column a dof.
+    pub(super) columns: Vec<Spatial>,
+    /// By tree.
+    pub(super) references: Vec<Reference>,
+    /// By link.
+    poses: Vec<Pose>,
+    /// By body, for the recursions of [`bias`](Self::bias).
+    pub(super) acceleration: Vec<Spatial>,
+    pub(super) force: Vec<Spatial>,
+}
+
+/// Where the spatial vectors of a tree are taken, and the velocity of the frame they are seen from.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Reference {
+    pub point: Vector,
+    pub velocity: Vector,
+}
+
+/// A body at the state.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct State {
+    pub pose: Pose,
+    /// The matrix of the attitude.
+    pub rotation: Tensor,
+    /// `V`, seen from the tree's frame.
+    pub velocity: Spatial,
+    pub zeta: Spatial,
+    /// Centre of mass, from the reference.
+    pub center: Vector,
+    /// About the centre of mass, in world axes.
+    pub central: Symmetric,
+    pub inertia: SpatialInertia,
+}
+
+impl Kinematics {
+    /// At the neutral configuration, at rest.
+    pub fn new(system: &System) -> Self {
+        let model = &system.model;
+        let state = State {
+            pose: Pose::IDENTITY,
+            rotation: Quaternion::IDENTITY.matrix(),
+            velocity: Spatial::default(),
+            zeta: Spatial::default(),
+            center: [0.0; 3],
+            central: Symmetric::default(),
+            inertia: SpatialInertia::default(),
+        };
+        let mut kinematics = Self {
+            system: system.clone(),
+            states: vec![state; model.bodies.len()],
+            columns: vec![Spatial::default(); model.rows.len()],
+            references: vec![Reference::default(); model.trees.len()],
+            // right for good where a link is fixed to the world
+            poses: model.places.iter().map(|p| p.1).collect(),
+            acceleration: vec![Spatial::default(); model.bodies.len()],
+            force: vec![Spatial::default(); model.bodies.len()],
+        };
+        for tree in model.trees.iter().filter(|t| t.free) {
+            for (k, axis) in AXES.into_iter().enumerate() {
+                kinematics.columns[tree.dofs.start + k].linear = axis;
+                kinematics.columns[tree.dofs.start + 3 + k].angular = axis;
+            }
+        }
+        kinematics.update(&system.neutral_configuration(), &vec![0.0; system.velocity_size()]);
+        kinematics
+    }
+
+    /// The system this belongs to.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// Goes to the state `q`, `v`. Allocates nothing.
+    ///
+    /// # Panics
+    /// If a slice has not the system's length.
+    pub fn update(&mut self, q: &[f64], v: &[f64]) {
+        let model = &*self.system.model;
+        assert_eq!(q.len(), model.configuration_size, "length of q");
+        assert_eq!(v.len(), model.rows.len(), "length of v");
+        for (b, body) in model.bodies.iter().enumerate() {
+            let mount = body.parent.map_or(body.mount, |p| self.states[p].pose.then(&body.mount));
+            let pose = place(body, &mount, q);
+            let columns = &mut self.columns[body.v..][..body.joint.velocity_size()];
+            let reference = &mut self.references[body.tree];
+            let (velocity, zeta) = match body.parent {
+                None => {
+                    reference.point = pose.position;
+                    let joint = move_root(body, &mount, columns, v);
+                    reference.velocity = joint.linear;
+                    // from the frame that moves with the root's origin, the axes of its joint stand still
+                    (Spatial { linear: [0.0; 3], ..joint }, Spatial::default())
+                }
+                Some(p) => {
+                    let parent = self.states[p].velocity;
+                    let arm = sub(reference.point, pose.position);
+                    let (joint, zeta) = move_joint(body, &mount, arm, parent, columns, v);
+                    (parent.plus(joint), zeta)
+                }
+            };
+            let rotation = rotation(pose.attitude);
+            let center = add(sub(pose.position, reference.point), times(&rotation, body.inertia.center));
+            let central = Symmetric::turned(&rotation, &body.inertia.tensor);
+            let inertia = SpatialInertia::new(body.inertia.mass, center, &central);
+            self.states[b] = State { pose, rotation, velocity, zeta, center, central, inertia };
+        }
+        for ((body, place), pose) in model.places.iter().zip(&mut self.poses) {
+            if let Some(b) = *body {
+                let at = &self.states[b].pose;
+                *pose = if *place == Pose::IDENTITY { *at } else { at.then(place) };
+            }
+        }
+    }
+
+    /// Pose of a link in the world.
+    pub fn pose(&self, link: usize) -> Pose {
+        self.poses[link]
+    }
+
+    /// Velocity of a link's origin and its angular velocity, in world axes.
+    pub fn velocity(&self, link: usize) -> (Vector, Vector) {
+        (self.point_velocity(link, self.poses[link].position), self.angular_velocity(link))
+    }
+
+    /// Angular velocity of a link, in world axes.
+    pub fn angular_velocity(&self, link: usize) -> Vector {
+        self.system.model.places[link].0.map_or([0.0; 3], |b| self.states[b].velocity.angular)
+    }
+
+    /// Velocity of the point of a link that is now at `point` (world coordinates).
+    pub fn point_velocity(&self, link: usize, point: Vector) -> Vector {
+        let model = &self.system.model;
+        model.places[link].0.map_or([0.0; 3], |b| {
+            let reference = &self.references[model.bodies[b].tree];
+            self.body_velocity(b, sub(point, reference.point))
+        })
+    }
+
+    /// Centre of mass of a link by itself, in world coordinates.
+    pub fn center(&self, link: usize) -> Vector {
+        self.poses[link].point(self.system.model.links[link].inertia.center)
+    }
+
+    /// Velocity of a body's point at `arm` from the reference.
+    fn body_velocity(&self, body: usize, arm: Vector) -> Vector {
+        let reference = &self.references[self.system.model.bodies[body].tree];
+        let velocity = &self.states[body].velocity;
+        add(add(reference.velocity, velocity.linear), cross(velocity.angular, arm))
+    }
+
+    /// `1/2 v' M v`, in joule.
+    pub fn kinetic_energy(&self) -> f64 {
+        let energy = |(b, state): (usize, &State)| {
+            let (velocity, w) = (self.body_velocity(b, state.center), state.velocity.angular);
+            0.5 * (state.inertia.mass * dot(velocity, velocity) + dot(w, state.central.times(w)))
+        };
+        self.states.iter().enumerate().map(energy).sum()
+    }
+
+    /// Energy of the moving links' weight, zero at the world's origin, in joule.
+    pub fn potential_energy(&self, gravity: Vector) -> f64 {
+        let bodies = self.system.model.bodies.iter().zip(&self.states);
+        bodies
+            .map(|(body, s)| -s.inertia.mass * dot(gravity, add(self.references[body.tree].point, s.center)))
+            .sum()
+    }
+
+    /// Linear momentum, and angular momentum about the world's origin, of all links.
+    pub fn momentum(&self) -> (Vector, Vector) {
+        let (mut linear, mut angular) = ([0.0; 3], [0.0; 3]);
+        for (b, (body, state)) in self.system.model.bodies.iter().zip(&self.states).enumerate() {
+            let p = scale(state.inertia.mass, self.body_velocity(b, state.center));
+            let arm = add(self.references[body.tree].point, state.center);
+            linear = add(linear, p);
+            angular = add(angular, add(cross(arm, p), state.central.times(state.velocity.angular)));
+        }
+        (linear, angular)
+    }
+}
+
+const AXES: [Vector; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
+/// The matrix of a turn, by its polynomial in the quaternion.
+fn rotation(attitude: Quaternion) -> Tensor {
+    let [w, x, y, z] = attitude.0;
+    let (wx, wy, wz) = (2.0 * w * x, 2.0 * w * y, 2.0 * w * z);
+    let (xx, xy, xz) = (2.0 * x * x, 2.0 * x * y, 2.0 * x * z);
+    let (yy, yz, zz) = (2.0 * y * y, 2.0 * y * z, 2.0 * z * z);
+    [
+        [1.0 - (yy + zz), xy - wz, xz + wy],
+        [xy + wz, 1.0 - (xx + zz), yz - wx],
+        [xz - wy, yz + wx, 1.0 - (xx + yy)],
+    ]
+}
+
+/// Pose of a body, given its mount in the world.
+fn place(body: &Body, mount: &Pose, q: &[f64]) -> Pose {
+    let turned = |turn| Pose { position: mount.position, attitude: mount.attitude.after(turn) };
+    match body.joint {
+        Joint::Free => mount.then(&Pose { position: three(q, body.q), attitude: attitude(q, body.q + 3) }),
+        Joint::Planar => {
+            let (sin, cos) = (0.5 * q[body.q + 2]).sin_cos();
+            let attitude = Quaternion([cos, 0.0, 0.0, sin]);
+            mount.then(&Pose { position: [q[body.q], q[body.q + 1], 0.0], attitude })
+        }
+        Joint::Revolute { axis } => {
+            let (sin, cos) = (0.5 * q[body.q]).sin_cos();
+            turned(Quaternion([cos, sin * axis[0], sin * axis[1], sin * axis[2]]))
+        }
+        Joint::Prismatic { axis } => {
+            Pose { position: mount.point(scale(q[body.q], axis)), attitude: mount.attitude }
+        }
+        Joint::Spherical => turned(attitude(q, body.q)),
+        Joint::Fixed => *mount,
+    }
+}
+
+/// Columns and velocity of a root's joint. The reference is the root's origin, so that turns have no linear part;
+/// the columns of a free joint never change.
+fn move_root(body: &Body, mount: &Pose, columns: &mut [Spatial], v: &[f64]) -> Spatial {
+    if body.joint == Joint::Free {
+        return Spatial { linear: three(v, body.v), angular: three(v, body.v + 3) };
+    }
+    move_joint(body, mount, [0.0; 3], Spatial::default(), columns, v).0
+}
+
+/// Columns `S` of a joint, its velocity `S v` and `zeta`; `arm` leads from the body's origin to the reference,
+/// `parent` is the parent's velocity.
+fn move_joint(
+    body: &Body,
+    mount: &Pose,
+    arm: Vector,
+    parent: Spatial,
+    columns: &mut [Spatial],
+    v: &[f64],
+) -> (Spatial, Spatial) {
+    let shift = |axis| Spatial { angular: [0.0; 3], linear: axis };
+    let turn = |axis| Spatial { angular: axis, linear: cross(axis, arm) };
+    match body.joint {
+        Joint::Revolute { axis } => {
+            columns[0] = turn(mount.attitude.apply(axis));
+            let joint = columns[0].times(v[body.v]);
+            (joint, parent.cross_motion(joint))
+        }
+        Joint::Prismatic { axis } => {
+            columns[0] = shift(mount.attitude.apply(axis));
+            let joint = columns[0].times(v[body.v]);
+            (joint, shift(cross(parent.angular, joint.linear)))
+        }
+        Joint::Spherical => {
+            // the columns are fixed to the mount
+            columns.copy_from_slice(&AXES.map(|e| turn(mount.attitude.apply(e))));
+            let joint = turn(mount.attitude.apply(three(v, body.v)));
+            (joint, parent.cross_motion(joint))
+        }
+        Joint::Planar => {
+            let [x, y, z] = AXES.map(|e| mount.attitude.apply(e));
+            columns.copy_from_slice(&[shift(x), shift(y), turn(z)]);
+            // the shifts are fixed to the mount; the axis of the turn goes along with them
+            let slide = shift(add(scale(v[body.v], x), scale(v[body.v + 1], y)));
+            let spin = columns[2].times(v[body.v + 2]);
+            let carried = parent.plus(slide);
+            (slide.plus(spin), parent.cross_motion(slide).plus(carried.cross_motion(spin)))
+        }
+        // a root only, or no body at all
+        Joint::Free | Joint::Fixed => (Spatial::default(), Spatial::default()),
+    }
+}

@@ -1,0 +1,285 @@
+//! The mass matrix `M(q)`, block diagonal by tree.
+//!
+//! The composite rigid body algorithm (RBDA Table 6.2): with `I_i` the inertia of all that body `i` carries,
+//! `M_ij = S_j' I_i S_i` for every dof `j` that moves dof `i`, and zero if neither moves the other.
+//!
+//! Factor: `M = L' D L` with `L` unit lower triangular, which fills in nothing (RBDA section 6.5). Row `i` of `L`
+//! has entries at the dofs that move `i` alone; these are kept together, root first, so that rows of a chain share
+//! their beginnings and the inner loop runs over neighbours.
+//!
+//! One body in free motion needs no factor: with `c` from its origin to its centre,
+//! `M (a, w') = (F, c x F + I w')`, `F = m (a + w' x c)`, which is undone at the cost of `I^-1`.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use complementarity::matrix::dot;
+
+use super::coordinates::three;
+use super::spatial::{SpatialInertia, Symmetric};
+use super::system::Model;
+use super::{Kinematics, System};
+use crate::space::{Vector, add, cross, scale, sub};
+
+/// `M` and its factor at the state of the last [`update`](Self::update).
+#[derive(Debug, Clone)]
+pub struct MassMatrix {
+    system: System,
+    /// By tree; used where the tree is one free body.
+    free: Vec<FreeBody>,
+    /// Rows of `M`, and of the factor: `L` with `1/D` on the diagonal.
+    entries: Vec<f64>,
+    factor: Vec<f64>,
+    /// By body.
+    composite: Vec<SpatialInertia>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct FreeBody {
+    mass: f64,
+    center: Vector,
+    inertia: Symmetric,
+    inverse: Symmetric,
+}
+
+/// The mass matrix is not positive definite: links without mass have met a special configuration, or the
+/// configuration is not finite.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("mass matrix is not positive definite: pivot {pivot} at the joint of link {link}")]
+pub struct SingularMass {
+    /// The link whose joint it is.
+    pub link: usize,
+    /// The pivot, which should be positive.
+    pub pivot: f64,
+}
+
+/// A pivot below this share of its diagonal entry is rounding.
+const LEAST_PIVOT: f64 = 1e-14;
+
+impl MassMatrix {
+    /// Room for the matrix; it is set by [`update`](Self::update).
+    pub fn new(system: &System) -> Self {
+        let model = &system.model;
+        Self {
+            system: system.clone(),
+            free: vec![FreeBody::default(); model.trees.len()],
+            entries: vec![0.0; model.entries()],
+            factor: vec![0.0; model.entries()],
+            composite: vec![SpatialInertia::default(); model.bodies.len()],
+        }
+    }
+
+    /// Computes and factors `M`. Allocates nothing, unless `kinematics` is of another system.
+    ///
+    /// # Errors
+    /// If `M` is not positive definite.
+    pub fn update(&mut self, kinematics: &Kinematics) -> Result<(), SingularMass> {
+        if !Arc::ptr_eq(&self.system.model, &kinematics.system.model) {
+            *self = Self::new(&kinematics.system);
+        }
+        let model = &*self.system.model;
+        for (t, tree) in model.trees.iter().enumerate() {
+            if tree.is_free_body() {
+                self.free[t] = FreeBody::new(model, tree.bodies.start, kinematics)?;
+                continue;
+            }
+            compose(model, tree.bodies.clone(), kinematics, &mut self.composite, &mut self.entries);
+            let stored = stored(model, &tree.dofs);
+            self.factor[stored.clone()].copy_from_slice(&self.entries[stored]);
+            factorise(model, tree.dofs.clone(), &self.entries, &mut self.factor)?;
+        }
+        Ok(())
+    }
+
+    /// `x := M^-1 x`.
+    ///
+    /// # Panics
+    /// If `x` has not the length of `v`.
+    pub fn solve(&self, x: &mut [f64]) {
+        assert_eq!(x.len(), self.system.velocity_size(), "length of x");
+        for t in 0..self.system.trees().len() {
+            self.solve_tree(t, &mut x[self.system.model.trees[t].dofs.clone()]);
+        }
+    }
+
+    /// `x := M_t^-1 x` for the block of one tree; `x` over its dofs.
+    ///
+    /// # Panics
+    /// If `x` has not as many entries as the tree has dofs.
+    pub fn solve_tree(&self, tree: usize, x: &mut [f64]) {
+        let model = &*self.system.model;
+        let dofs = model.trees[tree].dofs.clone();
+        assert_eq!(x.len(), dofs.len(), "length of x");
+        if model.trees[tree].is_free_body() {
+            return self.free[tree].solve(x);
+        }
+        // y = L'^-1 x
+        for i in dofs.clone().rev() {
+            let (row, chain) = model.row(i);
+            let l = &self.factor[row.start..row.start + row.depth];
+            let xi = x[i - dofs.start];
+            if row.depth == i - dofs.start {
+                // every dof before it moves it
+                for (xj, l) in x.iter_mut().zip(l) {
+                    *xj -= l * xi;
+                }
+            } else {
+                for (&j, l) in chain.iter().zip(l) {
+                    x[j - dofs.start] -= l * xi;
+                }
+            }
+        }
+        // L^-1 D^-1 y
+        for i in dofs.clone() {
+            let (row, chain) = model.row(i);
+            let (l, inverse) =
+                (&self.factor[row.start..row.start + row.depth], self.factor[row.start + row.depth]);
+            let above = if row.depth == i - dofs.start {
+                dot(l, &x[..row.depth])
+            } else {
+                chain.iter().zip(l).map(|(&j, l)| l * x[j - dofs.start]).sum()
+            };
+            x[i - dofs.start] = x[i - dofs.start] * inverse - above;
+        }
+    }
+
+    /// `out := M x`.
+    ///
+    /// # Panics
+    /// If a slice has not the length of `v`.
+    pub fn multiply(&self, x: &[f64], out: &mut [f64]) {
+        let model = &*self.system.model;
+        assert_eq!((x.len(), out.len()), (model.rows.len(), model.rows.len()), "length of x");
+        for (t, tree) in model.trees.iter().enumerate() {
+            if tree.is_free_body() {
+                self.free[t].multiply(&x[tree.dofs.clone()], &mut out[tree.dofs.clone()]);
+                continue;
+            }
+            for i in tree.dofs.clone() {
+                let (row, chain) = model.row(i);
+                let entries = &self.entries[row.start..=row.start + row.depth];
+                let mut sum = entries[row.depth] * x[i];
+                for (&j, m) in chain[..row.depth].iter().zip(entries) {
+                    sum += m * x[j];
+                    out[j] += m * x[i];
+                }
+                out[i] = sum;
+            }
+        }
+    }
+
+    /// `M_ij`.
+    pub fn entry(&self, i: usize, j: usize) -> f64 {
+        let model = &*self.system.model;
+        let (i, j) = (i.max(j), i.min(j));
+        let (row, chain) = model.row(i);
+        let t = model.bodies[row.body].tree;
+        if model.trees[t].is_free_body() {
+            let start = model.trees[t].dofs.start;
+            return if j < start { 0.0 } else { self.free[t].entry(i - start, j - start) };
+        }
+        chain.iter().position(|&k| k == j).map_or(0.0, |d| self.entries[row.start + d])
+    }
+}
+
+impl FreeBody {
+    fn new(model: &Model, b: usize, kinematics: &Kinematics) -> Result<Self, SingularMass> {
+        let (body, state) = (&model.bodies[b], &kinematics.states[b]);
+        let inverse = Symmetric::turned(&state.rotation, &body.inverse);
+        let pivot = body.inertia.mass.min(inverse.0[0]);
+        // not so for NaN either
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return Err(SingularMass { link: body.link, pivot });
+        }
+        Ok(Self { mass: body.inertia.mass, center: state.center, inertia: state.central, inverse })
+    }
+
+    fn solve(&self, x: &mut [f64]) {
+        let (force, moment) = (three(x, 0), three(x, 3));
+        let turning = self.inverse.times(sub(moment, cross(self.center, force)));
+        let linear = add(scale(1.0 / self.mass, force), cross(self.center, turning));
+        x[..3].copy_from_slice(&linear);
+        x[3..].copy_from_slice(&turning);
+    }
+
+    fn multiply(&self, x: &[f64], out: &mut [f64]) {
+        let (linear, turning) = (three(x, 0), three(x, 3));
+        let force = scale(self.mass, add(linear, cross(turning, self.center)));
+        out[..3].copy_from_slice(&force);
+        out[3..].copy_from_slice(&add(cross(self.center, force), self.inertia.times(turning)));
+    }
+
+    /// `i >= j`: the blocks are `m 1`, `m [c x]` below it and the inertia about the origin.
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        let [x, y, z] = scale(self.mass, self.center);
+        match (i < 3, j < 3) {
+            (true, true) => [0.0, self.mass][usize::from(i == j)],
+            (false, true) => [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]][i - 3][j],
+            _ => self.inertia.shifted(self.mass, self.center).full()[i - 3][j - 3],
+        }
+    }
+}
+
+/// Where the rows of a tree's dofs are.
+fn stored(model: &Model, dofs: &Range<usize>) -> Range<usize> {
+    let end = model.rows.get(dofs.end).map_or(model.entries(), |r| r.start);
+    model.rows[dofs.start].start..end
+}
+
+/// The rows of `M` for the bodies of one tree.
+fn compose(
+    model: &Model,
+    bodies: Range<usize>,
+    kinematics: &Kinematics,
+    composite: &mut [SpatialInertia],
+    entries: &mut [f64],
+) {
+    for b in bodies.clone() {
+        composite[b] = kinematics.states[b].inertia;
+    }
+    for b in bodies.rev() {
+        let (body, carried) = (&model.bodies[b], composite[b]);
+        if let Some(p) = body.parent {
+            composite[p] = composite[p].plus(&carried);
+        }
+        for i in body.v..body.v + body.joint.velocity_size() {
+            let force = carried.times(kinematics.columns[i]);
+            let (row, chain) = model.row(i);
+            for (m, &j) in entries[row.start..=row.start + row.depth].iter_mut().zip(chain) {
+                *m = kinematics.columns[j].dot(force);
+            }
+        }
+    }
+}
+
+/// `L` and `1/D` of one tree, in place of a copy of `M`'s `entries`.
+fn factorise(
+    model: &Model,
+    dofs: Range<usize>,
+    entries: &[f64],
+    factor: &mut [f64],
+) -> Result<(), SingularMass> {
+    for k in dofs.rev() {
+        let (row, chain) = model.row(k);
+        let (above, own) = factor.split_at_mut(row.start);
+        let own = &mut own[..=row.depth];
+        let pivot = own[row.depth];
+        // not so for NaN either
+        if !(pivot > LEAST_PIVOT * entries[row.start + row.depth] && pivot.is_finite()) {
+            return Err(SingularMass { link: model.bodies[row.body].link, pivot });
+        }
+        let inverse = 1.0 / pivot;
+        for (d, &i) in chain[..row.depth].iter().enumerate() {
+            let l = own[d] * inverse;
+            let start = model.rows[i].start;
+            for (m, x) in above[start..=start + d].iter_mut().zip(&own[..=d]) {
+                *m -= l * x;
+            }
+        }
+        for l in &mut own[..row.depth] {
+            *l *= inverse;
+        }
+        own[row.depth] = inverse;
+    }
+    Ok(())
+}

@@ -1,0 +1,313 @@
+//! The tree as it is laid out: links into bodies and trees, coordinates and speeds into `q` and `v`.
+//!
+//! Links that a fixed joint holds to another move as one *body* with it, and a body takes their inertia. A *tree*
+//! is what one moving root carries: links fixed to the world join nothing. Its coordinates and speeds lie
+//! together, whatever the order of the links.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::spatial::Symmetric;
+use super::valid::check;
+use super::{Inertia, InvalidSystem, Joint, Kinematics, Link, MassMatrix};
+use crate::space::{Pose, Quaternion, Tensor, add, inverse_spd, scale, sub, unit};
+
+/// Links on joints, checked. A copy shares what it holds.
+#[derive(Debug, Clone)]
+pub struct System {
+    pub(super) model: Arc<Model>,
+}
+
+/// What one moving root link carries. Trees share no entry of the mass matrix.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tree {
+    /// Links, in order.
+    pub links: Vec<usize>,
+    /// Coordinates in `q`.
+    pub coordinates: Range<usize>,
+    /// Speeds in `v`.
+    pub dofs: Range<usize>,
+    pub(super) bodies: Range<usize>,
+    /// The root is on a free joint.
+    pub(super) free: bool,
+}
+
+impl Tree {
+    /// One body in free motion.
+    pub(super) fn is_free_body(&self) -> bool {
+        self.free && self.bodies.len() == 1
+    }
+}
+
+/// A moving link and the links fixed to it.
+#[derive(Debug, Clone)]
+pub(super) struct Body {
+    pub link: usize,
+    pub parent: Option<usize>,
+    pub tree: usize,
+    pub joint: Joint,
+    /// In the parent body's coordinates, or the world's.
+    pub mount: Pose,
+    pub inertia: Inertia,
+    /// Of the inertia's tensor; zero if it has none.
+    pub inverse: Tensor,
+    /// Offsets of its coordinates and speeds.
+    pub q: usize,
+    pub v: usize,
+    /// Where its chain is in [`Model::chains`].
+    pub chain: Range<usize>,
+}
+
+/// A row of the mass matrix: its entries stand at the dofs that move the row's own, root first, itself last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row {
+    /// First entry among all.
+    pub start: usize,
+    /// Number of dofs above its own.
+    pub depth: usize,
+    /// Its dofs begin here in [`Model::chains`].
+    pub chain: usize,
+    pub body: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Model {
+    pub links: Vec<Link>,
+    /// The body a link belongs to, none if it is fixed to the world, and its pose there.
+    pub places: Vec<(Option<usize>, Pose)>,
+    /// Tree by tree, parents first.
+    pub bodies: Vec<Body>,
+    pub trees: Vec<Tree>,
+    /// For each body, the dofs that move it.
+    pub chains: Vec<usize>,
+    pub rows: Vec<Row>,
+    pub configuration_size: usize,
+}
+
+impl System {
+    /// Checks the links and lays them out.
+    ///
+    /// # Errors
+    /// The first link that is not valid, and the value that is not.
+    pub fn new(links: Vec<Link>) -> Result<Self, InvalidSystem> {
+        let mut places: Vec<(Option<usize>, Pose)> = Vec::with_capacity(links.len());
+        let mut bodies: Vec<Body> = Vec::new();
+        let mut trees = 0;
+        for (i, link) in links.iter().enumerate() {
+            check(i, link)?;
+            let (parent, inner) = link.parent.map_or((None, Pose::IDENTITY), |p| places[p]);
+            let mut mount = inner.then(&link.mount);
+            mount.attitude = mount.attitude.unit();
+            if link.joint == Joint::Fixed {
+                places.push((parent, mount));
+                continue;
+            }
+            if let (Joint::Free, Some(_), Some(parent)) = (link.joint, parent, link.parent) {
+                return Err(InvalidSystem::FreeOnMoving { link: i, parent });
+            }
+            let tree = parent.map_or(trees, |p| bodies[p].tree);
+            trees = trees.max(tree + 1);
+            places.push((Some(bodies.len()), Pose::IDENTITY));
+            bodies.push(Body {
+                link: i,
+                parent,
+                tree,
+                joint: with_unit_axis(link.joint),
+                mount,
+                inertia: link.inertia,
+                inverse: [[0.0; 3]; 3],
+                q: 0,
+                v: 0,
+                chain: 0..0,
+            });
+        }
+        group_by_tree(&mut bodies, &mut places);
+        for (i, link) in links.iter().enumerate().filter(|(_, l)| l.joint == Joint::Fixed) {
+            if let (Some(body), place) = places[i] {
+                bodies[body].inertia = together(&bodies[body].inertia, &moved(&link.inertia, &place));
+            }
+        }
+        for body in &mut bodies {
+            body.inverse = inverse_spd(&body.inertia.tensor).unwrap_or_default();
+        }
+        let system = Self { model: Arc::new(Model::new(links, places, bodies, trees)) };
+        system.check_inertia()?;
+        Ok(system)
+    }
+
+    /// A body without mass may carry others whose inertia resists its joint, or not; only the mass matrix can
+    /// tell, and it may be singular in special configurations alone. So two are tried, one without symmetry.
+    fn check_inertia(&self) -> Result<(), InvalidSystem> {
+        if self.model.bodies.iter().all(|b| b.inertia.mass > 0.0) {
+            return Ok(());
+        }
+        let neutral = self.neutral_configuration();
+        let speeds: Vec<f64> = (0..self.velocity_size()).map(|i| (0.7 + 1.3 * i as f64).sin()).collect();
+        let mut turned = neutral.clone();
+        self.advance(&neutral, &speeds, 1.0, &mut turned);
+        let (mut kinematics, mut mass) = (Kinematics::new(self), MassMatrix::new(self));
+        if mass.update(&kinematics).is_err() {
+            kinematics.update(&turned, &speeds);
+            mass.update(&kinematics)?;
+        }
+        Ok(())
+    }
+
+    /// The links as they were given.
+    pub fn links(&self) -> &[Link] {
+        &self.model.links
+    }
+
+    /// The trees; links fixed to the world are in none.
+    pub fn trees(&self) -> &[Tree] {
+        &self.model.trees
+    }
+
+    /// The tree a link belongs to; `None` if it is fixed to the world.
+    pub fn tree_of(&self, link: usize) -> Option<usize> {
+        self.model.places[link].0.map(|b| self.model.bodies[b].tree)
+    }
+
+    /// Length of `q`.
+    pub fn configuration_size(&self) -> usize {
+        self.model.configuration_size
+    }
+
+    /// Length of `v`.
+    pub fn velocity_size(&self) -> usize {
+        self.model.rows.len()
+    }
+
+    /// Where in `q` the coordinates of a link's own joint are; empty for a fixed joint.
+    pub fn coordinates(&self, link: usize) -> Range<usize> {
+        self.own_body(link).map_or(0..0, |b| b.q..b.q + b.joint.configuration_size())
+    }
+
+    /// Where in `v` the speeds of a link's own joint are; empty for a fixed joint.
+    pub fn dofs(&self, link: usize) -> Range<usize> {
+        self.own_body(link).map_or(0..0, |b| b.v..b.v + b.joint.velocity_size())
+    }
+
+    /// The dofs that move a link, from the root to its own, ascending.
+    pub fn chain(&self, link: usize) -> &[usize] {
+        self.model.places[link].0.map_or(&[], |b| &self.model.chains[self.model.bodies[b].chain.clone()])
+    }
+
+    fn own_body(&self, link: usize) -> Option<&Body> {
+        self.model.places[link].0.map(|b| &self.model.bodies[b]).filter(|b| b.link == link)
+    }
+}
+
+impl Model {
+    /// Lays out bodies that are grouped by tree.
+    fn new(
+        links: Vec<Link>,
+        places: Vec<(Option<usize>, Pose)>,
+        mut bodies: Vec<Body>,
+        trees: usize,
+    ) -> Self {
+        let mut trees =
+            vec![Tree { links: Vec::new(), coordinates: 0..0, dofs: 0..0, bodies: 0..0, free: false }; trees];
+        let (mut chains, mut rows, mut q) = (Vec::new(), Vec::new(), 0);
+        let mut entries = 0;
+        for b in 0..bodies.len() {
+            let v = rows.len();
+            let joint = bodies[b].joint;
+            let (coordinates, dofs) = (joint.configuration_size(), joint.velocity_size());
+            let tree = &mut trees[bodies[b].tree];
+            if bodies[b].parent.is_none() {
+                *tree = Tree {
+                    links: Vec::new(),
+                    coordinates: q..q,
+                    dofs: v..v,
+                    bodies: b..b,
+                    free: joint == Joint::Free,
+                };
+            }
+            (tree.coordinates.end, tree.dofs.end, tree.bodies.end) = (q + coordinates, v + dofs, b + 1);
+
+            let chain = chains.len();
+            if let Some(p) = bodies[b].parent {
+                chains.extend_from_within(bodies[p].chain.clone());
+            }
+            for i in v..v + dofs {
+                let depth = chains.len() - chain;
+                rows.push(Row { start: entries, depth, chain, body: b });
+                chains.push(i);
+                entries += depth + 1;
+            }
+            (bodies[b].q, bodies[b].v, bodies[b].chain) = (q, v, chain..chains.len());
+            q += coordinates;
+        }
+        for (i, place) in places.iter().enumerate() {
+            if let Some(b) = place.0 {
+                trees[bodies[b].tree].links.push(i);
+            }
+        }
+        Self { links, places, bodies, trees, chains, rows, configuration_size: q }
+    }
+
+    /// Number of entries of the mass matrix, by rows.
+    pub fn entries(&self) -> usize {
+        self.rows.last().map_or(0, |r| r.start + r.depth + 1)
+    }
+
+    /// Row `i` and the dofs of its entries.
+    pub fn row(&self, i: usize) -> (Row, &[usize]) {
+        let row = self.rows[i];
+        (row, &self.chains[row.chain..=row.chain + row.depth])
+    }
+}
+
+fn with_unit_axis(joint: Joint) -> Joint {
+    match joint {
+        Joint::Revolute { axis } => Joint::Revolute { axis: unit(axis) },
+        Joint::Prismatic { axis } => Joint::Prismatic { axis: unit(axis) },
+        other => other,
+    }
+}
+
+/// Puts the bodies of a tree together, keeping parents first.
+fn group_by_tree(bodies: &mut [Body], places: &mut [(Option<usize>, Pose)]) {
+    let mut order: Vec<usize> = (0..bodies.len()).collect();
+    order.sort_by_key(|&b| (bodies[b].tree, b));
+    let mut rank = vec![0; bodies.len()];
+    for (new, &old) in order.iter().enumerate() {
+        rank[old] = new;
+    }
+    bodies.sort_by_key(|b| b.tree);
+    for parent in bodies.iter_mut().filter_map(|b| b.parent.as_mut()) {
+        *parent = rank[*parent];
+    }
+    for body in places.iter_mut().filter_map(|p| p.0.as_mut()) {
+        *body = rank[*body];
+    }
+}
+
+/// An inertia given at `place`, in the coordinates the place is given in.
+fn moved(inertia: &Inertia, place: &Pose) -> Inertia {
+    let tensor = if place.attitude == Quaternion::IDENTITY {
+        inertia.tensor
+    } else {
+        Symmetric::turned(&place.attitude.matrix(), &inertia.tensor).full()
+    };
+    Inertia { mass: inertia.mass, center: place.point(inertia.center), tensor }
+}
+
+/// Two inertias as one (RBDA section 2.13).
+fn together(a: &Inertia, b: &Inertia) -> Inertia {
+    let mass = a.mass + b.mass;
+    let center = if mass > 0.0 {
+        add(scale(a.mass / mass, a.center), scale(b.mass / mass, b.center))
+    } else {
+        a.center
+    };
+    let about = |i: &Inertia| {
+        let t = i.tensor;
+        Symmetric([t[0][0], t[0][1], t[0][2], t[1][1], t[1][2], t[2][2]])
+            .shifted(i.mass, sub(i.center, center))
+            .0
+    };
+    let (x, y) = (about(a), about(b));
+    Inertia { mass, center, tensor: Symmetric(std::array::from_fn(|k| x[k] + y[k])).full() }
+}
