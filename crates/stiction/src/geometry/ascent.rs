@@ -1,0 +1,95 @@
+//! Newton's method on the unit sphere, for the common normal of two curved surfaces.
+//!
+//! Maximises `phi(n) = n . d - q(n)`, `q` the sum of both ellipsoids' support functions, over unit `n`, or over
+//! unit `n` across a given direction. `phi` is the separation of two ellipsoids whose centres differ by `d`; its
+//! greatest value is their signed distance. With tangents t, gradient `g = d - q'(n)` and `n . g = phi`, the second
+//! derivative on the sphere is `-(T' q'' T + phi I)`: definite wherever `phi > 0`, and for overlaps that are
+//! shallow beside the radii of curvature. Elsewhere it is shifted, and steps are shortened until they ascend.
+
+use super::placed::Placed;
+use crate::space::{Frame, Vector, add, cross, dot, length, scale, sub, unit};
+
+/// Most steps; a well-posed problem takes four to eight.
+const STEPS: usize = 60;
+/// Longest step, in radians.
+const LONGEST: f64 = 0.5;
+/// Steps shorter than this are taken without asking whether they ascend: rounding would decide.
+const CLOSE: f64 = 1e-5;
+/// Steps shorter than this end the search.
+const DONE: f64 = 1e-15;
+
+/// Both bodies, of which only the ellipsoids matter here.
+pub(super) type Pair<'p, 'a> = &'p [Placed<'a>; 2];
+
+/// `q(n)` of both bodies.
+pub(super) fn bulge(pair: Pair, n: Vector) -> f64 {
+    pair[0].bulge(n) + pair[1].bulge(n)
+}
+
+/// The best unit normal for the difference `d`, from the guess `n`; `across`: only normals across this direction.
+pub(super) fn ascend(pair: Pair, d: Vector, start: Vector, across: Option<Vector>) -> Vector {
+    let mut n = start;
+    let mut phi = dot(n, d) - bulge(pair, n);
+    let mut previous = f64::INFINITY;
+    for _ in 0..STEPS {
+        let g = sub(d, add(pair[0].bulge_point(n), pair[1].bulge_point(n)));
+        let step = match across {
+            Some(e) => along_circle(pair, n, cross(e, n), g, phi),
+            None => along_sphere(pair, n, g, phi),
+        };
+        let mut size = length(step);
+        if size < DONE || (size < 1e-11 && size >= 0.5 * previous) {
+            break;
+        }
+        let close = size < CLOSE && previous < 1e-2;
+        previous = size;
+        let mut s = if size > LONGEST { LONGEST / size } else { 1.0 };
+        loop {
+            let trial = unit(add(n, scale(s, step)));
+            let value = dot(trial, d) - bulge(pair, trial);
+            if value > phi || close {
+                (n, phi) = (trial, value);
+                break;
+            }
+            s *= 0.5;
+            size *= 0.5;
+            if size < DONE {
+                return n;
+            }
+        }
+    }
+    n
+}
+
+fn along_circle(pair: Pair, n: Vector, t: Vector, g: Vector, phi: f64) -> Vector {
+    let mut h = [0.0];
+    for body in pair {
+        body.bulge_curvature(n, &[(t, t)], &mut h);
+    }
+    let slope = dot(g, t);
+    let curvature = (h[0] + phi).abs().max(1e-3 * slope.abs()).max(f64::MIN_POSITIVE);
+    scale(slope / curvature, t)
+}
+
+fn along_sphere(pair: Pair, n: Vector, g: Vector, phi: f64) -> Vector {
+    let Frame { t, o, .. } = Frame::new(n, [1.0, 0.0, 0.0]);
+    let mut h = [0.0; 3];
+    for body in pair {
+        body.bulge_curvature(n, &[(t, t), (t, o), (o, o)], &mut h);
+    }
+    let (mut a, b, mut c) = (h[0] + phi, h[1], h[2] + phi);
+    let slope = [dot(g, t), dot(g, o)];
+    // least eigenvalue, raised where the surface curves the wrong way
+    let least = 0.5 * (a + c) - (0.25 * (a - c) * (a - c) + b * b).sqrt();
+    let floor = 1e-9 * (h[0] + h[2] + phi.abs()) + f64::MIN_POSITIVE;
+    if least < floor {
+        let shift = floor.max(0.1 * least.abs()) - least;
+        (a, c) = (a + shift, c + shift);
+    }
+    let determinant = a * c - b * b;
+    let u = [(c * slope[0] - b * slope[1]) / determinant, (a * slope[1] - b * slope[0]) / determinant];
+    if !(u[0].is_finite() && u[1].is_finite()) {
+        return [0.0; 3];
+    }
+    add(scale(u[0], t), scale(u[1], o))
+}
