@@ -7,6 +7,7 @@
 //! shallow beside the radii of curvature. Elsewhere it is shifted, and steps are shortened until they ascend.
 
 use super::placed::Placed;
+use super::solid::Round;
 use crate::space::{Frame, Vector, add, cross, dot, length, scale, sub, unit};
 
 /// Most steps; a well-posed problem takes four to eight.
@@ -32,6 +33,21 @@ pub(super) fn ascend(pair: Pair, d: Vector, start: Vector, across: Option<Vector
     let mut phi = dot(n, d) - bulge(pair, n);
     let mut previous = f64::INFINITY;
     for _ in 0..STEPS {
+        match kink(pair, d, n, across) {
+            Kink::Best(axis) => return axis,
+            Kink::Leave(towards) => {
+                let (mut s, base) = (1.0, n);
+                while s > 1e-6 {
+                    n = unit(add(base, scale(s, towards)));
+                    if dot(n, d) - bulge(pair, n) > phi {
+                        break;
+                    }
+                    s *= 0.3;
+                }
+                phi = dot(n, d) - bulge(pair, n);
+            }
+            Kink::None => {}
+        }
         let g = sub(d, add(pair[0].bulge_point(n), pair[1].bulge_point(n)));
         let step = match across {
             Some(e) => along_circle(pair, n, cross(e, n), g, phi),
@@ -59,6 +75,51 @@ pub(super) fn ascend(pair: Pair, d: Vector, start: Vector, across: Option<Vector
         }
     }
     n
+}
+
+enum Kink {
+    None,
+    /// The kink itself is the best normal.
+    Best(Vector),
+    /// The kink is not, and this is the way to go.
+    Leave(Vector),
+}
+
+/// A disc's support function has a kink along its axis: there `q` grows at the rate of its radius in every
+/// direction, and the kink is best if nothing else pulls harder.
+fn kink(pair: Pair, d: Vector, n: Vector, across: Option<Vector>) -> Kink {
+    for body in pair {
+        let radius = body.solid.semi_axes[0];
+        if body.solid.round != Round::Disc || body.bulge(n) > 1e-2 * radius {
+            continue;
+        }
+        let mut axis = body.axis();
+        if dot(axis, n) < 0.0 {
+            axis = scale(-1.0, axis);
+        }
+        if across.is_some_and(|e| dot(e, axis).abs() > 1e-12) {
+            continue;
+        }
+        let (mut g, mut hold) = (d, 0.0);
+        for other in pair {
+            if other.solid.round == Round::Disc && other.bulge(axis) <= 1e-9 * other.solid.semi_axes[0] {
+                hold += other.solid.semi_axes[0];
+            } else {
+                g = sub(g, other.bulge_point(axis));
+            }
+        }
+        let mut pull = sub(g, scale(dot(g, axis), axis));
+        if let Some(e) = across {
+            pull = sub(pull, scale(dot(pull, e), e));
+        }
+        if length(pull) <= hold {
+            return Kink::Best(axis);
+        }
+        if body.bulge(n) <= 1e-7 * radius {
+            return Kink::Leave(unit(pull));
+        }
+    }
+    Kink::None
 }
 
 fn along_circle(pair: Pair, n: Vector, t: Vector, g: Vector, phi: f64) -> Vector {

@@ -20,7 +20,14 @@ use crate::space::{Frame, Vector, add, cross, dot, length, scale, sub};
 /// Relative to size: rounding of a separation.
 const ROUNDING: f64 = 1e-15;
 /// Relative to size: a fixed direction this near the best one is taken instead, to keep manifolds whole.
-const PREFER_FIXED: f64 = 1e-10;
+const PREFER_FIXED: f64 = 1e-13;
+
+/// Most moves of `push_out`; each takes off the share depth / radius of curvature of the error.
+const PUSHES: usize = 30;
+/// Relative to size: how far apart `push_out` moves the bodies.
+const CLEARANCE: f64 = 1e-3;
+/// No shift.
+const STAY: Vector = [0.0; 3];
 
 /// The best unit normal from a to b, and the separation of the bodies without their balls.
 pub(super) fn separation(pair: Pair) -> (Vector, f64) {
@@ -35,7 +42,11 @@ pub(super) fn separation(pair: Pair) -> (Vector, f64) {
         offer(pair, n, &mut start);
     }
     if smooth {
-        simplex(pair, start.0, size, &mut best);
+        simplex(pair, STAY, start.0, size, &mut best);
+        if best.1 <= 0.0 && a.corners.len() + b.corners.len() > 2 {
+            sharp(pair, &mut best);
+            push_out(pair, size, &mut best);
+        }
     } else {
         if start.1 <= 0.0 {
             edge_pairs(pair, &mut start);
@@ -43,7 +54,7 @@ pub(super) fn separation(pair: Pair) -> (Vector, f64) {
         }
         best = start;
         if start.1 > 0.0 {
-            simplex(pair, start.0, size, &mut best);
+            simplex(pair, STAY, start.0, size, &mut best);
         }
     }
     if fixed_best.1 >= best.1 - PREFER_FIXED * size { fixed_best } else { best }
@@ -55,9 +66,9 @@ fn direction(x: Vector) -> Option<Vector> {
 }
 
 /// The member of `D` with the least `n . d`.
-fn least(pair: Pair, n: Vector) -> Vector {
+fn least(pair: Pair, shift: Vector, n: Vector) -> Vector {
     let [a, b] = pair;
-    sub(b.corners[b.farthest(scale(-1.0, n)).0], a.corners[a.farthest(n).0])
+    add(shift, sub(b.corners[b.farthest(scale(-1.0, n)).0], a.corners[a.farthest(n).0]))
 }
 
 /// `f(n)`.
@@ -156,15 +167,67 @@ fn edge_pairs(pair: Pair, best: &mut (Vector, f64)) {
     *best = found;
 }
 
-/// The growing simplex, from the normal `n`.
-fn simplex(pair: Pair, start: Vector, size: f64, best: &mut (Vector, f64)) {
+/// Overlaps of a rim with edges, corners and rims are not shallow beside their radius of curvature, which is zero:
+/// their normals are tried one by one, from a guess that leaves the other body by the edge or corner.
+fn sharp(pair: Pair, best: &mut (Vector, f64)) {
+    if pair.iter().all(|p| p.solid.round != Round::Disc) {
+        return;
+    }
+    let guess = best.0;
+    for (k, sign) in [(0, 1.0), (1, -1.0)] {
+        let (body, other) = (&pair[k], &pair[1 - k]);
+        let out = |x: Vector| direction(scale(sign, sub(x, body.position)));
+        for (i, &c) in body.corners.iter().enumerate() {
+            for &o in other.corners {
+                let d = scale(sign, sub(o, c));
+                for start in [out(c), Some(guess)].into_iter().flatten() {
+                    offer(pair, ascend(pair, d, start, None), best);
+                }
+            }
+            for (j, e) in body.solid.hull.edges.iter().enumerate() {
+                if e.corners[0] != i as u32 {
+                    continue;
+                }
+                let Some(along) = direction(body.edge(j)) else { continue };
+                let flat = |x: Vector| direction(sub(x, scale(dot(x, along), along)));
+                let middle = scale(0.5, add(c, body.corners[e.corners[1] as usize]));
+                for &o in other.corners {
+                    let d = scale(sign, sub(o, c));
+                    for start in [out(middle).and_then(flat), flat(guess)].into_iter().flatten() {
+                        offer(pair, ascend(pair, d, start, Some(along)), best);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Overlapping bodies: moves b out of a along the best normal so far, takes the normal there, and repeats. Where the
+/// normal no longer changes, the depth along it is least; every problem on the way is one of separated bodies.
+fn push_out(pair: Pair, size: f64, best: &mut (Vector, f64)) {
+    let mut n = best.0;
+    for _ in 0..PUSHES {
+        let shift = scale(CLEARANCE * size - apart(pair, n), n);
+        let mut moved = (n, f64::NEG_INFINITY);
+        simplex(pair, shift, n, size, &mut moved);
+        let change = length(sub(moved.0, n));
+        n = moved.0;
+        offer(pair, n, best);
+        if change < 1e-13 {
+            break;
+        }
+    }
+}
+
+/// The growing simplex, from the normal `start`, with b moved by `shift`.
+fn simplex(pair: Pair, shift: Vector, start: Vector, size: f64, best: &mut (Vector, f64)) {
     let tolerance = ROUNDING * size;
     let mut members = [[0.0; 3]; 4];
     let mut count = 0;
     let mut n = start;
     let mut value = f64::INFINITY;
     for _ in 0..40 {
-        let d = least(pair, n);
+        let d = least(pair, shift, n);
         // nothing is left behind: n is best for all of D
         if value.is_finite() && dot(n, d) - bulge(pair, n) >= value - tolerance {
             break;
@@ -176,12 +239,15 @@ fn simplex(pair: Pair, start: Vector, size: f64, best: &mut (Vector, f64)) {
         count += 1;
         let Some((next, f)) = best_for(pair, &members[..count], n) else { break };
         (n, value) = (next, f);
-        offer(pair, n, best);
+        let full = apart(pair, n) + dot(n, shift);
+        if full > best.1 {
+            *best = (n, full);
+        }
         // keep the members that hold n; at most three, the newest of them for sure
         let low = members[..count].iter().map(|m| dot(n, *m)).fold(f64::INFINITY, f64::min);
         let mut kept = 0;
         for k in 0..count {
-            if dot(n, members[k]) - low <= 1e-9 * size {
+            if dot(n, members[k]) - low <= 1e-13 * size {
                 members[kept] = members[k];
                 kept += 1;
             }

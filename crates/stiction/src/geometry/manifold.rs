@@ -54,7 +54,9 @@ impl Manifold<'_> {
             (1, _) | (_, 1) => {}
             _ => self.common(a, b),
         }
-        if self.out.len() == self.first {
+        // sharp features just past a face's rim: the common part may miss the deepest place
+        let found = self.out[self.first..].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+        if found > gap + self.tolerance {
             a.edge(&pair[0], n, &self.frame);
             b.edge(&pair[1], back, &self.frame);
             self.single(a, b, gap);
