@@ -48,10 +48,9 @@ pub(super) fn ascend(pair: Pair, d: Vector, start: Vector, across: Option<Vector
             }
             Kink::None => {}
         }
-        let g = sub(d, add(pair[0].bulge_point(n), pair[1].bulge_point(n)));
         let step = match across {
-            Some(e) => along_circle(pair, n, cross(e, n), g, phi),
-            None => along_sphere(pair, n, g, phi),
+            Some(e) => along_circle(pair, n, cross(e, n), d, phi),
+            None => along_sphere(pair, n, d, phi),
         };
         let mut size = length(step);
         if size < DONE || (size < 1e-11 && size >= 0.5 * previous) {
@@ -122,24 +121,34 @@ fn kink(pair: Pair, d: Vector, n: Vector, across: Option<Vector>) -> Kink {
     Kink::None
 }
 
-fn along_circle(pair: Pair, n: Vector, t: Vector, g: Vector, phi: f64) -> Vector {
-    let mut h = [0.0];
-    for body in pair {
-        body.bulge_curvature(n, &[(t, t)], &mut h);
+fn along_circle(pair: Pair, n: Vector, t: Vector, d: Vector, phi: f64) -> Vector {
+    let (mut slope, mut h) = (dot(d, t), phi);
+    for body in pair.iter().filter(|p| p.solid.round != Round::None) {
+        let (w, u) = (body.stretched(n), body.stretched(t));
+        let q = dot(w, w).sqrt().max(f64::MIN_POSITIVE);
+        let g = dot(w, u) / q;
+        slope -= g;
+        h += (dot(u, u) - g * g) / q;
     }
-    let slope = dot(g, t);
-    let curvature = (h[0] + phi).abs().max(1e-3 * slope.abs()).max(f64::MIN_POSITIVE);
+    let curvature = h.abs().max(1e-3 * slope.abs()).max(f64::MIN_POSITIVE);
     scale(slope / curvature, t)
 }
 
-fn along_sphere(pair: Pair, n: Vector, g: Vector, phi: f64) -> Vector {
+/// With `w` for n and `u`, `v` for the tangents: `q' . t = w . u / q` and `t' q'' o = (u . v - (q' . t)(q' . o)) / q`.
+fn along_sphere(pair: Pair, n: Vector, d: Vector, phi: f64) -> Vector {
     let Frame { t, o, .. } = Frame::new(n, [1.0, 0.0, 0.0]);
+    let mut slope = [dot(d, t), dot(d, o)];
     let mut h = [0.0; 3];
-    for body in pair {
-        body.bulge_curvature(n, &[(t, t), (t, o), (o, o)], &mut h);
+    for body in pair.iter().filter(|p| p.solid.round != Round::None) {
+        let (w, u, v) = (body.stretched(n), body.stretched(t), body.stretched(o));
+        let q = dot(w, w).sqrt().max(f64::MIN_POSITIVE);
+        let g = [dot(w, u) / q, dot(w, v) / q];
+        slope = [slope[0] - g[0], slope[1] - g[1]];
+        h[0] += (dot(u, u) - g[0] * g[0]) / q;
+        h[1] += (dot(u, v) - g[0] * g[1]) / q;
+        h[2] += (dot(v, v) - g[1] * g[1]) / q;
     }
     let (mut a, b, mut c) = (h[0] + phi, h[1], h[2] + phi);
-    let slope = [dot(g, t), dot(g, o)];
     // least eigenvalue, raised where the surface curves the wrong way
     let least = 0.5 * (a + c) - (0.25 * (a - c) * (a - c) + b * b).sqrt();
     let floor = 1e-9 * (h[0] + h[2] + phi.abs()) + f64::MIN_POSITIVE;

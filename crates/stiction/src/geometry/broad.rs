@@ -1,8 +1,8 @@
 //! Which pairs of bodies can touch at all.
 //!
-//! Sweep and prune along the axis over which the boxes are most spread. Boxes without bounds (half-spaces) are
-//! compared with all others apart from the sweep. Time grows with the number of boxes and of those that overlap
-//! along that axis; memory is kept from call to call.
+//! A uniform grid whose cells are as large as the largest box in it: boxes that meet lie in the same cell or in
+//! neighbours. Boxes without bounds (half-spaces) and boxes much larger than the mean are compared with all others.
+//! Time is linear in the boxes and pairs, unless many boxes are large; memory is kept from call to call.
 
 use super::plane::outward;
 use super::solid::Solid;
@@ -62,89 +62,141 @@ pub fn bounding_box(solid: &Solid, pose: &Pose, margin: f64) -> Aabb {
     Aabb { min, max }
 }
 
+/// Boxes larger than this many times the mean are kept out of the grid.
+const LARGE: f64 = 4.0;
+/// At most this many cells for a box: beyond, cells grow.
+const CELLS: f64 = 8.0;
+
 /// Finds pairs of boxes that meet.
 #[derive(Debug, Clone, Default)]
 pub struct BroadPhase {
-    /// Bounded boxes in the order of the sweep, which changes little from call to call.
-    order: Vec<u32>,
-    /// Boxes in that order.
-    sorted: Vec<Aabb>,
-    unbounded: Vec<u32>,
-    axis: usize,
+    /// Boxes in the grid, cell by cell; those of cell c are `members[starts[c]..starts[c + 1]]`.
+    members: Vec<u32>,
+    starts: Vec<u32>,
+    /// The cell of every box, `OUTSIDE` for large ones.
+    cells: Vec<u32>,
+    large: Vec<u32>,
+}
+
+/// No cell.
+const OUTSIDE: u32 = u32::MAX;
+
+/// Cells along each axis, lowest corner, and size of a cell.
+struct Grid {
+    counts: [usize; 3],
+    low: Vector,
+    cell: f64,
 }
 
 impl BroadPhase {
     /// Puts into `out` all pairs `[i, j]`, i < j, of boxes that meet, in ascending order. Two unbounded boxes are no
-    /// pair. The same boxes give the same pairs, whatever was asked before.
+    /// pair.
     pub fn pairs(&mut self, boxes: &[Aabb], out: &mut Vec<[u32; 2]>) {
         out.clear();
-        self.arrange(boxes);
-        for (i, a) in self.sorted.iter().enumerate() {
-            let end = a.max[self.axis];
-            for (j, b) in self.sorted.iter().enumerate().skip(i + 1) {
-                if b.min[self.axis] > end {
-                    break;
+        let grid = self.arrange(boxes);
+        for (i, a) in boxes.iter().enumerate() {
+            let first = out.len();
+            let number = i as u32;
+            if self.cells[i] == OUTSIDE {
+                let bounded = a.is_bounded();
+                for (j, b) in boxes.iter().enumerate().skip(i + 1) {
+                    if a.meets(b) && (bounded || b.is_bounded()) {
+                        out.push([number, j as u32]);
+                    }
                 }
-                if a.meets(b) {
-                    let (p, q) = (self.order[i], self.order[j]);
-                    out.push([p.min(q), p.max(q)]);
+                continue;
+            }
+            for &j in &self.large[self.large.partition_point(|&l| l <= number)..] {
+                if a.meets(&boxes[j as usize]) {
+                    out.push([number, j]);
                 }
             }
-        }
-        for &u in &self.unbounded {
-            for &i in &self.order {
-                if boxes[u as usize].meets(&boxes[i as usize]) {
-                    out.push([u.min(i), u.max(i)]);
+            // boxes that meet have their lowest corners in the same cell or in neighbours
+            let [nx, ny, nz] = grid.counts;
+            let c = self.cells[i] as usize;
+            let (x, y, z) = (c / (ny * nz), c / nz % ny, c % nz);
+            for u in x.saturating_sub(1)..(x + 2).min(nx) {
+                for v in y.saturating_sub(1)..(y + 2).min(ny) {
+                    let row = (u * ny + v) * nz;
+                    let from = self.starts[row + z.saturating_sub(1)] as usize;
+                    let to = self.starts[row + (z + 2).min(nz)] as usize;
+                    for &j in &self.members[from..to] {
+                        if j > number && a.meets(&boxes[j as usize]) {
+                            out.push([number, j]);
+                        }
+                    }
                 }
             }
+            out[first..].sort_unstable();
         }
-        out.sort_unstable();
     }
 
-    fn arrange(&mut self, boxes: &[Aabb]) {
-        let bounded = boxes.iter().filter(|b| b.is_bounded()).count();
-        let stale = self.order.len() != bounded
-            || self.order.iter().any(|&i| boxes.get(i as usize).is_none_or(|b| !b.is_bounded()));
-        if stale {
-            self.order.clear();
-            self.order.extend((0..boxes.len() as u32).filter(|&i| boxes[i as usize].is_bounded()));
+    fn arrange(&mut self, boxes: &[Aabb]) -> Grid {
+        let extent = |b: &Aabb| (0..3).map(|i| b.max[i] - b.min[i]).fold(0.0, f64::max);
+        let (mut count, mut sum) = (0.0f64, 0.0);
+        for b in boxes.iter().filter(|b| b.is_bounded()) {
+            (count, sum) = (count + 1.0, sum + extent(b));
         }
-        self.unbounded.clear();
-        self.unbounded.extend((0..boxes.len() as u32).filter(|&i| !boxes[i as usize].is_bounded()));
-        let axis = widest(&self.order, boxes);
-        let key = |i: u32| (boxes[i as usize].min[axis], i);
-        let less = |p: u32, q: u32| {
-            let (a, b) = (key(p), key(q));
-            a.0 < b.0 || (a.0 == b.0 && a.1 < b.1)
-        };
-        if stale || axis != self.axis {
-            self.axis = axis;
-            self.order.sort_unstable_by(|&p, &q| key(p).0.total_cmp(&key(q).0).then(p.cmp(&q)));
-        }
-        // nearly sorted since the last call: by insertion
-        for i in 1..self.order.len() {
-            let mut k = i;
-            while k > 0 && less(self.order[k], self.order[k - 1]) {
-                self.order.swap(k, k - 1);
-                k -= 1;
+        let limit = LARGE * sum / count.max(1.0);
+        self.cells.clear();
+        self.large.clear();
+        let (mut low, mut high, mut cell) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0.0f64);
+        for (i, b) in boxes.iter().enumerate() {
+            let inside = b.is_bounded() && extent(b) <= limit;
+            self.cells.push(if inside { 0 } else { OUTSIDE });
+            if inside {
+                cell = cell.max(extent(b));
+                low = [0, 1, 2].map(|k| low[k].min(b.min[k]));
+                high = [0, 1, 2].map(|k| high[k].max(b.min[k]));
+            } else {
+                self.large.push(i as u32);
             }
         }
-        self.sorted.clear();
-        self.sorted.extend(self.order.iter().map(|&i| boxes[i as usize]));
+        let grid = Grid::new(low, high, cell, CELLS * count + 64.0);
+        // counting sort by cell
+        self.starts.clear();
+        self.starts.resize(grid.counts.iter().product::<usize>() + 1, 0);
+        for (c, b) in self.cells.iter_mut().zip(boxes).filter(|(c, _)| **c != OUTSIDE) {
+            *c = grid.cell_of(b.min);
+            self.starts[*c as usize + 1] += 1;
+        }
+        for k in 1..self.starts.len() {
+            self.starts[k] += self.starts[k - 1];
+        }
+        self.members.clear();
+        self.members.resize(boxes.len() - self.large.len(), 0);
+        // fills every cell from its start, which thereby moves to its end, and is put back
+        for (i, &c) in self.cells.iter().enumerate().filter(|(_, c)| **c != OUTSIDE) {
+            let slot = &mut self.starts[c as usize];
+            self.members[*slot as usize] = i as u32;
+            *slot += 1;
+        }
+        for k in (1..self.starts.len()).rev() {
+            self.starts[k] = self.starts[k - 1];
+        }
+        self.starts[0] = 0;
+        grid
     }
 }
 
-/// The axis over which the boxes' centres vary most.
-fn widest(order: &[u32], boxes: &[Aabb]) -> usize {
-    let mut best = (0, -1.0);
-    for axis in 0..3 {
-        let centre = |i: u32| 0.5 * (boxes[i as usize].min[axis] + boxes[i as usize].max[axis]);
-        let count = order.len().max(1) as f64;
-        let mean = order.iter().map(|&i| centre(i)).sum::<f64>() / count;
-        let variance = order.iter().map(|&i| (centre(i) - mean).powi(2)).sum::<f64>() / count;
-        if variance > best.1 {
-            best = (axis, variance);
+impl Grid {
+    fn new(low: Vector, high: Vector, mut cell: f64, most: f64) -> Self {
+        if !(cell > 0.0 && cell.is_finite()) {
+            cell = 1.0;
+        }
+        let along = |cell: f64| [0, 1, 2].map(|k| (((high[k] - low[k]).max(0.0)) / cell).floor() + 1.0);
+        loop {
+            let counts = along(cell);
+            if counts[0] * counts[1] * counts[2] <= most {
+                return Self { counts: counts.map(|c| c as usize), low, cell };
+            }
+            cell *= 1.3;
         }
     }
-    best.0
+
+    fn cell_of(&self, x: Vector) -> u32 {
+        let [i, j, k] =
+            [0, 1, 2].map(|a| (((x[a] - self.low[a]) / self.cell) as usize).min(self.counts[a] - 1));
+        ((i * self.counts[1] + j) * self.counts[2] + k) as u32
+    }
 }

@@ -26,6 +26,8 @@ const PREFER_FIXED: f64 = 1e-13;
 const PUSHES: usize = 30;
 /// Relative to size: how far apart `push_out` moves the bodies.
 const CLEARANCE: f64 = 1e-3;
+/// Relative to size: overlaps by a face or cap below this depth are not compared with those by sharp features.
+const SHALLOW: f64 = 1e-4;
 /// No shift.
 const STAY: Vector = [0.0; 3];
 
@@ -44,8 +46,11 @@ pub(super) fn separation(pair: Pair) -> (Vector, f64) {
     if smooth {
         simplex(pair, STAY, start.0, size, &mut best);
         if best.1 <= 0.0 && a.corners.len() + b.corners.len() > 2 {
-            sharp(pair, &mut best);
             push_out(pair, size, &mut best);
+            if best.1 < -SHALLOW * size || best.1 > fixed_best.1 {
+                sharp(pair, &mut best);
+                push_out(pair, size, &mut best);
+            }
         }
     } else {
         if start.1 <= 0.0 {
@@ -93,14 +98,16 @@ fn both_ways(pair: Pair, n: Vector, best: &mut (Vector, f64)) {
 fn fixed(pair: Pair, best: &mut (Vector, f64)) {
     for (body, sign) in pair.iter().zip([1.0, -1.0]) {
         for f in 0..body.solid.hull.faces.len() {
-            offer(pair, scale(sign, body.normal(f)), best);
+            offer(pair, scale(sign, body.normals[f]), best);
         }
         match body.solid.round {
             Round::None => {}
             Round::Disc => both_ways(pair, body.axis(), best),
             Round::Ellipsoid => {
                 for k in 0..if body.solid.planar() { 2 } else { 3 } {
-                    both_ways(pair, body.matrix.map(|row| row[k]), best);
+                    let axis = body.matrix.map(|row| row[k]);
+                    let sign = dot(axis, sub(pair[1].position, pair[0].position)).signum();
+                    offer(pair, scale(sign, axis), best);
                 }
             }
         }
@@ -139,15 +146,15 @@ fn edge_pairs(pair: Pair, best: &mut (Vector, f64)) {
     let mut found = *best;
     for (i, e) in a.solid.hull.edges.iter().enumerate() {
         let Some([f, g]) = e.faces else { continue };
-        let (n1, n2, u) = (a.normal(f as usize), a.normal(g as usize), a.edge(i));
+        let (n1, n2, u) = (a.normals[f as usize], a.normals[g as usize], a.edge(i));
         let from = a.corners[e.corners[0] as usize];
         for (j, k) in b.solid.hull.edges.iter().enumerate() {
             let Some([h, l]) = k.faces else { continue };
             let w = b.edge(j);
-            let (m1, m2) = (scale(-1.0, b.normal(h as usize)), scale(-1.0, b.normal(l as usize)));
+            let (m1, m2) = (scale(-1.0, b.normals[h as usize]), scale(-1.0, b.normals[l as usize]));
             let (c1, c2) = (dot(m1, u), dot(m2, u));
             let (d1, d2) = (dot(n1, w), dot(n2, w));
-            if c1 * c2 > 0.0 || d1 * d2 > 0.0 {
+            if c1 * c2 >= 0.0 || d1 * d2 >= 0.0 {
                 continue;
             }
             let normal = cross(u, w);
@@ -177,29 +184,44 @@ fn sharp(pair: Pair, best: &mut (Vector, f64)) {
     for (k, sign) in [(0, 1.0), (1, -1.0)] {
         let (body, other) = (&pair[k], &pair[1 - k]);
         let out = |x: Vector| direction(scale(sign, sub(x, body.position)));
-        for (i, &c) in body.corners.iter().enumerate() {
-            for &o in other.corners {
+        for &o in other.corners {
+            let mut corner = |c: Vector, start: Option<Vector>| {
                 let d = scale(sign, sub(o, c));
-                for start in [out(c), Some(guess)].into_iter().flatten() {
-                    offer(pair, ascend(pair, d, start, None), best);
+                if let Some(n) = start.filter(|_| rim_passes(other, o, c, c, -best.1)) {
+                    offer(pair, ascend(pair, d, n, None), best);
                 }
+            };
+            for &c in body.corners {
+                corner(c, out(c));
+                corner(c, Some(guess));
             }
             for (j, e) in body.solid.hull.edges.iter().enumerate() {
-                if e.corners[0] != i as u32 {
+                let [c, f] = e.corners.map(|i| body.corners[i as usize]);
+                let Some(along) = direction(body.edge(j)) else { continue };
+                if !rim_passes(other, o, c, f, -best.1) {
                     continue;
                 }
-                let Some(along) = direction(body.edge(j)) else { continue };
                 let flat = |x: Vector| direction(sub(x, scale(dot(x, along), along)));
-                let middle = scale(0.5, add(c, body.corners[e.corners[1] as usize]));
-                for &o in other.corners {
-                    let d = scale(sign, sub(o, c));
-                    for start in [out(middle).and_then(flat), flat(guess)].into_iter().flatten() {
-                        offer(pair, ascend(pair, d, start, Some(along)), best);
-                    }
+                let d = scale(sign, sub(o, c));
+                for start in [out(scale(0.5, add(c, f))).and_then(flat), flat(guess)].into_iter().flatten() {
+                    offer(pair, ascend(pair, d, start, Some(along)), best);
                 }
             }
         }
     }
+}
+
+/// Whether the rim about `o` comes within `depth` of the segment from c to f: if not, the two cannot touch with a
+/// lesser depth than that. Always, if the other body has no rim, or this one has and is larger than its core.
+fn rim_passes(body: &Placed, o: Vector, c: Vector, f: Vector, depth: f64) -> bool {
+    if body.solid.round != Round::Disc || body.solid.hull.edges.len() != 1 {
+        return true;
+    }
+    let radius = body.solid.semi_axes[0];
+    let (x, y) = (sub(c, o), sub(f, o));
+    let (h, k) = (dot(x, body.axis()), dot(y, body.axis()));
+    let level = h.min(k) <= depth && h.max(k) >= -depth;
+    level && length(x).max(length(y)) >= radius - depth
 }
 
 /// Overlapping bodies: moves b out of a along the best normal so far, takes the normal there, and repeats. Where the

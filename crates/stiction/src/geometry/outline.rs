@@ -46,7 +46,7 @@ pub(super) fn is_flat(body: &Placed, n: Vector) -> bool {
     match body.solid.round {
         Round::Disc => dot(body.axis(), n).abs() > STRAIGHT,
         Round::Ellipsoid => false,
-        Round::None => (0..body.solid.hull.faces.len()).any(|f| dot(body.normal(f), n) > STRAIGHT),
+        Round::None => (0..body.solid.hull.faces.len()).any(|f| dot(body.normals[f], n) > STRAIGHT),
     }
 }
 
@@ -110,7 +110,7 @@ impl Outline {
         }
         let mut best = (None, 0.3);
         for f in 0..body.solid.hull.faces.len() {
-            let c = dot(body.normal(f), out);
+            let c = dot(body.normals[f], out);
             if c > best.1 {
                 best = (Some(f), c);
             }
@@ -121,7 +121,7 @@ impl Outline {
                 let edge = face.edges[k % face.edges.len()];
                 self.push(frame, body.on_surface(body.corners[v as usize], out), v, edge);
             }
-            self.set_level(frame, body.normal(f), body.corners[face.corners[0] as usize]);
+            self.set_level(frame, body.normals[f], body.corners[face.corners[0] as usize]);
         } else if body.solid.hull.edges.len() == 1 && tilt.abs() < 0.9 {
             self.segment(body, out, frame, 0);
         } else {

@@ -11,26 +11,26 @@ pub(super) struct Placed<'a> {
     pub matrix: Tensor,
     pub position: Vector,
     pub corners: &'a [Vector],
+    /// Outward normals of the faces.
+    pub normals: &'a [Vector],
 }
 
 impl<'a> Placed<'a> {
-    /// Places a solid relative to `origin`; its corners go into `corners`.
-    pub fn new(solid: &'a Solid, pose: &Pose, origin: Vector, corners: &'a mut Vec<Vector>) -> Self {
+    /// Places a solid relative to `origin`; its corners and normals go into `memory`.
+    pub fn new(solid: &'a Solid, pose: &Pose, origin: Vector, memory: &'a mut [Vec<Vector>; 2]) -> Self {
         let matrix = pose.attitude.matrix();
         let position = sub(pose.position, origin);
+        let [corners, normals] = memory;
         corners.clear();
+        normals.clear();
         corners.extend(solid.hull.corners.iter().map(|&c| add(position, times(&matrix, c))));
-        Self { solid, matrix, position, corners }
+        normals.extend(solid.hull.faces.iter().map(|f| times(&matrix, f.normal)));
+        Self { solid, matrix, position, corners, normals }
     }
 
     /// The body's own z axis.
     pub fn axis(&self) -> Vector {
         self.matrix.map(|row| row[2])
-    }
-
-    /// Outward normal of a face.
-    pub fn normal(&self, face: usize) -> Vector {
-        times(&self.matrix, self.solid.hull.faces[face].normal)
     }
 
     /// Direction of an edge, not scaled.
@@ -51,50 +51,31 @@ impl<'a> Placed<'a> {
         best
     }
 
-    /// `q(n) = |diag(a) R' n|`, the support function of the ellipsoid about zero.
+    /// `w = diag(a) R' n`, of which `q(n) = |w|` is the support function of the ellipsoid about zero.
+    pub fn stretched(&self, n: Vector) -> Vector {
+        let m = transpose_times(&self.matrix, n);
+        let a = self.solid.semi_axes;
+        [a[0] * m[0], a[1] * m[1], a[2] * m[2]]
+    }
+
+    /// `q(n)`.
     pub fn bulge(&self, n: Vector) -> f64 {
         if self.solid.round == Round::None {
             return 0.0;
         }
-        let m = transpose_times(&self.matrix, n);
-        let a = self.solid.semi_axes;
-        let w = [a[0] * m[0], a[1] * m[1], a[2] * m[2]];
+        let w = self.stretched(n);
         dot(w, w).sqrt()
     }
 
     /// The gradient of `q`: the ellipsoid's point farthest along `n`; zero where `q` has a kink.
     pub fn bulge_point(&self, n: Vector) -> Vector {
-        if self.solid.round == Round::None {
+        let w = self.stretched(n);
+        let q = dot(w, w).sqrt();
+        if q == 0.0 {
             return [0.0; 3];
         }
-        let (q, g) = self.bulge_local(n);
-        if q > 0.0 { times(&self.matrix, g) } else { [0.0; 3] }
-    }
-
-    fn bulge_local(&self, n: Vector) -> (f64, Vector) {
-        let m = transpose_times(&self.matrix, n);
         let a = self.solid.semi_axes;
-        let w = [a[0] * m[0], a[1] * m[1], a[2] * m[2]];
-        let q = dot(w, w).sqrt();
-        let s = if q > 0.0 { 1.0 / q } else { 0.0 };
-        (q, [s * a[0] * w[0], s * a[1] * w[1], s * a[2] * w[2]])
-    }
-
-    /// `t' H u` for `H` the second derivative of `q` at `n`: `H = (A^2 - g g') / q`.
-    pub fn bulge_curvature(&self, n: Vector, pairs: &[(Vector, Vector)], out: &mut [f64]) {
-        if self.solid.round == Round::None {
-            return;
-        }
-        let (q, g) = self.bulge_local(n);
-        if q <= 0.0 {
-            return;
-        }
-        let a = self.solid.semi_axes;
-        for (&(t, u), o) in pairs.iter().zip(out) {
-            let (t, u) = (transpose_times(&self.matrix, t), transpose_times(&self.matrix, u));
-            let product: f64 = (0..3).map(|i| a[i] * a[i] * t[i] * u[i]).sum();
-            *o += (product - dot(g, t) * dot(g, u)) / q;
-        }
+        times(&self.matrix, [a[0] * w[0] / q, a[1] * w[1] / q, a[2] * w[2] / q])
     }
 
     /// The point of the surface that belongs to a point of the core, seen along the unit `n`.

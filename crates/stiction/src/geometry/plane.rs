@@ -24,7 +24,8 @@ pub(super) fn touches(
 ) {
     let n = outward(plane, solid.planar());
     let matrix = pose.attitude.matrix();
-    let body = Placed { solid, matrix, position: sub(pose.position, plane.position), corners: &[] };
+    let body =
+        Placed { solid, matrix, position: sub(pose.position, plane.position), corners: &[], normals: &[] };
     let normal = scale(sign, n);
     let mut push = |p: Vector, gap: f64, feature: u32| {
         if gap <= margin {

@@ -43,7 +43,7 @@ pub fn supported(a: &Solid, b: &Solid) -> bool {
 /// Memory that [`touches`] uses again and again.
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
-    corners: [Vec<Vector>; 2],
+    memory: [[Vec<Vector>; 2]; 2],
     outlines: [Outline; 2],
 }
 
@@ -80,9 +80,9 @@ pub fn touches(
         spheres(pose_a.position, apart, *r, *s, margin, out);
         return Ok(());
     }
-    let Workspace { corners: [corners_a, corners_b], outlines } = workspace;
+    let Workspace { memory: [memory_a, memory_b], outlines } = workspace;
     let origin = pose_a.position;
-    let pair = [Placed::new(a, pose_a, origin, corners_a), Placed::new(b, pose_b, origin, corners_b)];
+    let pair = [Placed::new(a, pose_a, origin, memory_a), Placed::new(b, pose_b, origin, memory_b)];
     let (n, core) = separation(&pair);
     let gap = core - a.radius - b.radius;
     if gap > margin {

@@ -8,15 +8,16 @@ use crate::geometry::{
 use crate::space::{Tensor, dot};
 
 /// Midpoint quadrature of mass, centre and inertia over the points the shape holds.
-fn by_quadrature(s: &Solid, size: f64, cells: usize) -> MassProperties {
+fn by_quadrature(s: &Solid, cells: usize) -> MassProperties {
     let planar = s.planar();
-    let step = 2.0 * size / cells as f64;
-    let at = |i: usize| -size + (i as f64 + 0.5) * step;
+    let Aabb { min, max } = bounding_box(s, &Pose::IDENTITY, 0.0);
+    let step = [0, 1, 2].map(|a| (max[a] - min[a]) / cells as f64);
+    let at = |a: usize, i: usize| min[a] + (i as f64 + 0.5) * step[a];
     let (mut mass, mut first, mut second) = (0.0, [0.0; 3], [[0.0; 3]; 3]);
     for i in 0..cells {
         for j in 0..cells {
             for k in 0..if planar { 1 } else { cells } {
-                let x = [at(i), at(j), if planar { 0.0 } else { at(k) }];
+                let x = [at(0, i), at(1, j), if planar { 0.0 } else { at(2, k) }];
                 if outside(s, &Pose::IDENTITY, x) <= 0.0 {
                     mass += 1.0;
                     first = add(first, x);
@@ -29,7 +30,7 @@ fn by_quadrature(s: &Solid, size: f64, cells: usize) -> MassProperties {
             }
         }
     }
-    let cell = if planar { step * step } else { step * step * step };
+    let cell = step[0] * step[1] * if planar { 1.0 } else { step[2] };
     let center = scale(1.0 / mass, first);
     let about = |p: usize, q: usize| cell * (second[p][q] - mass * center[p] * center[q]);
     let trace = about(0, 0) + about(1, 1) + about(2, 2);
@@ -53,13 +54,13 @@ fn mass_properties_agree_with_quadrature() {
     for kind in 0..6 {
         let s = solid(&chance.shape(kind));
         let found = mass_properties(s.shape(), 1.0, false).unwrap();
-        let d = differ(&found, &by_quadrature(&s, 2.1, 160));
-        assert!(d < 1e-2, "{:?} {d}", s.shape());
+        let d = differ(&found, &by_quadrature(&s, 120));
+        assert!(d < 3e-3, "{:?} {d}", s.shape());
     }
     for kind in 0..4 {
         let s = Solid::new(&chance.planar_shape(kind), true).unwrap();
         let found = mass_properties(s.shape(), 1.0, true).unwrap();
-        let d = differ(&found, &by_quadrature(&s, 1.1, 1500));
+        let d = differ(&found, &by_quadrature(&s, 1000));
         assert!(d < 3e-3, "{:?} {d}", s.shape());
     }
     assert!(mass_properties(&Shape::HalfSpace, 1.0, false).is_none());
