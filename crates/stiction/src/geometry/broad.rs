@@ -20,7 +20,8 @@ pub struct Aabb {
 impl Aabb {
     /// Whether two boxes share a point.
     pub fn meets(&self, other: &Self) -> bool {
-        (0..3).all(|i| self.min[i] <= other.max[i] && other.min[i] <= self.max[i])
+        // without branches, which would be guessed wrong
+        (0..3).fold(true, |all, i| all & (self.min[i] <= other.max[i]) & (other.min[i] <= self.max[i]))
     }
 
     fn is_bounded(&self) -> bool {
@@ -72,6 +73,8 @@ const CELLS: f64 = 8.0;
 pub struct BroadPhase {
     /// Boxes in the grid, cell by cell; those of cell c are `members[starts[c]..starts[c + 1]]`.
     members: Vec<u32>,
+    /// Their boxes.
+    sorted: Vec<Aabb>,
     starts: Vec<u32>,
     /// The cell of every box, `OUTSIDE` for large ones.
     cells: Vec<u32>,
@@ -120,8 +123,8 @@ impl BroadPhase {
                     let row = (u * ny + v) * nz;
                     let from = self.starts[row + z.saturating_sub(1)] as usize;
                     let to = self.starts[row + (z + 2).min(nz)] as usize;
-                    for &j in &self.members[from..to] {
-                        if j > number && a.meets(&boxes[j as usize]) {
+                    for (&j, b) in self.members[from..to].iter().zip(&self.sorted[from..to]) {
+                        if (j > number) & a.meets(b) {
                             out.push([number, j]);
                         }
                     }
@@ -175,6 +178,8 @@ impl BroadPhase {
             self.starts[k] = self.starts[k - 1];
         }
         self.starts[0] = 0;
+        self.sorted.clear();
+        self.sorted.extend(self.members.iter().map(|&i| boxes[i as usize]));
         grid
     }
 }

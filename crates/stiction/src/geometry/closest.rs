@@ -14,6 +14,7 @@
 
 use super::ascent::{Pair, ascend, bulge};
 use super::placed::Placed;
+use super::shape::Shape;
 use super::solid::Round;
 use crate::space::{Frame, Vector, add, cross, dot, length, scale, sub};
 
@@ -48,8 +49,11 @@ pub(super) fn separation(pair: Pair) -> (Vector, f64) {
         if best.1 <= 0.0 && a.corners.len() + b.corners.len() > 2 {
             push_out(pair, size, &mut best);
             if best.1 < -SHALLOW * size || best.1 > fixed_best.1 {
+                let before = best.1;
                 sharp(pair, &mut best);
-                push_out(pair, size, &mut best);
+                if best.1 > before {
+                    push_out(pair, size, &mut best);
+                }
             }
         }
     } else {
@@ -79,7 +83,7 @@ fn least(pair: Pair, shift: Vector, n: Vector) -> Vector {
 /// `f(n)`.
 fn apart(pair: Pair, n: Vector) -> f64 {
     let [a, b] = pair;
-    -b.farthest(scale(-1.0, n)).1 - a.farthest(n).1 - bulge(pair, n)
+    -b.level(scale(-1.0, n)) - a.level(n) - bulge(pair, n)
 }
 
 fn offer(pair: Pair, n: Vector, best: &mut (Vector, f64)) {
@@ -143,6 +147,9 @@ fn across_rods(pair: Pair, best: &mut (Vector, f64)) {
 /// normals (Gregorius, "The separating axis test between convex polyhedra", GDC 2013).
 fn edge_pairs(pair: Pair, best: &mut (Vector, f64)) {
     let [a, b] = pair;
+    if let (Shape::Box { .. }, Shape::Box { .. }) = (a.solid.shape(), b.solid.shape()) {
+        return box_edges(pair, best);
+    }
     let mut found = *best;
     for (i, e) in a.solid.hull.edges.iter().enumerate() {
         let Some([f, g]) = e.faces else { continue };
@@ -172,6 +179,24 @@ fn edge_pairs(pair: Pair, best: &mut (Vector, f64)) {
         }
     }
     *best = found;
+}
+
+/// Edges of two boxes have nine pairs of directions.
+fn box_edges(pair: Pair, best: &mut (Vector, f64)) {
+    let [a, b] = pair;
+    if a.solid.planar() {
+        return;
+    }
+    let apart = sub(b.position, a.position);
+    for i in 0..3 {
+        for j in 0..3 {
+            let normal = cross(a.matrix.map(|row| row[i]), b.matrix.map(|row| row[j]));
+            let l = length(normal);
+            if l > 1e-9 {
+                offer(pair, scale(dot(normal, apart).signum() / l, normal), best);
+            }
+        }
+    }
 }
 
 /// Overlaps of a rim with edges, corners and rims are not shallow beside their radius of curvature, which is zero:
@@ -254,7 +279,7 @@ fn simplex(pair: Pair, shift: Vector, start: Vector, size: f64, best: &mut (Vect
         if value.is_finite() && dot(n, d) - bulge(pair, n) >= value - tolerance {
             break;
         }
-        if members[..count].iter().any(|m| *m == d) {
+        if members[..count].contains(&d) {
             break;
         }
         members[count] = d;

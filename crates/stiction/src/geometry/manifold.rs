@@ -128,7 +128,7 @@ impl Manifold<'_> {
             let (dx, dy) = (f.x - e.x, f.y - e.y);
             let w = ((c.x - e.x) * dx + (c.y - e.y) * dy) / (dx * dx + dy * dy);
             let slack = self.tolerance / dx.hypot(dy);
-            (w >= -slack && w <= 1.0 + slack).then(|| [e.x + w * dx, e.y + w * dy, e.h + w * (f.h - e.h)])
+            (w >= -slack && w <= 1.0 + slack).then_some([e.x + w * dx, e.y + w * dy, e.h + w * (f.h - e.h)])
         };
         let ends = [p, q].map(|c| (c, on([r, s], c)));
         let others = [r, s].map(|c| (c, on([p, q], c)));

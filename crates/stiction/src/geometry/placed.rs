@@ -1,5 +1,6 @@
 //! A solid at a place: support function and its derivatives in world axes.
 
+use super::shape::Shape;
 use super::solid::{Round, Solid};
 use crate::space::{Pose, Tensor, Vector, add, dot, scale, sub, times, transpose_times};
 
@@ -49,6 +50,17 @@ impl<'a> Placed<'a> {
             }
         }
         best
+    }
+
+    /// How far the corners reach along `n`.
+    pub fn level(&self, n: Vector) -> f64 {
+        match self.solid.shape() {
+            Shape::Box { half } if !self.solid.planar() => {
+                let m = transpose_times(&self.matrix, n);
+                dot(n, self.position) + half[0] * m[0].abs() + half[1] * m[1].abs() + half[2] * m[2].abs()
+            }
+            _ => self.farthest(n).1,
+        }
     }
 
     /// `w = diag(a) R' n`, of which `q(n) = |w|` is the support function of the ellipsoid about zero.
