@@ -45,7 +45,14 @@ pub(super) fn separation(pair: Pair) -> (Vector, f64) {
         offer(pair, n, &mut start);
     }
     if smooth {
-        simplex(pair, STAY, start.0, size, &mut best);
+        let proved = simplex(pair, STAY, start.0, size, &mut best);
+        if !proved && best.1 > 0.0 {
+            // rounding has led the search astray: once more from where it came
+            let again = best.0;
+            if !simplex(pair, STAY, again, size, &mut best) {
+                simplex(pair, STAY, fixed_best.0, size, &mut best);
+            }
+        }
         if best.1 <= 0.0 && a.corners.len() + b.corners.len() > 2 {
             push_out(pair, size, &mut best);
             if best.1 < -SHALLOW * size || best.1 > fixed_best.1 {
@@ -266,8 +273,9 @@ fn push_out(pair: Pair, size: f64, best: &mut (Vector, f64)) {
     }
 }
 
-/// The growing simplex, from the normal `start`, with b moved by `shift`.
-fn simplex(pair: Pair, shift: Vector, start: Vector, size: f64, best: &mut (Vector, f64)) {
+/// The growing simplex, from the normal `start`, with b moved by `shift`; whether the best normal
+/// was reached.
+fn simplex(pair: Pair, shift: Vector, start: Vector, size: f64, best: &mut (Vector, f64)) -> bool {
     let tolerance = ROUNDING * size;
     let mut members = [[0.0; 3]; 4];
     let mut count = 0;
@@ -277,7 +285,7 @@ fn simplex(pair: Pair, shift: Vector, start: Vector, size: f64, best: &mut (Vect
         let d = least(pair, shift, n);
         // nothing is left behind: n is best for all of D
         if value.is_finite() && dot(n, d) - bulge(pair, n) >= value - tolerance {
-            break;
+            return true;
         }
         if members[..count].contains(&d) {
             break;
@@ -305,6 +313,7 @@ fn simplex(pair: Pair, shift: Vector, start: Vector, size: f64, best: &mut (Vect
         }
         count = kept;
     }
+    false
 }
 
 /// The best normal for a few members of `D`, the newest of which holds it.
@@ -353,7 +362,8 @@ fn best_for(pair: Pair, members: &[Vector], guess: Vector) -> Option<(Vector, f6
 fn corner_normal(pair: Pair, d: Vector, guess: Vector, across: Option<Vector>) -> Option<Vector> {
     let flat = |x: Vector| across.map_or(x, |e| sub(x, scale(dot(x, e), e)));
     if pair.iter().all(|p| p.solid.round == Round::None) {
-        return direction(flat(d));
+        // once more after scaling: a small remainder of a long d is not yet across the edge
+        return direction(flat(direction(flat(d))?));
     }
     let mut start = direction(flat(d));
     if let Some(g) = direction(flat(guess)) {

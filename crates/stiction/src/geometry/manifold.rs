@@ -59,7 +59,11 @@ impl Manifold<'_> {
         if found > gap + self.tolerance {
             a.edge(&pair[0], n, &self.frame);
             b.edge(&pair[1], back, &self.frame);
-            self.single(a, b, gap);
+            match (a.corners.len(), b.corners.len()) {
+                (1, _) if flat[1] => self.single_at(a.corners[0], gap, 0.5, CORNER_OF_A),
+                (_, 1) if flat[0] => self.single_at(b.corners[0], gap, -0.5, CORNER_OF_B),
+                _ => self.single(a, b, gap),
+            }
         }
         self.thin();
     }
@@ -102,8 +106,8 @@ impl Manifold<'_> {
             (1, _) => (on(a, 0.0), on(b, nearest(&b.corners, &a.corners[0]))),
             (_, 1) => (on(a, nearest(&a.corners, &b.corners[0])), on(b, 0.0)),
             _ => {
-                let (s, t) = crossing([a.corners[0], a.corners[1]], [b.corners[0], b.corners[1]]);
-                let (p, q) = (on(a, s.clamp(0.0, 1.0)), on(b, t.clamp(0.0, 1.0)));
+                let (s, t) = nearest_of_two(&a.corners, &b.corners);
+                let (p, q) = (on(a, s), on(b, t));
                 let id = EDGES | a.corners[0].edge << 15 | b.corners[0].edge;
                 return self.between(p, q, gap, id);
             }
@@ -282,4 +286,21 @@ fn nearest(segment: &[Corner], c: &Corner) -> f64 {
     let (e, f) = (segment[0], segment[1]);
     let (dx, dy) = (f.x - e.x, f.y - e.y);
     (((c.x - e.x) * dx + (c.y - e.y) * dy) / (dx * dx + dy * dy)).clamp(0.0, 1.0)
+}
+
+/// Where two segments come nearest, seen along the normal: at their crossing, or at an end of one of them.
+fn nearest_of_two(a: &[Corner], b: &[Corner]) -> (f64, f64) {
+    let (s, t) = crossing([a[0], a[1]], [b[0], b[1]]);
+    if (0.0..=1.0).contains(&s) && (0.0..=1.0).contains(&t) {
+        return (s, t);
+    }
+    let ends = [(0.0, nearest(b, &a[0])), (1.0, nearest(b, &a[1]))];
+    let others = [(nearest(a, &b[0]), 0.0), (nearest(a, &b[1]), 1.0)];
+    let apart = |&(s, t): &(f64, f64)| {
+        let x = a[0].x + s * (a[1].x - a[0].x) - b[0].x - t * (b[1].x - b[0].x);
+        let y = a[0].y + s * (a[1].y - a[0].y) - b[0].y - t * (b[1].y - b[0].y);
+        x.hypot(y)
+    };
+    let all = ends.into_iter().chain(others);
+    all.min_by(|p, q| apart(p).total_cmp(&apart(q))).unwrap_or((0.0, 0.0))
 }

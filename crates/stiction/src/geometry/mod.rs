@@ -7,6 +7,9 @@
 //! Of the pairs, all with a half-space and all separated pairs are exact to rounding; so are overlaps of polytopes,
 //! of spheres and capsules with them and with each other, and shallow overlaps of ellipsoids and cylinders. Limits:
 //!
+//! - the gap of separated cylinders is exact, but the point where a rim meets an edge may be off by 1e-8 of the size;
+//! - cylinders overlapping by less than 1e-4 of the size along a face or cap keep that normal, even if a rim or edge
+//!   elsewhere overlaps less;
 //! - deep overlaps of ellipsoids and cylinders (depth near the least radius of curvature) give a local least depth;
 //! - edges within 1e-3 rad of parallel touch at two points whose gaps are taken along one normal;
 //! - a cylinder's cap is known by four points of its rim, its lowest among them, and by crossings with edges and

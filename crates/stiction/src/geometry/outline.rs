@@ -100,7 +100,7 @@ impl Outline {
         }
     }
 
-    /// The face most nearly along `out`; a rod's segment; or the point farthest along `out`.
+    /// The face most nearly along `out` of those at the farthest corner; a rod's segment; or the point farthest along `out`.
     pub fn face(&mut self, body: &Placed, out: Vector, frame: &Frame) {
         self.corners.clear();
         self.disc = None;
@@ -108,10 +108,11 @@ impl Outline {
         if body.solid.round == Round::Disc && tilt.abs() > 0.5 {
             return self.cap(body, out, frame, tilt);
         }
+        let far = body.farthest(out).0 as u32;
         let mut best = (None, 0.3);
-        for f in 0..body.solid.hull.faces.len() {
+        for (f, face) in body.solid.hull.faces.iter().enumerate() {
             let c = dot(body.normals[f], out);
-            if c > best.1 {
+            if c > best.1 && face.corners.contains(&far) {
                 best = (Some(f), c);
             }
         }

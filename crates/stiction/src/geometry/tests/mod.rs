@@ -34,7 +34,7 @@ impl Chance {
     }
 
     fn shape(&mut self, kind: usize) -> Shape {
-        let mut s = || self.between(0.2, 1.0);
+        let mut s = || self.between(0.05, 1.0);
         match kind {
             0 => Shape::Sphere { radius: s() },
             1 => Shape::Ellipsoid { semi_axes: [s(), s(), s()] },

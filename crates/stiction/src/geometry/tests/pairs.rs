@@ -24,7 +24,13 @@ fn check_certificate(a: &Shape, p: &Pose, b: &Shape, q: &Pose) {
     assert!((t.gap - bound).abs() < 1e-12, "{a:?} {b:?}: gap {} but bound {bound}", t.gap);
     let half = scale(0.5 * t.gap, t.normal);
     let (out_a, out_b) = (outside(&sa, p, sub(t.point, half)), outside(&sb, q, add(t.point, half)));
-    assert!(out_a < 2e-11 && out_b < 2e-11, "{a:?} {p:?} {b:?} {q:?}: outside by {out_a:e} {out_b:e}");
+    // where a rim meets an edge at a small angle, the point is known less well than the gap
+    let rim = [a, b].iter().any(|s| matches!(s, Shape::Cylinder { .. }));
+    let tolerance = if rim { 1e-7 } else { 2e-11 };
+    assert!(
+        out_a < tolerance && out_b < tolerance,
+        "{a:?} {p:?} {b:?} {q:?}: outside by {out_a:e} {out_b:e}"
+    );
 }
 
 /// By duality: a normal bounds the distance from below, two points of the bodies bound it from above.
@@ -33,7 +39,7 @@ fn distances_of_separated_pairs_are_proved_by_a_normal_and_two_points() {
     let mut chance = Chance(1);
     for i in 0..KINDS {
         for j in 0..KINDS {
-            for _ in 0..150 {
+            for _ in 0..300 {
                 let (a, p, b, q) = separated(&mut chance, i, j);
                 check_certificate(&a, &p, &b, &q);
             }
@@ -50,8 +56,8 @@ fn distances_are_proved_down_to_gaps_of_a_nanometre() {
             let t = deepest(&find(&solid(&a), &p, &solid(&b), &q, 10.0));
             q.position = add(q.position, scale(1e-9 - t.gap, t.normal));
             let near = deepest(&find(&solid(&a), &p, &solid(&b), &q, 1.0));
-            // the normal between two corners a nanometre apart is known to 1e-7 only
-            let tolerance = if i == 1 { 1e-14 } else { 3e-10 };
+            // the normal between two corners a nanometre apart is known to 1e-7 only, the gap better
+            let tolerance = if i == 1 { 1e-14 } else { 1e-11 };
             assert!((near.gap - 1e-9).abs() < tolerance, "{a:?} {b:?} {}", near.gap);
             if i == 1 {
                 assert!(length(sub(near.normal, t.normal)) < 1e-6);
@@ -65,7 +71,7 @@ fn depths_of_shallow_overlaps_are_the_greatest_separation_of_a_search() {
     let mut chance = Chance(3);
     for i in 0..KINDS {
         for j in i..KINDS {
-            for _ in 0..4 {
+            for _ in 0..8 {
                 let (a, p, b, mut q) = separated(&mut chance, i, j);
                 let t = deepest(&find(&solid(&a), &p, &solid(&b), &q, 10.0));
                 q.position = add(q.position, scale(-0.01 - t.gap, t.normal));
@@ -193,6 +199,18 @@ fn concentric_and_collinear_cores_still_give_unit_normals() {
             }
         }
     }
+}
+
+/// The face that looks down most need not hold the lowest corner.
+#[test]
+fn a_pointed_polytope_touches_a_cap_with_its_lowest_corner() {
+    let cap = solid(&Shape::Cylinder { radius: 1.0, half_length: 0.5 });
+    let spike = vec![[0.0, 0.0, 0.0], [0.3, 0.1, 1.0], [-0.2, 0.3, 1.0], [-0.1, -0.3, 1.0], [2.0, 0.0, 0.9]];
+    let spike = solid(&Shape::Polytope { vertices: spike });
+    let q = Pose { position: [0.2, 0.1, 0.51], ..Pose::IDENTITY };
+    let t = find(&cap, &Pose::IDENTITY, &spike, &q, 0.02);
+    assert_eq!(t.len(), 1);
+    assert!((t[0].gap - 0.01).abs() < 1e-15 && length(sub(t[0].point, [0.2, 0.1, 0.505])) < 1e-15);
 }
 
 #[test]
