@@ -1,5 +1,41 @@
 //! Shapes, closest points, contact points.
+//!
+//! A [`Shape`] is checked and prepared once as a [`Solid`]; [`touches`] finds where two placed solids meet,
+//! [`height`] and [`gap_along`] give the gap along a line beside a touch, [`BroadPhase`] the pairs worth asking about,
+//! [`mass_properties`] and [`combined`] the mass.
+//!
+//! Of the pairs, all with a half-space and all separated pairs are exact to rounding; so are overlaps of polytopes,
+//! of spheres and capsules with them and with each other, and shallow overlaps of ellipsoids and cylinders. Limits:
+//!
+//! - the gap of separated cylinders is exact, but the point where a rim meets an edge may be off by 1e-8 of the size;
+//! - cylinders overlapping by less than 1e-4 of the size along a face or cap keep that normal, even if a rim or edge
+//!   elsewhere overlaps less;
+//! - deep overlaps of ellipsoids and cylinders (depth near the least radius of curvature) give a local least depth;
+//! - edges within 1e-3 rad of parallel touch at two points whose gaps are taken along one normal;
+//! - a cylinder's cap is known by four points of its rim, its lowest among them, and by crossings with edges and
+//!   other rims (of other rims if the caps are parallel to 1e-6 rad);
+//! - manifolds of more than eight points are thinned to eight, the deepest among them.
 
+mod ascent;
+mod broad;
+mod closest;
+mod height;
+mod hull;
+mod manifold;
+mod mass;
+mod outline;
+mod placed;
+mod plane;
 mod shape;
+mod solid;
+#[cfg(test)]
+mod tests;
+mod touch;
 
-pub use shape::Shape;
+pub use broad::{Aabb, BroadPhase, bounding_box};
+pub use height::{gap_along, height};
+pub use hull::{Edge, Face};
+pub use mass::{MassProperties, combined, mass_properties};
+pub use shape::{InvalidShape, MOST_VERTICES, Shape};
+pub use solid::Solid;
+pub use touch::{Touch, Unsupported, Workspace, supported, touches};

@@ -1,6 +1,6 @@
 //! The shapes a body can have.
 
-use crate::space::Vector;
+use crate::space::{Vector, cross, dot, length, sub};
 
 /// A convex shape in its own coordinates, in metres. A body may carry several.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,4 +51,177 @@ pub enum Shape {
         /// Corners, counter-clockwise.
         vertices: Vec<[f64; 2]>,
     },
+}
+
+/// Why a shape is not one.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum InvalidShape {
+    /// A size must be positive and finite.
+    #[error("{parameter} must be positive and finite, but is {value}")]
+    Size {
+        /// Which parameter.
+        parameter: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A coordinate must be finite.
+    #[error("vertices[{vertex}][{axis}] must be finite, but is {value}")]
+    Coordinate {
+        /// Which corner.
+        vertex: usize,
+        /// Which coordinate.
+        axis: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// Too few or too many corners.
+    #[error("vertices: {count} given, but {least} to {most} are needed")]
+    Count {
+        /// Corners given.
+        count: usize,
+        /// Fewest allowed.
+        least: usize,
+        /// Most allowed.
+        most: usize,
+    },
+    /// All corners of a polytope lie in one plane.
+    #[error("vertices: all within {thickness} of a plane; a polytope needs a volume")]
+    Flat {
+        /// Extent across the plane, in metres.
+        thickness: f64,
+    },
+    /// A polygon must turn left at every corner, once around.
+    #[error("vertices[{vertex}] is not a corner of a convex polygon given counter-clockwise")]
+    NotConvex {
+        /// Which corner.
+        vertex: usize,
+    },
+    /// The shape belongs to the other kind of scene.
+    #[error("a {shape} cannot be used in a {scene} scene")]
+    Scene {
+        /// Name of the shape.
+        shape: &'static str,
+        /// `planar` or `spatial`.
+        scene: &'static str,
+    },
+}
+
+/// Most corners a polytope or polygon may have: the ids of contact points hold two edge numbers of 15 bits.
+pub const MOST_VERTICES: usize = 5_000;
+
+/// Thickness of a polytope, and sine of a polygon's corner, below which it counts as flat; relative to size.
+pub(super) const FLAT: f64 = 1e-9;
+
+fn size(parameter: &'static str, value: f64) -> Result<(), InvalidShape> {
+    if value > 0.0 && value.is_finite() { Ok(()) } else { Err(InvalidShape::Size { parameter, value }) }
+}
+
+fn corners<const N: usize>(vertices: &[[f64; N]], least: usize) -> Result<(), InvalidShape> {
+    let count = vertices.len();
+    if count < least || count > MOST_VERTICES {
+        return Err(InvalidShape::Count { count, least, most: MOST_VERTICES });
+    }
+    for (vertex, x) in vertices.iter().enumerate() {
+        if let Some((axis, &value)) = x.iter().enumerate().find(|(_, v)| !v.is_finite()) {
+            return Err(InvalidShape::Coordinate { vertex, axis, value });
+        }
+    }
+    Ok(())
+}
+
+impl Shape {
+    /// Name, as scenes write it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::HalfSpace => "half-space",
+            Self::Sphere { .. } => "sphere",
+            Self::Ellipsoid { .. } => "ellipsoid",
+            Self::Capsule { .. } => "capsule",
+            Self::Cylinder { .. } => "cylinder",
+            Self::Box { .. } => "box",
+            Self::Polytope { .. } => "polytope",
+            Self::Ellipse { .. } => "ellipse",
+            Self::Polygon { .. } => "polygon",
+        }
+    }
+
+    /// Checks every parameter.
+    pub fn validate(&self) -> Result<(), InvalidShape> {
+        match self {
+            Self::HalfSpace => Ok(()),
+            Self::Sphere { radius } => size("radius", *radius),
+            Self::Ellipsoid { semi_axes: [a, b, c] } => {
+                size("semi_axes[0]", *a)?;
+                size("semi_axes[1]", *b)?;
+                size("semi_axes[2]", *c)
+            }
+            Self::Capsule { radius, half_length } | Self::Cylinder { radius, half_length } => {
+                size("radius", *radius)?;
+                size("half_length", *half_length)
+            }
+            Self::Box { half: [a, b, c] } => {
+                size("half[0]", *a)?;
+                size("half[1]", *b)?;
+                size("half[2]", *c)
+            }
+            Self::Polytope { vertices } => {
+                corners(vertices, 4)?;
+                thick(vertices)
+            }
+            Self::Ellipse { semi_axes: [a, b] } => {
+                size("semi_axes[0]", *a)?;
+                size("semi_axes[1]", *b)
+            }
+            Self::Polygon { vertices } => {
+                corners(vertices, 3)?;
+                convex(vertices)
+            }
+        }
+    }
+}
+
+/// Indices of four corners that span a volume, found greedily, and that volume's thickness over its size.
+pub(super) fn spanning(vertices: &[Vector]) -> ([usize; 4], f64, f64) {
+    let farthest = |measure: &dyn Fn(Vector) -> f64| {
+        let mut best = (0, -1.0);
+        for (i, &v) in vertices.iter().enumerate() {
+            let m = measure(v);
+            if m > best.1 {
+                best = (i, m);
+            }
+        }
+        best
+    };
+    let a = 0;
+    let (b, span) = farthest(&|v| length(sub(v, vertices[a])));
+    let along = sub(vertices[b], vertices[a]);
+    let (c, area) = farthest(&|v| length(cross(along, sub(v, vertices[a]))));
+    let across = cross(along, sub(vertices[c], vertices[a]));
+    let (d, volume) = farthest(&|v| dot(across, sub(v, vertices[a])).abs());
+    ([a, b, c, d], if area > 0.0 { volume / area } else { 0.0 }, span)
+}
+
+fn thick(vertices: &[Vector]) -> Result<(), InvalidShape> {
+    let (_, thickness, span) = spanning(vertices);
+    if thickness > FLAT * span { Ok(()) } else { Err(InvalidShape::Flat { thickness }) }
+}
+
+fn convex(vertices: &[[f64; 2]]) -> Result<(), InvalidShape> {
+    let n = vertices.len();
+    let edge = |i: usize| {
+        let (a, b) = (vertices[i % n], vertices[(i + 1) % n]);
+        [b[0] - a[0], b[1] - a[1]]
+    };
+    let mut turned = 0.0;
+    for i in 0..n {
+        let (e, f) = (edge(i), edge(i + 1));
+        let sine = e[0] * f[1] - e[1] * f[0];
+        let cosine = e[0] * f[0] + e[1] * f[1];
+        if sine <= FLAT * e[0].hypot(e[1]) * f[0].hypot(f[1]) {
+            return Err(InvalidShape::NotConvex { vertex: (i + 1) % n });
+        }
+        turned += sine.atan2(cosine);
+    }
+    // a star turns left everywhere too, but goes round more than once
+    if turned < 7.0 { Ok(()) } else { Err(InvalidShape::NotConvex { vertex: 0 }) }
 }

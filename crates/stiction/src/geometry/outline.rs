@@ -1,0 +1,181 @@
+//! What a solid shows to another one along a normal: a point, a segment, a polygon or a disc, seen along `n`.
+
+use super::placed::Placed;
+use super::solid::Round;
+use crate::space::{Frame, Vector, add, cross, dot, length, scale, sub};
+
+/// Cosine from which a face counts as turned straight towards the other body (angles below 1.4e-5).
+const STRAIGHT: f64 = 1.0 - 1e-10;
+/// Sine below which an edge counts as lying across the normal.
+const ACROSS: f64 = 1e-6;
+
+/// A corner of an outline: place across the normal, height along it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Corner {
+    pub x: f64,
+    pub y: f64,
+    pub h: f64,
+    /// Number of the body's corner (for a disc: of its rim point).
+    pub vertex: u32,
+    /// Number of the edge that follows.
+    pub edge: u32,
+}
+
+/// The cap of a cylinder.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Disc {
+    pub center: Vector,
+    /// Unit normal.
+    pub axis: Vector,
+    pub radius: f64,
+    /// Which cap: 0 or 1.
+    pub cap: u32,
+}
+
+/// An outline: one corner for a point, two for a segment, more for a polygon, four on the rim of a disc.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Outline {
+    pub corners: Vec<Corner>,
+    pub disc: Option<Disc>,
+    /// Height of a polygon's or disc's plane: `h = level[0] + level[1] x + level[2] y`.
+    pub level: [f64; 3],
+}
+
+/// The face turned straight along `n`, if there is one.
+pub(super) fn is_flat(body: &Placed, n: Vector) -> bool {
+    match body.solid.round {
+        Round::Disc => dot(body.axis(), n).abs() > STRAIGHT,
+        Round::Ellipsoid => false,
+        Round::None => (0..body.solid.hull.faces.len()).any(|f| dot(body.normals[f], n) > STRAIGHT),
+    }
+}
+
+/// The edge that lies across `n` at the corner farthest along `n`, if there is one.
+pub(super) fn edge_across(body: &Placed, n: Vector, farthest: usize) -> Option<usize> {
+    let mut best = (None, ACROSS);
+    for (i, e) in body.solid.hull.edges.iter().enumerate() {
+        if e.corners.contains(&(farthest as u32)) {
+            let u = body.edge(i);
+            let sine = dot(u, n).abs() / length(u);
+            if sine < best.1 {
+                best = (Some(i), sine);
+            }
+        }
+    }
+    best.0
+}
+
+impl Outline {
+    fn push(&mut self, frame: &Frame, p: Vector, vertex: u32, edge: u32) {
+        let [h, x, y] = frame.components(p);
+        self.corners.push(Corner { x, y, h, vertex, edge });
+    }
+
+    fn set_level(&mut self, frame: &Frame, normal: Vector, through: Vector) {
+        let [mn, mt, mo] = frame.components(normal);
+        let [h, x, y] = frame.components(through);
+        let (sx, sy) = (-mt / mn, -mo / mn);
+        self.level = [h - sx * x - sy * y, sx, sy];
+    }
+
+    /// Height of the plane.
+    pub fn height(&self, x: f64, y: f64) -> f64 {
+        self.level[0] + self.level[1] * x + self.level[2] * y
+    }
+
+    /// The edge across `out`, or else the point farthest along it; `out` is the frame's normal or its opposite.
+    pub fn edge(&mut self, body: &Placed, out: Vector, frame: &Frame) {
+        self.corners.clear();
+        self.disc = None;
+        let (far, _) = body.farthest(out);
+        match edge_across(body, out, far) {
+            Some(e) => self.segment(body, out, frame, e),
+            None => self.push(frame, body.on_surface(body.corners[far], out), far as u32, 0),
+        }
+    }
+
+    fn segment(&mut self, body: &Placed, out: Vector, frame: &Frame, e: usize) {
+        for v in body.solid.hull.edges[e].corners {
+            self.push(frame, body.on_surface(body.corners[v as usize], out), v, e as u32);
+        }
+    }
+
+    /// The face most nearly along `out` of those at the farthest corner; a rod's segment; or the point farthest along `out`.
+    pub fn face(&mut self, body: &Placed, out: Vector, frame: &Frame) {
+        self.corners.clear();
+        self.disc = None;
+        let tilt = dot(body.axis(), out);
+        if body.solid.round == Round::Disc && tilt.abs() > 0.5 {
+            return self.cap(body, out, frame, tilt);
+        }
+        let far = body.farthest(out).0 as u32;
+        let mut best = (None, 0.3);
+        for (f, face) in body.solid.hull.faces.iter().enumerate() {
+            let c = dot(body.normals[f], out);
+            if c > best.1 && face.corners.contains(&far) {
+                best = (Some(f), c);
+            }
+        }
+        if let Some(f) = best.0 {
+            let face = &body.solid.hull.faces[f];
+            for (k, &v) in face.corners.iter().enumerate() {
+                let edge = face.edges[k % face.edges.len()];
+                self.push(frame, body.on_surface(body.corners[v as usize], out), v, edge);
+            }
+            self.set_level(frame, body.normals[f], body.corners[face.corners[0] as usize]);
+        } else if body.solid.hull.edges.len() == 1 && tilt.abs() < 0.9 {
+            self.segment(body, out, frame, 0);
+        } else {
+            self.edge(body, out, frame);
+        }
+    }
+
+    fn cap(&mut self, body: &Placed, out: Vector, frame: &Frame, tilt: f64) {
+        let cap = u32::from(tilt > 0.0);
+        let center = body.corners[cap as usize];
+        let radius = body.solid.semi_axes[0];
+        for (k, r) in rim(body, out).into_iter().enumerate() {
+            self.push(frame, add(center, r), 4 * cap + k as u32, cap);
+        }
+        self.set_level(frame, body.axis(), center);
+        self.disc = Some(Disc { center, axis: body.axis(), radius, cap });
+    }
+
+    /// Whether the outline holds the place, to within `tolerance` metres.
+    pub fn holds(&self, x: f64, y: f64, frame: &Frame, tolerance: f64) -> bool {
+        if let Some(disc) = &self.disc {
+            return length(self.on_disc(disc, x, y, frame)) <= disc.radius + tolerance;
+        }
+        let k = self.corners.len();
+        // counter-clockwise seen against the face, hence either way round here
+        let (mut left, mut right) = (true, true);
+        for i in 0..k {
+            let (a, b) = (self.corners[i], self.corners[(i + 1) % k]);
+            let (ex, ey) = (b.x - a.x, b.y - a.y);
+            let side = (ex * (y - a.y) - ey * (x - a.x)) / ex.hypot(ey);
+            left &= side >= -tolerance;
+            right &= side <= tolerance;
+        }
+        k > 2 && (left || right)
+    }
+
+    /// The place carried along the normal onto the disc's plane, relative to its centre.
+    pub fn on_disc(&self, disc: &Disc, x: f64, y: f64, frame: &Frame) -> Vector {
+        let p = add(scale(self.height(x, y), frame.n), frame.in_plane([x, y]));
+        sub(p, disc.center)
+    }
+}
+
+/// Four points of a rim relative to its centre: the one farthest along `out` first, then the others in turn.
+/// A rim straight across `out` gets them along the body's own axes.
+pub(super) fn rim(body: &Placed, out: Vector) -> [Vector; 4] {
+    let axis = body.axis();
+    let radius = body.solid.semi_axes[0];
+    let first = if dot(axis, out).abs() > STRAIGHT {
+        scale(radius, body.matrix.map(|row| row[0]))
+    } else {
+        body.bulge_point(out)
+    };
+    let second = cross(axis, first);
+    [first, second, scale(-1.0, first), scale(-1.0, second)]
+}

@@ -1,0 +1,145 @@
+//! A shape made ready for contact: every shape is a polytope's corners, plus an ellipsoid, plus a ball.
+//!
+//! | shape | corners | ellipsoid's semi-axes | ball |
+//! | --- | --- | --- | --- |
+//! | sphere | 1 | - | r |
+//! | capsule | 2 | - | r |
+//! | cylinder | 2 | (r, r, 0): a disc | - |
+//! | ellipsoid, ellipse | 1 | a, b, c | - |
+//! | box, polytope, polygon | all | - | - |
+//!
+//! The sum is Minkowski's: the shape's support function is `max_i n . v_i + |diag(a) n| + r |n|`. All pairs but
+//! those with a half-space are found from it.
+
+use super::hull::{Edge, Face, Hull, hull};
+use super::shape::{InvalidShape, Shape};
+use crate::space::{Vector, cross, length, sub, unit};
+
+/// What is added to the corners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Round {
+    /// Nothing.
+    None,
+    /// A disc across z.
+    Disc,
+    /// An ellipsoid or ellipse.
+    Ellipsoid,
+}
+
+/// A validated shape with its corners, faces and edges; built once, placed by poses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solid {
+    shape: Shape,
+    planar: bool,
+    pub(super) hull: Hull,
+    pub(super) round: Round,
+    /// Semi-axes of the ellipsoid in the shape's own axes; zero where there is none.
+    pub(super) semi_axes: Vector,
+    /// Radius of the ball.
+    pub(super) radius: f64,
+    /// Greatest distance of a point from the shape's origin.
+    pub(super) reach: f64,
+}
+
+impl Solid {
+    /// Checks and prepares a shape for a planar scene (bodies in the x-y plane) or a spatial one.
+    ///
+    /// Planar scenes take half-spaces (y <= 0), spheres (as discs), boxes (as rectangles), ellipses and polygons;
+    /// spatial scenes everything but ellipses and polygons.
+    pub fn new(shape: &Shape, planar: bool) -> Result<Self, InvalidShape> {
+        shape.validate()?;
+        let (mut round, mut semi_axes, mut radius) = (Round::None, [0.0; 3], 0.0);
+        let fits = match shape {
+            Shape::Ellipse { .. } | Shape::Polygon { .. } => planar,
+            Shape::HalfSpace | Shape::Sphere { .. } | Shape::Box { .. } => true,
+            _ => !planar,
+        };
+        if !fits {
+            let scene = if planar { "planar" } else { "spatial" };
+            return Err(InvalidShape::Scene { shape: shape.name(), scene });
+        }
+        let point = || Hull { corners: vec![[0.0; 3]], ..Hull::default() };
+        let hull = match shape {
+            Shape::HalfSpace => Hull::default(),
+            Shape::Sphere { radius: r } => {
+                radius = *r;
+                point()
+            }
+            Shape::Ellipsoid { semi_axes: a } => {
+                (round, semi_axes) = (Round::Ellipsoid, *a);
+                point()
+            }
+            Shape::Ellipse { semi_axes: [a, b] } => {
+                (round, semi_axes) = (Round::Ellipsoid, [*a, *b, 0.0]);
+                point()
+            }
+            Shape::Capsule { radius: r, half_length } => {
+                radius = *r;
+                segment(*half_length)
+            }
+            Shape::Cylinder { radius: r, half_length } => {
+                (round, semi_axes) = (Round::Disc, [*r, *r, 0.0]);
+                segment(*half_length)
+            }
+            Shape::Box { half: [a, b, _] } if planar => polygon(&[[-a, -b], [*a, -b], [*a, *b], [-a, *b]]),
+            Shape::Box { half: [a, b, c] } => {
+                let corner = |k: usize| {
+                    let sign = |bit: usize| if k >> bit & 1 == 1 { 1.0 } else { -1.0 };
+                    [sign(0) * a, sign(1) * b, sign(2) * c]
+                };
+                hull(&[0, 1, 2, 3, 4, 5, 6, 7].map(corner))?
+            }
+            Shape::Polytope { vertices } => hull(vertices)?,
+            Shape::Polygon { vertices } => polygon(vertices),
+        };
+        let far = hull.corners.iter().map(|&c| length(c)).fold(0.0, f64::max);
+        let reach = far + semi_axes.iter().copied().fold(0.0, f64::max) + radius;
+        Ok(Self { shape: shape.clone(), planar, hull, round, semi_axes, radius, reach })
+    }
+
+    /// The shape it was made from.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Whether it was made for a planar scene.
+    pub fn planar(&self) -> bool {
+        self.planar
+    }
+
+    /// Corners, in the shape's own coordinates; for round shapes those of the core (module documentation).
+    pub fn corners(&self) -> &[Vector] {
+        &self.hull.corners
+    }
+
+    /// Flat faces; none for round shapes.
+    pub fn faces(&self) -> &[Face] {
+        &self.hull.faces
+    }
+
+    /// Edges.
+    pub fn edges(&self) -> &[Edge] {
+        &self.hull.edges
+    }
+
+    pub(super) fn is_half_space(&self) -> bool {
+        self.shape == Shape::HalfSpace
+    }
+}
+
+fn segment(half_length: f64) -> Hull {
+    let corners = vec![[0.0, 0.0, -half_length], [0.0, 0.0, half_length]];
+    Hull { corners, faces: Vec::new(), edges: vec![Edge { corners: [0, 1], faces: None }] }
+}
+
+fn polygon(vertices: &[[f64; 2]]) -> Hull {
+    let corners: Vec<Vector> = vertices.iter().map(|v| [v[0], v[1], 0.0]).collect();
+    let n = corners.len();
+    let side = |i: usize| Face {
+        normal: unit(cross(sub(corners[(i + 1) % n], corners[i]), [0.0, 0.0, 1.0])),
+        corners: vec![i as u32, ((i + 1) % n) as u32],
+        edges: vec![i as u32],
+    };
+    let edge = |i: usize| Edge { corners: [i as u32, ((i + 1) % n) as u32], faces: None };
+    Hull { faces: (0..n).map(side).collect(), edges: (0..n).map(edge).collect(), corners }
+}

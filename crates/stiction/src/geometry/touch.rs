@@ -1,0 +1,107 @@
+//! Where two solids touch.
+
+use super::closest::separation;
+use super::manifold::Manifold;
+use super::outline::Outline;
+use super::placed::Placed;
+use super::plane;
+use super::shape::Shape;
+use super::solid::Solid;
+use crate::space::{Frame, Pose, Vector, add, dot, length, scale, sub};
+
+/// A place where two bodies touch or nearly do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Touch {
+    /// In the world, midway between the surfaces.
+    pub point: Vector,
+    /// Unit, in the world, from body a towards body b.
+    pub normal: Vector,
+    /// Distance of the surfaces along the normal: positive apart, negative overlapping.
+    pub gap: f64,
+    /// Names the features that meet: the same while they do, and different from those of the pair's other touches.
+    /// Corners of a, corners of b and pairs of edges are told apart by the two highest bits.
+    pub feature: u32,
+}
+
+/// Two solids that are not compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("contact of a {a} with a {b} is not supported{}", if *.mixed { ": one is planar, the other is not" } else { "" })]
+pub struct Unsupported {
+    /// Shape of the first.
+    pub a: &'static str,
+    /// Shape of the second.
+    pub b: &'static str,
+    /// Whether they were made for different kinds of scene.
+    pub mixed: bool,
+}
+
+/// Whether [`touches`] handles the pair: all but two half-spaces, and solids of different kinds of scene.
+pub fn supported(a: &Solid, b: &Solid) -> bool {
+    a.planar() == b.planar() && !(a.is_half_space() && b.is_half_space())
+}
+
+/// Memory that [`touches`] uses again and again.
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    memory: [[Vec<Vector>; 2]; 2],
+    outlines: [Outline; 2],
+}
+
+/// Adds to `out` the touches of a pair whose gap is at most `margin` metres.
+///
+/// With overlaps the normal is that of the least depth (for curved shapes: the nearest local least).
+pub fn touches(
+    a: &Solid,
+    pose_a: &Pose,
+    b: &Solid,
+    pose_b: &Pose,
+    margin: f64,
+    workspace: &mut Workspace,
+    out: &mut Vec<Touch>,
+) -> Result<(), Unsupported> {
+    if !supported(a, b) {
+        let mixed = a.planar() != b.planar();
+        return Err(Unsupported { a: a.shape().name(), b: b.shape().name(), mixed });
+    }
+    if a.is_half_space() {
+        plane::touches(pose_a, b, pose_b, margin, 1.0, out);
+        return Ok(());
+    }
+    if b.is_half_space() {
+        plane::touches(pose_b, a, pose_a, margin, -1.0, out);
+        return Ok(());
+    }
+    let apart = sub(pose_b.position, pose_a.position);
+    let reach = a.reach + b.reach + margin;
+    if dot(apart, apart) > reach * reach {
+        return Ok(());
+    }
+    if let (Shape::Sphere { radius: r }, Shape::Sphere { radius: s }) = (a.shape(), b.shape()) {
+        spheres(pose_a.position, apart, *r, *s, margin, out);
+        return Ok(());
+    }
+    let Workspace { memory: [memory_a, memory_b], outlines } = workspace;
+    let origin = pose_a.position;
+    let pair = [Placed::new(a, pose_a, origin, memory_a), Placed::new(b, pose_b, origin, memory_b)];
+    let (n, core) = separation(&pair);
+    let gap = core - a.radius - b.radius;
+    if gap > margin {
+        return Ok(());
+    }
+    let size = a.reach + b.reach;
+    let first = out.len();
+    let frame = Frame::new(n, [1.0, 0.0, 0.0]);
+    Manifold { frame, origin, margin, tolerance: 1e-12 * size, first, out }.find(&pair, gap, outlines);
+    Ok(())
+}
+
+fn spheres(from: Vector, apart: Vector, r: f64, s: f64, margin: f64, out: &mut Vec<Touch>) {
+    let distance = length(apart);
+    let gap = distance - r - s;
+    if gap > margin {
+        return;
+    }
+    // concentric spheres leave each other any way
+    let normal = if distance > 0.0 { scale(1.0 / distance, apart) } else { [1.0, 0.0, 0.0] };
+    out.push(Touch { point: add(from, scale(r + 0.5 * gap, normal)), normal, gap, feature: 0 });
+}
