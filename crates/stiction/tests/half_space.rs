@@ -1,6 +1,9 @@
 //! The compliance matrix of a patch against the fields it comes from: Boussinesq's and Cerruti's solutions,
 //! held to the equations of elasticity and then integrated numerically.
 
+// helpers of tests
+#![allow(clippy::unwrap_used)]
+
 use complementarity::eigen::symmetric_eigen;
 use complementarity::matrix::Matrix;
 use rand::{RngExt, SeedableRng};

@@ -1,5 +1,8 @@
 //! A sphere pressed on a patch: Hertz's contact and the tangential stiffness of Mindlin, without dynamics.
 
+// helpers of tests
+#![allow(clippy::unwrap_used)]
+
 use complementarity::matrix::{Matrix, dot};
 use complementarity::problem::Lcp;
 use complementarity::report::Status;

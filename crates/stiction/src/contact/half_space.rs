@@ -84,7 +84,8 @@ impl Grid {
     }
 }
 
-/// `Xi`, m/N: symmetric, rows element by element n, t(, o).
+/// `Xi`, m/N: symmetric, rows element by element n, t(, o). The numbers are taken as they are and the matrix is
+/// dense; [`Patch::new`](super::Patch::new) checks them, and its size, first.
 pub fn compliance_matrix(grid: &Grid, pair: &Pair, influence: Influence) -> Matrix {
     let (side, width) = (grid.elements, grid.directions.count());
     let lines = grid.count().checked_div(side).unwrap_or(0);
