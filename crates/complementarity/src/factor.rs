@@ -1,4 +1,4 @@
-//! LU factors of a dense square matrix, with row exchanges: the one place that calls faer.
+//! LU factors of a dense square matrix, with row exchanges. (faer is called here and in `eigen`.)
 //!
 //! Below [`SMALL`] a plain row-oriented elimination is faster than any blocked code and allocates nothing
 //! once its buffers have grown; above, faer's blocked kernels take over.

@@ -9,6 +9,7 @@
 //!   unilateral contact and Coulomb's law (cone, pyramid or polygon).
 
 pub mod cone;
+pub mod eigen;
 pub mod matrix;
 pub mod problem;
 pub mod report;

@@ -1,6 +1,12 @@
 //! Contact laws. Rigid and compliant contacts are one problem with and without the block
 //! `E^-1 = (h K + C)^-1`; a law says what `K` and `C` are.
 
+use super::half_space::{Directions, Grid};
+use super::invalid::{InvalidContact, check};
+
+/// Most rows of deformation a patch may have (40 x 40 elements): its five dense matrices then take 1 GB.
+pub const MOST_ROWS: usize = 5000;
+
 /// What a contact's elements do under force.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Law {
@@ -27,9 +33,10 @@ pub enum Law {
 }
 
 /// Influence functions of the elastic half-space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Influence {
     /// Uniformly loaded rectangles, exactly (Love; Boussinesq and Cerruti).
+    #[default]
     Rectangle,
     /// Point forces off the diagonal, song2004 Appendix A as corrected.
     PointForce,
@@ -38,11 +45,72 @@ pub enum Influence {
 /// Damping of a patch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PatchDamping {
-    /// `C = 2 sqrt(K)`, by the matrix root (song2004 2.2; units as in the paper).
+    /// `C = 2 sqrt(K)`, by the matrix root (song2004 2.2; units as in the paper: critical for 1 kg).
     Root,
     /// `C = time K`: a relaxation time in seconds.
     Proportional {
         /// s.
         time: f64,
     },
+}
+
+impl Law {
+    /// Kelvin-Voigt by damping ratio: `C = 2 zeta sqrt(K m_eff)` in each direction, see [`damping_of_ratio`].
+    pub fn kelvin_voigt(
+        stiffness: [f64; 2],
+        ratio: f64,
+        effective_mass: f64,
+    ) -> Result<Self, InvalidContact> {
+        check("damping ratio", ratio, "at least 0 and finite", |x| x >= 0.0 && x.is_finite())?;
+        check("effective mass", effective_mass, "above 0 and finite", |x| x > 0.0 && x.is_finite())?;
+        let damping = stiffness.map(|k| damping_of_ratio(k, ratio, effective_mass));
+        let law = Self::KelvinVoigt { stiffness, damping };
+        law.validate().map(|()| law)
+    }
+
+    /// Checks every number of the law.
+    pub fn validate(&self) -> Result<(), InvalidContact> {
+        let size = |x: f64| x >= 0.0 && x.is_finite();
+        match *self {
+            Self::Rigid => Ok(()),
+            Self::KelvinVoigt { stiffness, damping } => {
+                check("normal stiffness", stiffness[0], "at least 0 and finite", size)?;
+                check("tangential stiffness", stiffness[1], "at least 0 and finite", size)?;
+                check("normal damping", damping[0], "at least 0 and finite", size)?;
+                check("tangential damping", damping[1], "at least 0 and finite", size)?;
+                // h K + C must have an inverse
+                let one = "above 0 where the damping is 0";
+                check("normal stiffness", stiffness[0], one, |k| k > 0.0 || damping[0] > 0.0)?;
+                check("tangential stiffness", stiffness[1], one, |k| k > 0.0 || damping[1] > 0.0)
+            }
+            Self::HalfSpace { spacing, damping, .. } => {
+                check("spacing", spacing, "above 0 and finite", |x| x > 0.0 && x.is_finite())?;
+                match damping {
+                    PatchDamping::Root => Ok(()),
+                    PatchDamping::Proportional { time } => {
+                        check("damping time", time, "at least 0 and finite", size)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The grid of elements a contact with this law has: one element, if the law is not distributed (its
+    /// spacing is then 0).
+    pub fn grid(&self, directions: Directions) -> Grid {
+        match *self {
+            Self::HalfSpace { elements, spacing, .. } => Grid { elements, spacing, directions },
+            Self::Rigid | Self::KelvinVoigt { .. } => Grid { elements: 1, spacing: 0.0, directions },
+        }
+    }
+}
+
+/// `C = 2 zeta sqrt(K m_eff)`, N s/m: the damping under which the mass on the spring has damping ratio
+/// `ratio` (1: critical).
+///
+/// `m_eff` is the mass the contact feels in the direction of the spring: `m1 m2 / (m1 + m2)` for two free
+/// bodies hitting centrally, `m` against a fixed one, and in general `1 / (w M^-1 w')` with `w` the
+/// contact's row of the Jacobian.
+pub fn damping_of_ratio(stiffness: f64, ratio: f64, effective_mass: f64) -> f64 {
+    2.0 * ratio * (stiffness * effective_mass).sqrt()
 }

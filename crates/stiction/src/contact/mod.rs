@@ -1,5 +1,19 @@
 //! Contacts: which law binds force to deformation, and what each contact keeps from step to step.
+//!
+//! - [`Material`], [`Pair`]: what the bodies are made of;
+//! - [`Law`]: what a contact does under force;
+//! - [`half_space`]: the compliance of a patch of elements;
+//! - [`Patch`], [`Compliance`]: stiffness, damping and the block `E^-1` of a law, ready for steps.
 
+pub mod half_space;
+
+mod compliance;
+mod invalid;
 mod law;
+mod material;
 
-pub use law::{Influence, Law, PatchDamping};
+pub use compliance::{Compliance, Patch};
+pub use half_space::{Directions, Grid};
+pub use invalid::InvalidContact;
+pub use law::{Influence, Law, MOST_ROWS, PatchDamping, damping_of_ratio};
+pub use material::{FrictionRule, Material, Pair};

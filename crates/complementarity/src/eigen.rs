@@ -1,0 +1,72 @@
+//! Eigenvalues and eigenvectors of a dense symmetric matrix, by faer's tridiagonal reduction.
+
+use crate::matrix::Matrix;
+use faer::{MatRef, Side};
+
+/// `A = U diag(x) U'` of a symmetric matrix: `x` in ascending order and `U`, whose column `k` belongs to
+/// `x[k]`. Only the lower triangle of `a` is read. `None` if `a` is not square, has an entry that is not
+/// finite, or the iteration does not converge.
+///
+/// The matrix is scaled by a power of two first, so that tiny or huge entries neither underflow nor
+/// overflow: each eigenvalue is right to rounding of the largest.
+pub fn symmetric_eigen(a: &Matrix) -> Option<(Vec<f64>, Matrix)> {
+    let n = a.rows();
+    if n != a.columns() || !a.data().iter().all(|x| x.is_finite()) {
+        return None;
+    }
+    let largest = a.data().iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    if largest == 0.0 {
+        return Some((vec![0.0; n], Matrix::identity(n)));
+    }
+    // the power of two at or below the largest entry (scaling::power_of_two stops at 1e-140)
+    let unit = f64::from_bits(largest.max(f64::MIN_POSITIVE).to_bits() & 0x7ff0_0000_0000_0000);
+    let scaled: Vec<f64> = a.data().iter().map(|x| x / unit).collect();
+    let eigen = MatRef::from_row_major_slice(&scaled, n, n).self_adjoint_eigen(Side::Lower).ok()?;
+    let values: Vec<f64> = (0..n).map(|k| eigen.S()[k] * unit).collect();
+    let vectors = Matrix::from_fn(n, n, |i, k| eigen.U()[(i, k)]);
+    let finite = values.iter().chain(vectors.data()).all(|x| x.is_finite());
+    finite.then_some((values, vectors))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::PI;
+
+    /// The second-difference matrix: eigenvalues `2 - 2 cos(k pi / (n + 1))`.
+    fn second_difference(n: usize, size: f64) -> Matrix {
+        Matrix::from_fn(n, n, |i, j| match i.abs_diff(j) {
+            0 => 2.0 * size,
+            1 => -size,
+            _ => 0.0,
+        })
+    }
+
+    #[test]
+    fn eigenvalues_of_the_second_difference_are_known_at_every_size_and_scale() {
+        for n in [1, 2, 3, 12, 75, 200] {
+            for size in [1e-300, 1e-17, 1.0, 1e300] {
+                let a = second_difference(n, size);
+                let (x, u) = symmetric_eigen(&a).unwrap();
+                for k in 0..n {
+                    let exact = 2.0 - 2.0 * ((k + 1) as f64 * PI / (n + 1) as f64).cos();
+                    assert!((x[k] / size - exact).abs() < 1e-13, "n = {n}, size = {size}, k = {k}");
+                }
+                for i in 0..n {
+                    for j in 0..n {
+                        let back: f64 = (0..n).map(|k| u[(i, k)] * (x[k] / size) * u[(j, k)]).sum();
+                        assert!((back - a[(i, j)] / size).abs() < 1e-13);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn zero_and_empty_matrices_have_eigenvalues_and_bad_ones_have_none() {
+        assert_eq!(symmetric_eigen(&Matrix::zeros(0, 0)).unwrap().0.len(), 0);
+        assert_eq!(symmetric_eigen(&Matrix::zeros(2, 2)).unwrap().0, [0.0, 0.0]);
+        assert_eq!(symmetric_eigen(&Matrix::zeros(2, 3)), None);
+        assert_eq!(symmetric_eigen(&Matrix::from_rows(&[&[f64::NAN]])), None);
+    }
+}

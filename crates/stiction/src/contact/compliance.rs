@@ -1,0 +1,229 @@
+//! Stiffness `K`, damping `C` and the step's blocks `E^-1 = (h K + C)^-1` and `E^-1 K` of a contact law.
+//!
+//! Every law is held as modes: `K = U diag(k) U'`, `C = U diag(c) U'`. Then
+//!
+//! ```text
+//! E^-1 = U diag(1/(h k + c)) U'        E^-1 K = U diag(k/(h k + c)) U'
+//! ```
+//!
+//! For the half-space `Xi = U diag(xi) U'` is decomposed once, `k = 1/xi` and `c = 2/sqrt(xi)`
+//! (song2004 2.2) or `c = time/xi`. For Kelvin-Voigt `U = I`. A rigid contact has no rows.
+//!
+//! Symbols: `delta` deformation, `lambda` force, `h` step; rows element by element n, t(, o).
+
+use super::half_space::{Directions, Grid, compliance_matrix};
+use super::invalid::{InvalidContact, check};
+use super::law::{Influence, Law, MOST_ROWS, PatchDamping};
+use super::material::Pair;
+use complementarity::eigen::symmetric_eigen;
+use complementarity::matrix::{Matrix, dot};
+use std::sync::Arc;
+
+/// The smallest eigenvalue of a compliance matrix must be above this share of the largest: below, `K` has
+/// no digits left.
+const LEAST_EIGENVALUE: f64 = 1e-13;
+
+/// Stiffness and damping of one kind of contact, independent of the step. Built once for all contacts
+/// with one law and one pair of materials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Patch {
+    grid: Grid,
+    /// `U`, and per mode `k` and `c`.
+    vectors: Matrix,
+    k: Vec<f64>,
+    c: Vec<f64>,
+    stiffness: Matrix,
+    damping: Matrix,
+}
+
+impl Patch {
+    /// The patch of a law between two materials. The pair matters to [`Law::HalfSpace`] alone.
+    pub fn new(law: &Law, pair: &Pair, directions: Directions) -> Result<Self, InvalidContact> {
+        law.validate()?;
+        let grid = law.grid(directions);
+        let (vectors, k, c) = match *law {
+            Law::Rigid => (Matrix::zeros(0, 0), Vec::new(), Vec::new()),
+            Law::KelvinVoigt { stiffness, damping } => {
+                let rows = directions.count();
+                let each = |[n, t]: [f64; 2]| (0..rows).map(|a| if a == 0 { n } else { t }).collect();
+                (Matrix::identity(rows), each(stiffness), each(damping))
+            }
+            Law::HalfSpace { influence, damping, .. } => {
+                let (xi, vectors) = decompose(&grid, pair, influence)?;
+                let k: Vec<f64> = xi.iter().map(|xi| 1.0 / xi).collect();
+                let c = match damping {
+                    PatchDamping::Root => k.iter().map(|k| 2.0 * k.sqrt()).collect(),
+                    PatchDamping::Proportional { time } => k.iter().map(|k| time * k).collect(),
+                };
+                (vectors, k, c)
+            }
+        };
+        let (mut stiffness, mut damping) = (Matrix::zeros(k.len(), k.len()), Matrix::zeros(k.len(), k.len()));
+        let mut scaled = vec![0.0; BLOCK * k.len()];
+        from_modes(&vectors, |m| k[m], &mut scaled, &mut stiffness);
+        from_modes(&vectors, |m| c[m], &mut scaled, &mut damping);
+        Ok(Self { grid, vectors, k, c, stiffness, damping })
+    }
+
+    /// The elements and where they are.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Rows of deformation: 0 for a rigid contact.
+    pub fn rows(&self) -> usize {
+        self.k.len()
+    }
+
+    /// `K`, N/m.
+    pub fn stiffness(&self) -> &Matrix {
+        &self.stiffness
+    }
+
+    /// `C`, N s/m.
+    pub fn damping(&self) -> &Matrix {
+        &self.damping
+    }
+}
+
+/// A patch at a step `h`: what the contact problem takes from it. Nothing here allocates after `new`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compliance {
+    patch: Arc<Patch>,
+    h: f64,
+    e_inv: Matrix,
+    e_inv_k: Matrix,
+    scaled: Vec<f64>,
+}
+
+impl Compliance {
+    /// The blocks at step `h`.
+    pub fn new(patch: Arc<Patch>, h: f64) -> Result<Self, InvalidContact> {
+        let n = patch.rows();
+        let (e_inv, e_inv_k) = (Matrix::zeros(n, n), Matrix::zeros(n, n));
+        let mut new = Self { patch, h: f64::NAN, e_inv, e_inv_k, scaled: vec![0.0; BLOCK * n] };
+        new.update(h).map(|()| new)
+    }
+
+    /// Goes to another step; at the same one nothing is done. On an error the old step stays.
+    pub fn update(&mut self, h: f64) -> Result<(), InvalidContact> {
+        check("step", h, "above 0 and finite", |h| h > 0.0 && h.is_finite())?;
+        if h == self.h {
+            return Ok(());
+        }
+        self.h = h;
+        let Patch { vectors, k, c, .. } = &*self.patch;
+        from_modes(vectors, |m| 1.0 / (h * k[m] + c[m]), &mut self.scaled, &mut self.e_inv);
+        from_modes(vectors, |m| k[m] / (h * k[m] + c[m]), &mut self.scaled, &mut self.e_inv_k);
+        Ok(())
+    }
+
+    /// The patch, with `K`, `C` and places of elements.
+    pub fn patch(&self) -> &Patch {
+        &self.patch
+    }
+
+    /// The step `h`, s.
+    pub fn step(&self) -> f64 {
+        self.h
+    }
+
+    /// Rows of deformation: 0 for a rigid contact.
+    pub fn rows(&self) -> usize {
+        self.patch.rows()
+    }
+
+    /// `E^-1 = (h K + C)^-1`, m/(N s).
+    pub fn e_inv(&self) -> &Matrix {
+        &self.e_inv
+    }
+
+    /// `E^-1 K`, 1/s.
+    pub fn e_inv_k(&self) -> &Matrix {
+        &self.e_inv_k
+    }
+
+    /// `K delta`.
+    ///
+    /// # Panics
+    /// If a slice has not [`Compliance::rows`] entries (as do the other functions that take slices).
+    pub fn stiffness_times(&self, delta: &[f64], force: &mut [f64]) {
+        product(&self.patch.stiffness, delta, force);
+    }
+
+    /// `C delta'`.
+    pub fn damping_times(&self, rate: &[f64], force: &mut [f64]) {
+        product(&self.patch.damping, rate, force);
+    }
+
+    /// `1/2 delta' K delta`, J.
+    pub fn elastic_energy(&self, delta: &[f64]) -> f64 {
+        assert_eq!(delta.len(), self.rows(), "one entry a row of deformation");
+        0.5 * (0..self.rows()).map(|i| delta[i] * dot(self.patch.stiffness.row(i), delta)).sum::<f64>()
+    }
+
+    /// `delta+ = delta + h E^-1 (lambda - K delta)`: the deformation after a step under `lambda`.
+    pub fn deformation_after(&self, lambda: &[f64], delta: &[f64], after: &mut [f64]) {
+        let n = self.rows();
+        assert!(lambda.len() == n && delta.len() == n && after.len() == n, "one entry a row of deformation");
+        for i in 0..n {
+            // E^-1 K delta, not E^-1 (K delta): the stiffness never multiplies rounding
+            let rate = dot(self.e_inv.row(i), lambda) - dot(self.e_inv_k.row(i), delta);
+            after[i] = delta[i] + self.h * rate;
+        }
+    }
+}
+
+/// Eigenvalues and vectors of `Xi`, once its size is known to be in range.
+fn decompose(grid: &Grid, pair: &Pair, influence: Influence) -> Result<(Vec<f64>, Matrix), InvalidContact> {
+    let edge = match grid.directions {
+        Directions::Planar => grid.elements,
+        Directions::Spatial => grid.elements.saturating_mul(grid.elements),
+    };
+    let rows = edge.saturating_mul(grid.directions.count());
+    if rows == 0 || rows > MOST_ROWS {
+        return Err(InvalidContact::Elements { elements: grid.elements, rows, most: MOST_ROWS });
+    }
+    if pair.normal == 0.0 {
+        return Err(InvalidContact::NeitherDeforms);
+    }
+    let (values, vectors) = symmetric_eigen(&compliance_matrix(grid, pair, influence))
+        .ok_or(InvalidContact::NotPositive { smallest: f64::NAN, largest: f64::NAN })?;
+    let (smallest, largest) = (values[0], values[rows - 1]);
+    if smallest > LEAST_EIGENVALUE * largest {
+        Ok((values, vectors))
+    } else {
+        Err(InvalidContact::NotPositive { smallest, largest })
+    }
+}
+
+/// Rows of `U diag(d)` taken together, so that `U` is read once for all of them.
+const BLOCK: usize = 16;
+
+/// `out = U diag(d) U'`, symmetric to the bit. `scaled` is scratch for [`BLOCK`] rows.
+fn from_modes(u: &Matrix, d: impl Fn(usize) -> f64, scaled: &mut [f64], out: &mut Matrix) {
+    let n = u.rows();
+    for first in (0..n).step_by(BLOCK) {
+        let last = n.min(first + BLOCK);
+        for (row, i) in scaled.chunks_exact_mut(n).zip(first..last) {
+            for (m, (s, u)) in row.iter_mut().zip(u.row(i)).enumerate() {
+                *s = d(m) * u;
+            }
+        }
+        for j in 0..last {
+            for i in first.max(j)..last {
+                let entry = dot(&scaled[(i - first) * n..][..n], u.row(j));
+                out[(i, j)] = entry;
+                out[(j, i)] = entry;
+            }
+        }
+    }
+}
+
+/// `out = a x`.
+fn product(a: &Matrix, x: &[f64], out: &mut [f64]) {
+    assert!(x.len() == a.columns() && out.len() == a.rows(), "one entry a row of deformation");
+    for (i, o) in out.iter_mut().enumerate() {
+        *o = dot(a.row(i), x);
+    }
+}
