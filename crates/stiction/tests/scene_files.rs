@@ -172,7 +172,7 @@ collide = false
     assert_eq!(scene.pairs[1].of, PairOf::Owners([Owner::World(0), Owner::Body(1)]));
     let text = summary(&scene);
     assert!(text.contains("3 bodies in 3 trees, 18 degrees of freedom"), "{text}");
-    assert!(text.contains("5 pairs of bodies can touch"), "{text}");
+    assert!(text.contains("5 pairs can touch"), "{text}");
     assert!(text.contains("hard on soft: rigid, friction 0.1"), "{text}");
     assert!(text.contains("1000 steps of 0.001 s"), "{text}");
 }

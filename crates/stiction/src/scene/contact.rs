@@ -160,7 +160,7 @@ impl Scene {
 }
 
 /// The law two materials share: the compliant one if the other is rigid; `None` if both are compliant and differ.
-pub(super) fn common_law<'a>([a, b]: [&'a Material; 2]) -> Option<&'a Law> {
+pub(super) fn common_law([a, b]: [&Material; 2]) -> Option<&Law> {
     match (&a.law, &b.law) {
         (Law::Rigid, law) | (law, Law::Rigid) => Some(law),
         (first, second) => (first == second).then_some(first),

@@ -14,12 +14,8 @@ pub fn summary(scene: &Scene) -> String {
     let mut lines = vec![heading(scene)];
     for (i, body) in scene.bodies.iter().enumerate().take(LISTED) {
         let parent = body.link.parent.map_or("world", |p| scene.bodies[p].name.as_str());
-        let shapes = match body.parts.len() {
-            0 => "no shape".to_owned(),
-            1 => "1 shape".to_owned(),
-            n => format!("{n} shapes"),
-        };
-        let (name, joint, mass) = (&body.name, joint(&body.link.joint), body.link.inertia.mass);
+        let shapes = count(body.parts.len(), "shape");
+        let (name, joint, mass) = (&body.name, joint(&body.link.joint), short(body.link.inertia.mass));
         lines.push(format!("  body {i} '{name}': {joint} on {parent}, {mass} kg, {shapes}"));
     }
     if scene.bodies.len() > LISTED {
@@ -27,9 +23,9 @@ pub fn summary(scene: &Scene) -> String {
     }
     contacts(scene, &mut lines);
     let forces =
-        [("loads", scene.loads.len()), ("springs", scene.springs.len()), ("motors", scene.motors.len())];
+        [("load", scene.loads.len()), ("spring", scene.springs.len()), ("motor", scene.motors.len())];
     let forces: Vec<String> =
-        forces.iter().filter(|(_, n)| *n > 0).map(|(what, n)| format!("{n} {what}")).collect();
+        forces.iter().filter(|(_, n)| *n > 0).map(|(what, n)| count(*n, what)).collect();
     if !forces.is_empty() {
         lines.push(forces.join(", "));
     }
@@ -41,12 +37,23 @@ fn heading(scene: &Scene) -> String {
     let freedom: usize = scene.bodies.iter().map(|b| b.velocity.len()).sum();
     let trees = scene.bodies.iter().filter(|b| b.link.parent.is_none()).count();
     let kind = if scene.planar { "planar" } else { "spatial" };
-    format!(
-        "{}: {kind}, {} bodies in {trees} trees, {freedom} degrees of freedom, {} world shapes",
-        scene.name,
-        scene.bodies.len(),
-        scene.world.len()
-    )
+    let bodies = match scene.bodies.len() {
+        1 => "1 body".to_owned(),
+        n => format!("{n} bodies"),
+    };
+    let (trees, freedom) = (count(trees, "tree"), count(freedom, "degree"));
+    let world = count(scene.world.len(), "world shape");
+    format!("{}: {kind}, {bodies} in {trees}, {freedom} of freedom, {world}", scene.name)
+}
+
+fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+/// To six digits.
+fn short(x: f64) -> String {
+    let rounded: f64 = format!("{x:.5e}").parse().unwrap_or(x);
+    if x == 0.0 || (1e-4..1e6).contains(&x.abs()) { format!("{rounded}") } else { format!("{rounded:e}") }
 }
 
 fn joint(joint: &Joint) -> &'static str {
@@ -71,20 +78,22 @@ fn contacts(scene: &Scene, lines: &mut Vec<String>) {
                 let mut names = [p, q].map(|part| scene.materials[part.material].name.as_str());
                 names.sort_unstable();
                 let [first, second] = names;
-                let kind = format!("{first} on {second}: {}, friction {}", law(&rule.law), rule.friction);
+                let kind =
+                    format!("{first} on {second}: {}, friction {}", law(&rule.law), short(rule.friction));
                 *kinds.entry(kind).or_default() += 1;
             }
         }
     }
-    lines.push(format!("{} pairs of bodies can touch", pairs.len()));
-    lines.extend(kinds.iter().map(|(kind, count)| format!("  {count} shape pairs, {kind}")));
+    lines.push(format!("{} can touch", count(pairs.len(), "pair")));
+    lines.extend(kinds.iter().map(|(kind, n)| format!("  {n} x {kind}")));
 }
 
 fn law(law: &Law) -> String {
     match law {
         Law::Rigid => "rigid".to_owned(),
         Law::KelvinVoigt { stiffness: [kn, kt], damping: [cn, ct] } => {
-            format!("Kelvin-Voigt (stiffness {kn:e}, {kt:e} N/m, damping {cn}, {ct} N s/m)")
+            let [kn, kt, cn, ct] = [kn, kt, cn, ct].map(|x| short(*x));
+            format!("Kelvin-Voigt (stiffness {kn}, {kt} N/m, damping {cn}, {ct} N s/m)")
         }
         Law::HalfSpace { elements, spacing, influence, damping } => {
             let influence = match influence {
@@ -104,7 +113,7 @@ fn law(law: &Law) -> String {
 
 fn steps(scene: &Scene) -> String {
     let step = &scene.step;
-    let mut text = format!("{} steps of {} s: {} s", step.count(), step.h, step.duration);
+    let mut text = format!("{} of {} s: {} s", count(step.count(), "step"), step.h, step.duration);
     let gap = match step.gap {
         GapLevel::Position => "position",
         GapLevel::Velocity => "velocity",

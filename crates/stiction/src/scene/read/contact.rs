@@ -87,7 +87,7 @@ impl Reader<'_> {
                     (None, Some(ratio), Some(mass)) => {
                         let (ratio, mass) =
                             (self.not_negative(ratio, "damping_ratio"), self.positive(mass, "mass"));
-                        stiffness.map(|k| 2.0 * ratio * (k * mass).sqrt())
+                        stiffness.map(|k| 2.0 * ratio * k.sqrt() * mass.sqrt())
                     }
                     _ => {
                         self.fault(

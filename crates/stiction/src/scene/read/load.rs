@@ -65,7 +65,16 @@ impl Reader<'_> {
                 damping: s.damping.as_ref().map_or(0.0, |x| self.not_negative(x, "damping")),
                 rest_length: match &s.rest_length {
                     Some(x) => self.not_negative(x, "rest_length"),
-                    None => length(sub(at(&from), at(&to))),
+                    None => {
+                        let start = length(sub(at(&from), at(&to)));
+                        if !start.is_finite() {
+                            self.fault(
+                                &s.from.span(),
+                                "the ends are too far apart, expected a finite length",
+                            );
+                        }
+                        start
+                    }
                 },
                 ends: [from, to],
             });

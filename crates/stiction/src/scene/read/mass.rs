@@ -30,10 +30,10 @@ impl Reader<'_> {
         if let Some(center) = &body.center {
             self.fault(&center.span(), "center without inertia, expected both");
         }
-        self.from_shapes(body, mass, density, parts, materials)
+        self.inertia_of_shapes(body, mass, density, parts, materials)
     }
 
-    fn from_shapes(
+    fn inertia_of_shapes(
         &mut self,
         body: &raw::Body,
         mass: Option<f64>,

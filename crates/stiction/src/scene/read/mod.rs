@@ -55,21 +55,15 @@ impl Scene {
 /// What toml and serde say, in our words.
 fn syntax(text: &str, error: &toml::de::Error) -> Fault {
     let place = Place::new(text, &error.span().unwrap_or(0..0));
-    let said = error.message();
-    // the names between backquotes: the one that was found, then the ones that were expected
-    let names: Vec<&str> = said.split('`').skip(1).step_by(2).collect();
-    if let (true, [found, known @ ..]) = (said.starts_with("unknown variant"), names.as_slice()) {
-        let (message, suggestion) = unknown("choice", found, known);
-        return Fault { place, message, suggestion };
-    }
-    let mut message = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    if message.starts_with("missing field") {
-        message = message.replace("missing field", "missing key");
-    }
-    for (type_name, words) in [("f64", "a number"), ("usize", "a whole number"), ("bool", "true or false")] {
-        if let Some(start) = message.strip_suffix(&format!("expected {type_name}")) {
-            message = format!("{start}expected {words}");
-        }
+    let mut message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+    for (theirs, ours) in [
+        ("missing field", "missing key"),
+        ("wanted exactly 1 element, found 0 elements", "nothing chosen, expected one choice"),
+        ("wanted exactly 1 element, more than 1 element", "several choices, expected one"),
+        ("expected usize", "expected a whole number, 0 or more"),
+        (" as i128, expected f64", " is too large, expected a number with a decimal point"),
+    ] {
+        message = message.replace(theirs, ours);
     }
     Fault { place, message: message.replace('`', "'"), suggestion: None }
 }
@@ -77,13 +71,10 @@ fn syntax(text: &str, error: &toml::de::Error) -> Fault {
 fn slip(text: &str, (span, slip): (Range<usize>, Slip)) -> Fault {
     let place = Place::new(text, &span);
     match slip {
-        Slip::NotFinite => {
-            let message = "not a finite number, expected a finite one".to_owned();
-            Fault { place, message, suggestion: None }
-        }
-        Slip::UnknownKey(key, known) => {
+        Slip::Wrong(message) => Fault { place, message, suggestion: None },
+        Slip::Unknown(kind, name, known) => {
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            let (message, suggestion) = unknown("key", &key, &known);
+            let (message, suggestion) = unknown(kind, &name, &known);
             Fault { place, message, suggestion }
         }
     }

@@ -15,7 +15,7 @@ impl Reader<'_> {
         if let Some(x) = raw.h.as_ref().or(raw.duration.as_ref()).filter(|_| duration / h > MOST_STEPS) {
             self.fault(
                 &x.span(),
-                format!("duration / h is {:e} steps, expected at most {MOST_STEPS:e}", duration / h),
+                format!("duration / h is {:.1e} steps, expected at most {MOST_STEPS:e}", duration / h),
             );
         }
         StepSettings {

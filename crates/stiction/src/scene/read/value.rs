@@ -54,13 +54,16 @@ impl Reader<'_> {
         }
     }
 
-    /// `N` positive numbers.
+    /// `N` positive numbers; ones in the place of others.
     pub fn lengths<const N: usize>(&mut self, x: &Numbers, what: &str) -> [f64; N] {
         let list = self.list::<N>(x, what);
-        if x.get().as_slice().len() == N && list.iter().any(|&l| l <= 0.0) {
+        if list.iter().all(|&l| l > 0.0) {
+            return list;
+        }
+        if x.get().as_slice().len() == N {
             self.fault(&x.span(), format!("{what} has a number that is not above 0"));
         }
-        list
+        [1.0; N]
     }
 
     /// A unit vector along the one given.
@@ -72,7 +75,7 @@ impl Reader<'_> {
             self.fault(&x.span(), "axis has no direction, expected a vector that is not zero");
             return [1.0, 0.0, 0.0];
         }
-        unit(scale(1.0 / largest, axis))
+        unit(axis.map(|a| a / largest))
     }
 
     /// An angle in radians from one of two keys.
