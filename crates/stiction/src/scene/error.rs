@@ -1,0 +1,164 @@
+//! Where a scene file is wrong and what was expected.
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+
+/// Why there is no scene. Prints as one line a fault: `scene.toml:12:8: unknown key 'raduis', did you mean
+/// 'radius'?`.
+#[derive(Debug)]
+pub enum SceneError {
+    /// The operating system says no.
+    Unreadable {
+        /// The file, as it was named.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file was read and is wrong.
+    Invalid {
+        /// The file, as it was named.
+        file: String,
+        /// What is wrong, at least one fault, in the order of the file.
+        faults: Vec<Fault>,
+    },
+}
+
+/// One thing that is wrong in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Where.
+    pub place: Place,
+    /// What, and what was expected; one line.
+    pub message: String,
+    /// The nearest known name, if a name is unknown and one is near.
+    pub suggestion: Option<String>,
+}
+
+/// A place in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Bytes before it.
+    pub offset: usize,
+    /// Its bytes.
+    pub length: usize,
+    /// Line, from 1.
+    pub line: usize,
+    /// Character in the line, from 1.
+    pub column: usize,
+}
+
+impl Place {
+    /// The place of a range of bytes.
+    pub(super) fn new(text: &str, span: &Range<usize>) -> Self {
+        let mut offset = span.start.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &text[..offset];
+        let start = before.rfind('\n').map_or(0, |i| i + 1);
+        Self {
+            offset,
+            length: span.end.clamp(offset, text.len()) - offset,
+            line: before.matches('\n').count() + 1,
+            column: before[start..].chars().count() + 1,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.place.line, self.place.column, self.message)?;
+        match &self.suggestion {
+            Some(name) => write!(f, ", did you mean '{name}'?"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for SceneError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable { file, source } => write!(f, "{file}: {source}"),
+            Self::Invalid { file, faults } => {
+                for (i, fault) in faults.iter().enumerate() {
+                    let line_break = if i == 0 { "" } else { "\n" };
+                    write!(f, "{line_break}{file}:{fault}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl std::error::Error for SceneError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable { source, .. } => Some(source),
+            Self::Invalid { .. } => None,
+        }
+    }
+}
+
+/// An unknown name: with the nearest known one, or the list of all if none is near.
+pub(super) fn unknown(kind: &str, name: &str, known: &[&str]) -> (String, Option<String>) {
+    let shown: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if let Some(near) = nearest(name, known) {
+        return (format!("unknown {kind} '{shown}'"), Some(near.to_owned()));
+    }
+    let message = match known {
+        [] => format!("unknown {kind} '{shown}': there are none here"),
+        [one] => format!("unknown {kind} '{shown}', expected '{one}'"),
+        _ => format!("unknown {kind} '{shown}', expected one of {}", known.join(", ")),
+    };
+    (message, None)
+}
+
+/// The known name with the fewest edits to `name`, if they are at most a third of its length (at least 1).
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let letters: Vec<char> = name.chars().take(100).collect();
+    let allowed = (letters.len() / 3).max(1);
+    let by_distance = known.iter().map(|k| (edits(&letters, &k.chars().collect::<Vec<_>>()), *k));
+    by_distance.filter(|&(d, _)| d <= allowed).min_by_key(|&(d, _)| d).map(|(_, k)| k)
+}
+
+/// Edit distance with swaps of neighbours (optimal string alignment), letter case apart.
+fn edits(a: &[char], b: &[char]) -> usize {
+    let same = |x: char, y: char| x.eq_ignore_ascii_case(&y);
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(!same(a[i - 1], b[j - 1]));
+            let mut best = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]) {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_lines_and_characters() {
+        let text = "a = 1\nb = \"\u{e9}\u{e9}\" x\n";
+        let place = Place::new(text, &(text.find('x').unwrap()..text.len() - 1));
+        assert_eq!((place.line, place.column, place.length), (2, 10, 1));
+        assert_eq!(Place::new("", &(7..9)), Place { offset: 0, length: 0, line: 1, column: 1 });
+    }
+
+    #[test]
+    fn the_nearest_name_allows_swaps_and_case_but_not_another_word() {
+        let known = ["radius", "semi_axes", "half"];
+        assert_eq!(nearest("raduis", &known), Some("radius"));
+        assert_eq!(nearest("Radius", &known), Some("radius"));
+        assert_eq!(nearest("semiaxes", &known), Some("semi_axes"));
+        assert_eq!(nearest("mass", &known), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! Mass properties of a body: given, or from its shapes.
+
+use super::Reader;
+use crate::dynamics::Inertia;
+use crate::scene::mass::{moved, of_shape, together};
+use crate::scene::raw;
+use crate::scene::{Material, Part};
+use crate::space::{Tensor, inverse_spd};
+
+/// What stands in for mass properties that are at fault.
+const HARMLESS: Inertia =
+    Inertia { mass: 1.0, center: [0.0; 3], tensor: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] };
+
+impl Reader<'_> {
+    /// `mass` and `inertia` as given; `mass` alone spreads it over the shapes; neither: by density.
+    pub fn inertia(&mut self, body: &raw::Body, parts: &[Part], materials: &[Material]) -> Inertia {
+        let mass = body.mass.as_ref().map(|m| self.positive(m, "mass"));
+        let density = body.density.as_ref().map(|d| self.positive(d, "density"));
+        if let (Some(_), Some(d)) = (mass, &body.density) {
+            self.fault(&d.span(), "density beside mass, expected one of them");
+        }
+        if let Some(given) = &body.inertia {
+            let Some(mass) = mass else {
+                self.fault(&given.span(), "inertia without mass, expected both");
+                return HARMLESS;
+            };
+            let center = body.center.as_ref().map_or([0.0; 3], |c| self.vector(c, "center"));
+            return Inertia { mass, center, tensor: self.tensor(given) };
+        }
+        if let Some(center) = &body.center {
+            self.fault(&center.span(), "center without inertia, expected both");
+        }
+        self.inertia_of_shapes(body, mass, density, parts, materials)
+    }
+
+    fn inertia_of_shapes(
+        &mut self,
+        body: &raw::Body,
+        mass: Option<f64>,
+        density: Option<f64>,
+        parts: &[Part],
+        materials: &[Material],
+    ) -> Inertia {
+        let name = body.name.get();
+        if parts.is_empty() {
+            let message =
+                format!("body '{name}' has no shape to take its inertia from, expected mass and inertia");
+            self.fault(&body.name.span(), message);
+            return HARMLESS;
+        }
+        let mut masses = Vec::new();
+        for part in parts {
+            let material = &materials[part.material];
+            // a given mass is spread evenly
+            let density = mass.map(|_| 1.0).or(density).or(material.density);
+            let Some(density) = density else {
+                let message = format!(
+                    "body '{name}' has no mass, expected mass, or density of it or its material '{}'",
+                    material.name
+                );
+                self.fault(&body.name.span(), message);
+                return HARMLESS;
+            };
+            let Some(inertia) = of_shape(&part.shape, density) else {
+                let message =
+                    format!("body '{name}' has a half_space or polytope, expected mass and inertia for it");
+                self.fault(&body.name.span(), message);
+                return HARMLESS;
+            };
+            masses.push(moved(&inertia, &part.pose));
+        }
+        let mut sum = together(&masses, self.planar);
+        if let Some(mass) = mass {
+            let factor = mass / sum.mass;
+            sum = Inertia { mass, center: sum.center, tensor: sum.tensor.map(|r| r.map(|x| factor * x)) };
+        }
+        let finite = sum.mass.is_finite() && sum.tensor.iter().flatten().all(|x| x.is_finite());
+        if !finite || inverse_spd(&sum.tensor).is_none() {
+            let message = format!("body '{name}' is too small or too large: its inertia is out of range");
+            self.fault(&body.name.span(), message);
+            return HARMLESS;
+        }
+        sum
+    }
+
+    /// A tensor from [xx, yy, zz], [xx, yy, zz, xy, xz, yz] or, in a planar scene, one number.
+    fn tensor(&mut self, given: &raw::Numbers) -> Tensor {
+        let tensor = match (self.planar, given.get().as_slice()) {
+            (true, &[i]) => [[i, 0.0, 0.0], [0.0, i, 0.0], [0.0, 0.0, i]],
+            (false, &[a, b, c]) => [[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]],
+            (false, &[a, b, c, d, e, f]) => [[a, d, e], [d, b, f], [e, f, c]],
+            (planar, numbers) => {
+                let expected =
+                    if planar { "one number" } else { "3 ([xx, yy, zz]) or 6 ([xx, yy, zz, xy, xz, yz])" };
+                let message = format!("inertia has {} numbers, expected {expected}", numbers.len());
+                self.fault(&given.span(), message);
+                return HARMLESS.tensor;
+            }
+        };
+        if inverse_spd(&tensor).is_none() {
+            self.fault(&given.span(), "inertia is not positive definite, expected moments above 0");
+            return HARMLESS.tensor;
+        }
+        // no principal moment above the sum of the others: trace/2 E - I is not negative; thin bodies are at the limit
+        let trace = tensor[0][0] + tensor[1][1] + tensor[2][2];
+        let spread = [0, 1, 2].map(|i| {
+            [0, 1, 2].map(|j| if i == j { (0.5 + 1e-9) * trace - tensor[i][j] } else { -tensor[i][j] })
+        });
+        if inverse_spd(&spread).is_none() {
+            self.fault(
+                &given.span(),
+                "no body has such an inertia: a moment is above the sum of the two others",
+            );
+        }
+        tensor
+    }
+}

@@ -1,0 +1,77 @@
+//! Step and recording.
+
+use super::Reader;
+use crate::scene::raw;
+use crate::scene::{FrictionKind, GapLevel, RecordSettings, StepSettings, Table};
+
+/// More steps than anyone waits for; keeps counts exact.
+const MOST_STEPS: f64 = 1e12;
+
+impl Reader<'_> {
+    pub fn step(&mut self, raw: &raw::Step) -> StepSettings {
+        let default = StepSettings::default();
+        let h = raw.h.as_ref().map_or(default.h, |x| self.positive(x, "h"));
+        let duration = raw.duration.as_ref().map_or(default.duration, |x| self.positive(x, "duration"));
+        if let Some(x) = raw.h.as_ref().or(raw.duration.as_ref()).filter(|_| duration / h > MOST_STEPS) {
+            self.fault(
+                &x.span(),
+                format!("duration / h is {:.1e} steps, expected at most {MOST_STEPS:e}", duration / h),
+            );
+        }
+        StepSettings {
+            h,
+            duration,
+            explicit_share: raw.explicit_share.as_ref().map_or(default.explicit_share, |x| {
+                self.number(x, "explicit_share", |x| (0.0..1.0).contains(&x), "a number from 0 to below 1")
+            }),
+            friction: raw.friction.as_ref().map_or(default.friction, |kind| match kind.get() {
+                raw::FrictionKind::Frictionless => FrictionKind::Frictionless,
+                raw::FrictionKind::Pyramid => FrictionKind::Pyramid,
+                raw::FrictionKind::Polygon { sides } => {
+                    if *sides.get() < 4 || sides.get() % 2 == 1 || *sides.get() > 1000 {
+                        let message =
+                            format!("sides is {}, expected an even number from 4 to 1000", sides.get());
+                        self.fault(&sides.span(), message);
+                    }
+                    FrictionKind::Polygon { sides: *sides.get() }
+                }
+            }),
+            gap: match raw.gap {
+                Some(raw::GapLevel::Velocity) => GapLevel::Velocity,
+                Some(raw::GapLevel::Position) => GapLevel::Position,
+                None => default.gap,
+            },
+            tolerance: raw.tolerance.as_ref().map_or(default.tolerance, |x| self.positive(x, "tolerance")),
+            retries: raw.retries.as_ref().map_or(default.retries, |x| {
+                if *x.get() > 60 {
+                    self.fault(&x.span(), format!("retries is {}, expected at most 60", x.get()));
+                }
+                *x.get()
+            }),
+        }
+    }
+
+    pub fn record(&mut self, raw: &raw::Record, step: &StepSettings) -> RecordSettings {
+        let interval = raw.interval.as_ref().map_or(step.h.max(0.01), |x| {
+            let least = step.h * (1.0 - 1e-9);
+            self.number(x, "interval", |x| x >= least, &format!("at least the step, {}", step.h))
+        });
+        let tables = raw.tables.as_ref().map_or(Table::ALL.to_vec(), |list| {
+            let mut tables = Vec::new();
+            for raw in list {
+                let table = match raw.get() {
+                    raw::Table::Bodies => Table::Bodies,
+                    raw::Table::Contacts => Table::Contacts,
+                    raw::Table::Steps => Table::Steps,
+                    raw::Table::Events => Table::Events,
+                };
+                if tables.contains(&table) {
+                    self.fault(&raw.span(), "duplicate table");
+                }
+                tables.push(table);
+            }
+            tables
+        });
+        RecordSettings { interval, tables }
+    }
+}

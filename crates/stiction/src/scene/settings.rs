@@ -1,0 +1,92 @@
+//! How a scene is stepped and what is kept of it.
+
+/// Steps of time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepSettings {
+    /// Length of a step `h`, s; 1e-3 by default.
+    pub h: f64,
+    /// Share of the old velocity in the position update, `theta` in [0, 1); 0 by default (song2004).
+    pub explicit_share: f64,
+    /// Length of the run, s; 1 by default.
+    pub duration: f64,
+    /// Set of friction forces; the pyramid by default. Planar scenes know no difference.
+    pub friction: FrictionKind,
+    /// What the normal law is about; the gap itself by default.
+    pub gap: GapLevel,
+    /// Largest relative residual of an accepted step; 1e-9 by default.
+    pub tolerance: f64,
+    /// How many times a failed step is halved before the run ends; 10 by default.
+    pub retries: usize,
+}
+
+impl Default for StepSettings {
+    fn default() -> Self {
+        Self {
+            h: 1e-3,
+            explicit_share: 0.0,
+            duration: 1.0,
+            friction: FrictionKind::Pyramid,
+            gap: GapLevel::Position,
+            tolerance: 1e-9,
+            retries: 10,
+        }
+    }
+}
+
+impl StepSettings {
+    /// Number of steps: `duration / h`, up to the next whole number unless within rounding of the last.
+    pub fn count(&self) -> usize {
+        let steps = self.duration / self.h;
+        (steps - 1e-9 * steps.max(1.0)).ceil().max(1.0) as usize
+    }
+}
+
+/// Set of friction forces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrictionKind {
+    /// None at all.
+    Frictionless,
+    /// `|lambda_t| <= mu lambda_n` and `|lambda_o| <= mu lambda_n` (song2004).
+    Pyramid,
+    /// A regular polygon.
+    Polygon {
+        /// Sides, an even number from 4.
+        sides: usize,
+    },
+}
+
+/// What the normal law is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GapLevel {
+    /// Gap at the end of the step.
+    Position,
+    /// Speed of separation of closed contacts (song2004 (13), (14)).
+    Velocity,
+}
+
+/// What is kept of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordSettings {
+    /// Time between records, s, at least the step; 0.01 by default (the step, if that is longer).
+    pub interval: f64,
+    /// Which tables; all by default.
+    pub tables: Vec<Table>,
+}
+
+/// A table of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Table {
+    /// Positions and velocities.
+    Bodies,
+    /// Forces, gaps and slips.
+    Contacts,
+    /// Solver reports and energies.
+    Steps,
+    /// Slip, stick, open, close.
+    Events,
+}
+
+impl Table {
+    /// All tables.
+    pub const ALL: [Self; 4] = [Self::Bodies, Self::Contacts, Self::Steps, Self::Events];
+}

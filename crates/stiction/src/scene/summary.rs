@@ -1,0 +1,134 @@
+//! A scene in a few lines.
+
+use super::{FrictionKind, GapLevel, Scene};
+use crate::contact::{Influence, Law, PatchDamping};
+use crate::dynamics::Joint;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Most bodies that are listed one by one.
+const LISTED: usize = 30;
+
+/// What a scene holds: bodies, joints, degrees of freedom, contact pairs and their laws, steps.
+pub fn summary(scene: &Scene) -> String {
+    let mut lines = vec![heading(scene)];
+    for (i, body) in scene.bodies.iter().enumerate().take(LISTED) {
+        let parent = body.link.parent.map_or("world", |p| scene.bodies[p].name.as_str());
+        let shapes = count(body.parts.len(), "shape");
+        let (name, joint, mass) = (&body.name, joint(&body.link.joint), short(body.link.inertia.mass));
+        lines.push(format!("  body {i} '{name}': {joint} on {parent}, {mass} kg, {shapes}"));
+    }
+    if scene.bodies.len() > LISTED {
+        lines.push(format!("  and {} more", scene.bodies.len() - LISTED));
+    }
+    contacts(scene, &mut lines);
+    let forces =
+        [("load", scene.loads.len()), ("spring", scene.springs.len()), ("motor", scene.motors.len())];
+    let forces: Vec<String> =
+        forces.iter().filter(|(_, n)| *n > 0).map(|(what, n)| count(*n, what)).collect();
+    if !forces.is_empty() {
+        lines.push(forces.join(", "));
+    }
+    lines.push(steps(scene));
+    lines.join("\n") + "\n"
+}
+
+fn heading(scene: &Scene) -> String {
+    let freedom: usize = scene.bodies.iter().map(|b| b.velocity.len()).sum();
+    let trees = scene.bodies.iter().filter(|b| b.link.parent.is_none()).count();
+    let kind = if scene.planar { "planar" } else { "spatial" };
+    let bodies = match scene.bodies.len() {
+        1 => "1 body".to_owned(),
+        n => format!("{n} bodies"),
+    };
+    let (trees, freedom) = (count(trees, "tree"), count(freedom, "degree"));
+    let world = count(scene.world.len(), "world shape");
+    format!("{}: {kind}, {bodies} in {trees}, {freedom} of freedom, {world}", scene.name)
+}
+
+fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+/// To six digits.
+fn short(x: f64) -> String {
+    let rounded: f64 = format!("{x:.5e}").parse().unwrap_or(x);
+    if x == 0.0 || (1e-4..1e6).contains(&x.abs()) { format!("{rounded}") } else { format!("{rounded:e}") }
+}
+
+fn joint(joint: &Joint) -> &'static str {
+    match joint {
+        Joint::Free => "free",
+        Joint::Planar => "planar",
+        Joint::Revolute { .. } => "revolute",
+        Joint::Prismatic { .. } => "prismatic",
+        Joint::Spherical => "spherical",
+        Joint::Fixed => "fixed",
+    }
+}
+
+/// Pairs that can touch, counted by their materials, law and friction.
+fn contacts(scene: &Scene, lines: &mut Vec<String>) {
+    let pairs = scene.touching_owners();
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for &[a, b] in &pairs {
+        for p in scene.parts(a) {
+            for q in scene.parts(b) {
+                let Some(rule) = scene.contact_rule((a, p.material), (b, q.material)) else { continue };
+                let mut names = [p, q].map(|part| scene.materials[part.material].name.as_str());
+                names.sort_unstable();
+                let [first, second] = names;
+                let kind =
+                    format!("{first} on {second}: {}, friction {}", law(&rule.law), short(rule.friction));
+                *kinds.entry(kind).or_default() += 1;
+            }
+        }
+    }
+    lines.push(format!("{} can touch", count(pairs.len(), "pair")));
+    lines.extend(kinds.iter().map(|(kind, n)| format!("  {n} x {kind}")));
+}
+
+fn law(law: &Law) -> String {
+    match law {
+        Law::Rigid => "rigid".to_owned(),
+        Law::KelvinVoigt { stiffness: [kn, kt], damping: [cn, ct] } => {
+            let [kn, kt, cn, ct] = [kn, kt, cn, ct].map(|x| short(*x));
+            format!("Kelvin-Voigt (stiffness {kn}, {kt} N/m, damping {cn}, {ct} N s/m)")
+        }
+        Law::HalfSpace { elements, spacing, influence, damping } => {
+            let influence = match influence {
+                Influence::Rectangle => "rectangles",
+                Influence::PointForce => "point forces",
+            };
+            let damping = match damping {
+                PatchDamping::Root => "2 sqrt(K)".to_owned(),
+                PatchDamping::Proportional { time } => format!("{time} s K"),
+            };
+            format!(
+                "half-space patch ({elements} a side, {spacing:e} m apart, {influence}, damping {damping})"
+            )
+        }
+    }
+}
+
+fn steps(scene: &Scene) -> String {
+    let step = &scene.step;
+    let mut text = format!("{} of {} s: {} s", count(step.count(), "step"), step.h, step.duration);
+    let gap = match step.gap {
+        GapLevel::Position => "position",
+        GapLevel::Velocity => "velocity",
+    };
+    let friction = match step.friction {
+        FrictionKind::Frictionless => "no friction".to_owned(),
+        FrictionKind::Pyramid => "friction pyramid".to_owned(),
+        FrictionKind::Polygon { sides } => format!("friction {sides}-gon"),
+    };
+    let theta = step.explicit_share;
+    // writing to a string cannot fail
+    let _ = write!(
+        text,
+        ", theta {theta}, gaps at {gap} level, {friction}; recorded every {} s",
+        scene.record.interval
+    );
+    text
+}

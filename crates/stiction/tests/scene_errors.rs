@@ -1,0 +1,419 @@
+//! Faults point at the line and column, say what was expected, and name the nearest known name.
+
+use stiction::scene::{Fault, Scene, SceneError};
+
+fn faults(text: &str) -> Vec<Fault> {
+    match Scene::from_toml("s.toml", text) {
+        Err(SceneError::Invalid { faults, .. }) => faults,
+        other => panic!("{other:?}\n{text}"),
+    }
+}
+
+/// `text` has a fault exactly where the mark `§` stands (which is taken out), and it prints as `expected`.
+#[track_caller]
+fn check(text: &str, expected: &str) {
+    let offset = text.find('§').expect("a mark");
+    let clean = text.replacen('§', "", 1);
+    let faults = faults(&clean);
+    let line = clean[..offset].matches('\n').count() + 1;
+    let column = offset - clean[..offset].rfind('\n').map_or(0, |i| i + 1) + 1;
+    let place = faults[0].place;
+    assert_eq!((place.line, place.column, place.offset), (line, column, offset), "{faults:?}");
+    assert_eq!(faults[0].to_string(), format!("{line}:{column}: {expected}"));
+    assert_eq!(faults.len(), 1, "{faults:?}");
+}
+
+/// A valid planar scene to break.
+fn planar(rest: &str) -> String {
+    format!("planar = true\n[[world]]\nname = \"ground\"\nshape = \"half_space\"\n{rest}")
+}
+
+const BALL: &str = "[[body]]\nname = \"ball\"\nmass = 1\nshape = { sphere = { radius = 0.1 } }\n";
+
+#[test]
+fn unknown_keys_are_answered_with_the_nearest_one() {
+    check(
+        "[[body]]\nname = 'b'\nmass = 1\nshape = { sphere = { §raduis = 0.1 } }",
+        "unknown key 'raduis', did you mean 'radius'?",
+    );
+    check(
+        "[[body]]\nname = 'b'\nmass = 1\nshape = { §spere = { radius = 0.1 } }",
+        "unknown key 'spere', did you mean 'sphere'?",
+    );
+    check("§gravitiy = [0, 0, -1]", "unknown key 'gravitiy', did you mean 'gravity'?");
+    check(
+        "[§bodies]\nx = 1",
+        "unknown key 'bodies', expected one of body, friction_rule, gravity, load, material, motor, name, pair, planar, record, spring, step, world",
+    );
+    check("[step]\n§duratoin = 3", "unknown key 'duratoin', did you mean 'duration'?");
+    check("[step]\nfriction = { polygon = { §side = 8 } }", "unknown key 'side', did you mean 'sides'?");
+}
+
+#[test]
+fn the_error_prints_as_one_line_a_fault_in_the_order_of_the_file() {
+    let text = format!("{BALL}masss = 2\n[step]\nhh = 1\n");
+    let error = Scene::from_toml("dir/scene.toml", &text).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "dir/scene.toml:5:1: unknown key 'masss', did you mean 'mass'?\ndir/scene.toml:7:1: unknown key 'hh', did you mean 'h'?"
+    );
+    let missing = Scene::read("no/such/file.toml").unwrap_err();
+    assert!(missing.to_string().starts_with("no/such/file.toml: "), "{missing}");
+}
+
+#[test]
+fn unknown_choices_are_answered_with_the_nearest_one() {
+    check("[step]\ngap = §'positon'", "unknown choice 'positon', did you mean 'position'?");
+    check(
+        "[[world]]\nname = 'g'\nshape = §'halfspace'",
+        "unknown choice 'halfspace', did you mean 'half_space'?",
+    );
+    check("[record]\ntables = ['bodies', §'contact']", "unknown choice 'contact', did you mean 'contacts'?");
+    check(
+        "friction_rule = §'xyz'",
+        "unknown choice 'xyz', expected one of geometric_mean, arithmetic_mean, harmonic_mean, minimum, maximum",
+    );
+}
+
+#[test]
+fn syntax_wrong_types_and_missing_keys_have_their_place() {
+    let place = faults("planar = true\nname = \n")[0].place;
+    assert_eq!((place.line, place.column), (2, 8));
+    check("[step]\nh = §'small'", "text, expected a number");
+    check("planar = §1", "a whole number, expected true or false");
+    check("gravity = §'down'", "text, expected a number or a list");
+    check("[step]\nretries = §1.5", "a number, expected a whole number");
+    check("[[body]]\nname = 'b'\nshape = { sphere = §{} }", "missing key 'radius'");
+    check("§[[body]]\nmass = 1", "missing key 'name'");
+    check("a = 1\n§a = 2", "duplicate key");
+}
+
+#[test]
+fn choices_say_how_they_are_written() {
+    check(
+        "[[body]]\nname = 'b'\njoint = §'revolute'",
+        "'revolute' alone, expected it with its settings: { revolute = { ... } }",
+    );
+    check(
+        "[[world]]\nname = 'b'\nshape = { §half_space = {} }",
+        "'half_space' has no settings, expected \"half_space\" alone",
+    );
+    check(
+        "[[body]]\nname = 'b'\njoint = §3",
+        "a whole number, expected one of free, planar, spherical, fixed, revolute, prismatic",
+    );
+    check("[[body]]\nname = 'b'\nshape = { sphere = §3 }", "a whole number, expected a table");
+    check("[[body]]\nname = 'b'\nshape = §{}", "nothing chosen, expected one choice");
+    check(
+        "[[load]]\nbody = 'b'\nforce = §[0, 0, 1]",
+        "a list, expected { constant = ... } or { points = ... }",
+    );
+    check("[[load]]\nbody = 'b'\nforce = §{ constant = 1, points = [] }", "several choices, expected one");
+    check("§[body]\nname = 'b'", "a table, expected a list");
+    check("§[[step]]\nh = 1", "a list, expected a table");
+    check("[step]\nretries = §-1", "invalid value: integer '-1', expected a whole number, 0 or more");
+}
+
+#[test]
+fn numbers_must_be_finite() {
+    let message = "not a finite number, expected a finite one";
+    check("[step]\nh = §nan", message);
+    check("gravity = [0, §-inf, 0]", message);
+    check("[step]\nduration = §1e999", message);
+}
+
+#[test]
+fn numbers_out_of_range_say_what_was_expected() {
+    check("[[body]]\nname = 'b'\nmass = §-1\ninertia = [1, 1, 1]", "mass is -1, expected a number above 0");
+    check("[[body]]\nname = 'b'\nmass = §0\ninertia = [1, 1, 1]", "mass is 0, expected a number above 0");
+    check("[step]\nduration = §0", "duration is 0, expected a number above 0");
+    check("[step]\nh = §-1e-3", "h is -0.001, expected a number above 0");
+    check("[step]\nh = §1e-300", "duration / h is 1.0e300 steps, expected at most 1e12");
+    check("[step]\nexplicit_share = §1", "explicit_share is 1, expected a number from 0 to below 1");
+    check(
+        "[step]\nfriction = { polygon = { sides = §5 } }",
+        "sides is 5, expected an even number from 4 to 1000",
+    );
+    check("[record]\ninterval = §1e-4", "interval is 0.0001, expected at least the step, 0.001");
+    check("[[material]]\nname = 'm'\npoisson = §0.6", "poisson is 0.6, expected a number from 0 to 0.5");
+    check("[[material]]\nname = 'm'\nfriction = §-0.1", "friction is -0.1, expected 0 or more");
+    check(
+        "[[body]]\nname = 'b'\nmass = 1\nshape = { box = { half = §[1, 0, 1] } }",
+        "half has a number that is not above 0",
+    );
+    check("gravity = §[0, -9.81]", "gravity has 2 numbers, expected a list of 3");
+    check("planar = true\ngravity = §[0, 0, -9.81]", "gravity has 3 numbers, expected a list of 2");
+    check(
+        "[[material]]\nname = 'm'\nlaw = { half_space = { elements = §0, spacing = 1 } }",
+        "elements is 0, expected 1 to 200",
+    );
+    check(
+        "[[material]]\nname = 'm'\nlaw = §{ kelvin_voigt = { stiffness = 1 } }",
+        "damping not clear, expected damping, or damping_ratio and mass",
+    );
+}
+
+#[test]
+fn names_must_be_known_and_unique() {
+    check(
+        &format!("{BALL}[[body]]\nname = §\"ball\"\nmass = 1\nshape = {{ sphere = {{ radius = 1 }} }}"),
+        "duplicate name 'ball', expected one that is not taken",
+    );
+    check(
+        &format!("[[world]]\nname = 'ball'\nshape = 'half_space'\n{}", BALL.replace("name = ", "name = §")),
+        "duplicate name 'ball', expected one that is not taken",
+    );
+    check(
+        "[[material]]\nname = 'm'\n[[material]]\nname = §'m'",
+        "duplicate name 'm', expected one that is not taken",
+    );
+    check(&BALL.replace("\"ball\"", "§'world'"), "the name 'world' is the world's own");
+    check(&BALL.replace("\"ball\"", "§''"), "the name of a body is empty or has control characters");
+    check(
+        &format!("{BALL}material = §'stel'\n[[material]]\nname = 'steel'"),
+        "unknown material 'stel', did you mean 'steel'?",
+    );
+    check(&format!("{BALL}material = §'steel'\n"), "unknown material 'steel': there are none here");
+    check(
+        "[[material]]\nname = 'steel'\n[[pair]]\nmaterials = ['steel', §'steal']\nfriction = 1",
+        "unknown material 'steal', did you mean 'steel'?",
+    );
+    check(
+        &format!(
+            "{BALL}[[pair]]\nbodies = ['ball', §'grund']\nfriction = 1\n[[world]]\nname = 'ground'\nshape = 'half_space'"
+        ),
+        "unknown body 'grund', did you mean 'ground'?",
+    );
+    check(
+        &format!("{BALL}[[load]]\nbody = §'bal'\nforce = {{ constant = [0, 0, 1] }}"),
+        "unknown body 'bal', did you mean 'ball'?",
+    );
+    check(
+        &format!(
+            "{BALL}[[spring]]\nfrom = {{ body = §'Ball' }}\nto = {{ point = [1, 0, 0] }}\nstiffness = 1"
+        ),
+        "unknown body 'Ball', did you mean 'ball'?",
+    );
+}
+
+#[test]
+fn all_unknown_names_are_reported_at_once() {
+    let text = format!(
+        "{BALL}material = 'x'\nparent = 'y'\njoint = 'fixed'\n[[motor]]\nbody = 'z'\neffort = {{ constant = 1 }}"
+    );
+    let lines: Vec<usize> = faults(&text).iter().map(|f| f.place.line).collect();
+    assert_eq!(lines, [5, 6, 9]);
+}
+
+#[test]
+fn links_form_trees() {
+    let link = |name: &str, parent: &str| {
+        format!(
+            "[[body]]\nname = '{name}'\nparent = {parent}\njoint = {{ revolute = {{}} }}\nmass = 1\ninertia = 1\n"
+        )
+    };
+    check(
+        &planar(&(link("upper", "'world'") + &link("lower", "§'uper'"))),
+        "unknown body 'uper', did you mean 'upper'?",
+    );
+    check(&planar(&(link("a", "§'b'") + &link("b", "'a'"))), "'a' is its own ancestor, expected a tree");
+    check(&planar(&link("a", "§'a'")), "'a' is its own ancestor, expected a tree");
+    check(
+        &planar(&(link("c", "'a'") + &link("a", "§'b'") + &link("b", "'a'"))),
+        "'a' is its own ancestor, expected a tree",
+    );
+    check(
+        &format!("{BALL}parent = §'base'\n{}", BALL.replace("ball", "base")),
+        "a free body has no parent, expected another joint, or no parent",
+    );
+    check(
+        &format!("{BALL}mount = §{{ position = [0, 0, 1] }}"),
+        "a free body has no mount, expected position and orientation of the body",
+    );
+}
+
+#[test]
+fn planar_scenes_have_planar_shapes_and_joints_and_others_do_not() {
+    check(
+        &planar("[[body]]\nname = 'b'\nmass = 1\ninertia = 1\nshape = §{ sphere = { radius = 1 } }"),
+        "a shape in space in a planar scene, expected half_space, ellipse or polygon",
+    );
+    check(
+        "[[body]]\nname = 'b'\nmass = 1\ninertia = [1, 1, 1]\nshape = §{ ellipse = { semi_axes = [1, 2] } }",
+        "a planar shape in a scene that is not planar, expected a shape in space, or planar = true",
+    );
+    check(
+        &planar("[[body]]\nname = 'b'\njoint = §'free'\nmass = 1\ninertia = 1"),
+        "this joint leaves the plane of a planar scene, expected planar, revolute, prismatic or fixed",
+    );
+    check(
+        &planar("[[body]]\nname = 'b'\njoint = { revolute = { axis = §[0, 0, 1] } }\nmass = 1\ninertia = 1"),
+        "axis of a revolute joint in a planar scene, expected none: it is z",
+    );
+    let polygon = |corners: &str| {
+        planar(&format!(
+            "[[body]]\nname = 'b'\nmass = 1\nshape = {{ polygon = {{ vertices = §{corners} }} }}"
+        ))
+    };
+    let message =
+        "corners of a polygon, expected at least 3, convex, counter-clockwise, none on a straight line";
+    for corners in [
+        "[]",
+        "[[0, 0], [1, 0]]",
+        "[[0, 0], [0, 1], [1, 0]]",
+        "[[0, 0], [1, 0], [2, 0], [0, 1]]",
+        "[[0, 0], [2, 0], [1, 0.1], [0, 2]]",
+        "[[0, 0], [0, 0], [1, 0], [0, 1]]",
+    ] {
+        check(&polygon(corners), message);
+    }
+    check(
+        "[[body]]\nname = 'b'\nmass = 1\ninertia = [1, 1, 1]\nshape = { polytope = { vertices = §[[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]] } }",
+        "corners of a polytope, expected at least 4 that are not in one plane",
+    );
+}
+
+#[test]
+fn mass_and_inertia_must_be_possible() {
+    check(
+        "[[body]]\nname = §'b'\nshape = { sphere = { radius = 1 } }",
+        "body 'b' has no mass, expected mass, or density of it or its material 'default'",
+    );
+    check(
+        "[[body]]\nname = §'b'\nmass = 1",
+        "body 'b' has no shape to take its inertia from, expected mass and inertia",
+    );
+    check(
+        "[[body]]\nname = 'b'\nmass = 1\ninertia = §[1, 1, 3]",
+        "no body has such an inertia: a moment is above the sum of the two others",
+    );
+    check(
+        "[[body]]\nname = 'b'\nmass = 1\ninertia = §[1, 1, 0]",
+        "inertia is not positive definite, expected moments above 0",
+    );
+    check(
+        "[[body]]\nname = 'b'\nmass = 1\ninertia = §[1, 1]",
+        "inertia has 2 numbers, expected 3 ([xx, yy, zz]) or 6 ([xx, yy, zz, xy, xz, yz])",
+    );
+    check("[[body]]\nname = 'b'\ninertia = §[1, 1, 1]", "inertia without mass, expected both");
+    check(&format!("{BALL}density = §3"), "density beside mass, expected one of them");
+    check(&format!("{BALL}center = §[0, 0, 1]"), "center without inertia, expected both");
+}
+
+#[test]
+fn the_start_fits_the_joint() {
+    check(
+        &format!("{BALL}joint = {{ revolute = {{ axis = [0, 1, 0] }} }}\nposition = §[0, 0, 1]"),
+        "position of a body on a revolute joint, expected angle, angle_deg, angular_velocity",
+    );
+    check(&format!("{BALL}joint = 'fixed'\nangle = §1"), "angle of a body on a fixed joint, expected none");
+    check(&format!("{BALL}velocity = §[1, 0]"), "velocity has 2 numbers, expected a list of 3");
+    check(
+        &format!("{BALL}joint = {{ prismatic = {{ axis = §[0, 0, 0] }} }}"),
+        "axis has no direction, expected a vector that is not zero",
+    );
+    check(
+        &format!("{BALL}orientation = §{{ axis = [0, 0, 1] }}"),
+        "orientation not clear, expected quaternion, or axis and angle (angle_deg)",
+    );
+    check(
+        &format!("{BALL}orientation = {{ quaternion = §[0, 0, 0, 0] }}"),
+        "quaternion is zero, expected [w, x, y, z] of any other length",
+    );
+    check(
+        &planar("[[body]]\nname = 'b'\nmass = 1\ninertia = 1\nangle = 1\nangle_deg = §2"),
+        "angle_deg beside angle, expected one of them",
+    );
+    check(
+        &format!(
+            "{BALL}[[body.part]]\nshape = {{ sphere = {{ radius = 1 }} }}\nangle = 1\norientation = §{{ quaternion = [1, 0, 0, 0] }}"
+        ),
+        "orientation beside angle, expected one of them",
+    );
+}
+
+#[test]
+fn forces_springs_and_motors_are_complete() {
+    check(&format!("{BALL}[[load]]\nbody = §'ball'"), "a load without force or torque, expected one of them");
+    check(
+        &format!("{BALL}[[motor]]\nbody = §'ball'\neffort = {{ constant = 1 }}"),
+        "'ball' is not on a revolute or prismatic joint, expected one",
+    );
+    check(
+        &format!(
+            "{BALL}[[load]]\nbody = 'ball'\nforce = {{ points = [{{ time = 1, value = [0, 0, 0] }}, {{ time = §1, value = [0, 0, 0] }}] }}"
+        ),
+        "time is 1, expected more than at the point before",
+    );
+    check(
+        &format!("{BALL}[[load]]\nbody = 'ball'\nforce = {{ points = §[] }}"),
+        "no points, expected at least one",
+    );
+    check(
+        &format!("{BALL}[[spring]]\nfrom = §{{ body = 'ball' }}\nto = {{}}"),
+        "a spring without stiffness or damping, expected one of them",
+    );
+    check(
+        &format!("{BALL}[[spring]]\nfrom = {{ body = 'ball' }}\nto = §{{ body = 'ball' }}\nstiffness = 1"),
+        "both ends are the same point, expected two",
+    );
+    check(
+        &format!("{BALL}[[spring]]\nfrom = {{ body = 'ball' }}\nto = {{}}\nstiffness = §-1"),
+        "stiffness is -1, expected 0 or more",
+    );
+}
+
+#[test]
+fn every_contact_has_one_law() {
+    let two = "[[body]]\nname = 'b'\nmass = 1\nmaterial = 'b'\nshape = { sphere = { radius = 1 } }\n[[world]]\nname = 'g'\nshape = 'half_space'\nmaterial = 'a'\n[[material]]\nname = 'a'\nyoung = 1\nlaw = { half_space = { elements = 3, spacing = 1 } }\n[[material]]\nname = 'b'\nlaw = §{ kelvin_voigt = { stiffness = 1, damping = 1 } }\n";
+    check(two, "'a' and 'b' have different compliant laws, expected a pair with a law");
+    let settled = two.replace('§', "") + "[[pair]]\nmaterials = ['a', 'b']\nlaw = 'rigid'\n";
+    assert!(Scene::from_toml("s.toml", &settled).is_ok());
+    let no_young = BALL.to_owned()
+        + "material = 'a'\n[[world]]\nname = 'g'\nshape = 'half_space'\nmaterial = 'a'\n[[material]]\nname = 'a'\nlaw = §{ half_space = { elements = 3, spacing = 1 } }\n";
+    check(&no_young, "half_space between 'a' and 'a', expected young of one of them");
+    check(
+        "[[material]]\nname = 'a'\n[[pair]]\nmaterials = ['a', 'a']\nfriction = 1\nfriction_rule = §'minimum'",
+        "friction_rule beside friction, expected one of them",
+    );
+    check(
+        "[[material]]\nname = 'a'\n[[pair]]\nmaterials = ['a', 'a']\n[[pair]]\nmaterials = §['a', 'a']",
+        "duplicate pair, expected each once",
+    );
+    check("[[material]]\nname = 'a'\n[[pair]]\nmaterials = §['a']", "a pair of 1, expected two names");
+    check("[[pair]]\nfriction = §1", "a pair of nothing, expected materials or bodies");
+}
+
+#[test]
+fn what_is_read_is_finite_even_from_extreme_numbers() {
+    let text = "[[body]]\nname = 'b'\nmass = 1e-300\ninertia = [1, 1, 1]\njoint = { revolute = { axis = [0, 1e-320, 0] } }\nmount = { orientation = { quaternion = [0, 1e-310, 0, 0] } }\n";
+    let scene = Scene::from_toml("s.toml", text).unwrap();
+    let stiction::dynamics::Joint::Revolute { axis } = scene.bodies[0].link.joint else {
+        panic!("{scene:?}")
+    };
+    assert_eq!((axis, scene.bodies[0].link.mount.attitude.0), ([0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]));
+    check(
+        "[[body]]\nname = §'b'\nmass = 1\nshape = { sphere = { radius = 1e-200 } }",
+        "body 'b' is too small or too large: its inertia is out of range",
+    );
+    check(
+        &format!(
+            "{BALL}position = [1e200, 0, 0]\n[[spring]]\nfrom = §{{ body = 'ball' }}\nto = {{}}\nstiffness = 1"
+        ),
+        "the ends are too far apart, expected a finite length",
+    );
+}
+
+#[test]
+fn no_input_panics() {
+    let base = planar(
+        "[[body]]\nname = 'b'\nmass = 1\nshape = { polygon = { vertices = [[0, 0], [1, 0], [0, 1]] } }\n[[pair]]\nbodies = ['b', 'ground']\nfriction = 0.1\n[step]\nh = 1e-3\n",
+    );
+    for cut in 0..base.len() {
+        let _ = Scene::from_toml("s.toml", &base[..cut]);
+        for with in ["", "[", "'", "nan", "-1e300", "\u{e9}", "[[]]", "1e-320"] {
+            let text = format!("{}{with}{}", &base[..cut], &base[cut + 1..]);
+            let _ = Scene::from_toml("s.toml", &text).map_err(|e| e.to_string());
+        }
+    }
+}
