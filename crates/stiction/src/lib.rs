@@ -2,6 +2,8 @@
 //!
 //! - [`analysis`]: what contacts do at an instant, without a step of time;
 //! - [`scene`]: the model of a mechanical system, and its file;
+//! - [`dynamics`], [`geometry`], [`contact`]: trees of links, shapes and where they touch, contact laws;
+//! - [`step`]: one step of time, from a [`state`] to the next;
 //! - [`random`]: random contact problems with bodies behind them, for trials of solvers.
 
 pub mod analysis;
@@ -11,3 +13,5 @@ pub mod geometry;
 pub mod random;
 pub mod scene;
 pub mod space;
+pub mod state;
+pub mod step;

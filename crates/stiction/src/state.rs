@@ -1,0 +1,55 @@
+//! Everything needed to go on, and nothing else.
+
+use crate::scene::Scene;
+
+/// Names a contact from step to step: shapes by their place in the list of all parts, and the features that meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContactId {
+    /// Part of the first body, in the order bodies, then world, part by part.
+    pub part_a: u32,
+    /// Part of the second body.
+    pub part_b: u32,
+    /// Feature of [`crate::geometry::Touch`].
+    pub feature: u32,
+}
+
+/// What a compliant contact remembers: the deformation of its elements, rows n, t(, o), m.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Memory {
+    /// Whose.
+    pub id: ContactId,
+    /// `delta`.
+    pub deformation: Vec<f64>,
+}
+
+/// A system at a time. A plain value: a copy has bitwise the same future.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// s.
+    pub time: f64,
+    /// Configuration `q`, laid out as [`crate::dynamics::System`] says.
+    pub position: Vec<f64>,
+    /// Velocity `v`.
+    pub velocity: Vec<f64>,
+    /// Deformations of compliant contacts, in order of their ids.
+    pub memory: Vec<Memory>,
+}
+
+impl State {
+    /// The scene's start. `system` must be made of the scene's links.
+    pub fn initial(scene: &Scene, system: &crate::dynamics::System) -> Self {
+        let mut position = system.neutral_configuration();
+        let mut velocity = vec![0.0; system.velocity_size()];
+        for (i, body) in scene.bodies.iter().enumerate() {
+            position[system.coordinates(i)].copy_from_slice(&body.position);
+            velocity[system.dofs(i)].copy_from_slice(&body.velocity);
+        }
+        Self { time: 0.0, position, velocity, memory: vec![] }
+    }
+
+    /// The deformation remembered for a contact; `None` if it is new.
+    pub fn deformation(&self, id: ContactId) -> Option<&[f64]> {
+        let at = self.memory.binary_search_by_key(&id, |m| m.id).ok()?;
+        Some(&self.memory[at].deformation)
+    }
+}

@@ -1,0 +1,266 @@
+//! State -> contacts: where bodies touch or may touch within a step.
+
+use crate::contact::{Compliance, Directions, Law, Material, Pair, Patch};
+use crate::dynamics::Kinematics;
+use crate::geometry::{
+    Aabb, BroadPhase, Solid, Touch, Workspace, bounding_box, gap_along, supported, touches,
+};
+use crate::scene::{Owner, Scene};
+use crate::space::{Frame, Pose, Vector, add, cross, length};
+use crate::state::{ContactId, State};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::InvalidModel;
+
+/// A shape in place.
+#[derive(Debug, Clone)]
+pub(super) struct Body {
+    pub owner: Owner,
+    pub solid: Solid,
+    /// In its body, and now in the world.
+    pub local: Pose,
+    pub pose: Pose,
+    pub material: usize,
+}
+
+/// What holds between two parts.
+#[derive(Debug, Clone)]
+pub(super) struct Rule {
+    pub friction: f64,
+    /// `None`: rigid.
+    pub compliance: Option<Compliance>,
+}
+
+/// A contact of this step: elements with gaps, in one frame.
+#[derive(Debug, Clone)]
+pub(super) struct Contact {
+    pub id: ContactId,
+    pub frame: Frame,
+    /// Index of its rule.
+    pub rule: usize,
+    /// First of its elements, and their number.
+    pub first: usize,
+    pub count: usize,
+}
+
+/// An element: where it is and the gap of the undeformed surfaces, `psi`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Element {
+    pub point: Vector,
+    pub gap: f64,
+}
+
+/// Finds contacts; keeps its memory from step to step.
+#[derive(Debug)]
+pub(super) struct Detector {
+    pub parts: Vec<Body>,
+    pub rules: Vec<Rule>,
+    /// Rule of each pair of parts that can touch.
+    pairs: BTreeMap<(u32, u32), usize>,
+    planar: bool,
+    broad: BroadPhase,
+    workspace: Workspace,
+    boxes: Vec<Aabb>,
+    candidates: Vec<[u32; 2]>,
+    found: Vec<Touch>,
+    pub contacts: Vec<Contact>,
+    /// Contact by contact.
+    pub elements: Vec<Element>,
+    packed: Vec<Element>,
+}
+
+impl Detector {
+    pub fn new(scene: &Scene) -> Result<Self, InvalidModel> {
+        let owners = (0..scene.bodies.len()).map(Owner::Body).chain((0..scene.world.len()).map(Owner::World));
+        let mut parts = vec![];
+        for owner in owners {
+            for part in scene.parts(owner) {
+                let solid = Solid::new(&part.shape, scene.planar)
+                    .map_err(|e| InvalidModel(format!("{}: {e}", scene.name_of(owner))))?;
+                parts.push(Body { owner, solid, local: part.pose, pose: part.pose, material: part.material });
+            }
+        }
+        let mut detector = Self {
+            parts,
+            rules: vec![],
+            pairs: BTreeMap::new(),
+            planar: scene.planar,
+            broad: BroadPhase::default(),
+            workspace: Workspace::default(),
+            boxes: vec![],
+            candidates: vec![],
+            found: vec![],
+            contacts: vec![],
+            elements: vec![],
+            packed: vec![],
+        };
+        detector.find_rules(scene)?;
+        Ok(detector)
+    }
+
+    /// One rule for each pair of parts that can touch; patches are built once for each pair of materials and law.
+    fn find_rules(&mut self, scene: &Scene) -> Result<(), InvalidModel> {
+        let directions = if scene.planar { Directions::Planar } else { Directions::Spatial };
+        let mut built: Vec<(usize, usize, f64, Law, usize)> = vec![];
+        for i in 0..self.parts.len() {
+            for j in i + 1..self.parts.len() {
+                // the world goes first: the normal then points into the body
+                let (a, b) = if matches!(self.parts[j].owner, Owner::World(_)) { (j, i) } else { (i, j) };
+                let (pa, pb) = (&self.parts[a], &self.parts[b]);
+                let Some(rule) = scene.contact_rule((pa.owner, pa.material), (pb.owner, pb.material)) else {
+                    continue;
+                };
+                let names = || format!("{} and {}", scene.name_of(pa.owner), scene.name_of(pb.owner));
+                if !supported(&pa.solid, &pb.solid) {
+                    return Err(InvalidModel(format!("{}: these shapes cannot touch each other", names())));
+                }
+                let same = |x: &&(usize, usize, f64, Law, usize)| {
+                    (x.0, x.1, x.2) == (pa.material, pb.material, rule.friction) && x.3 == rule.law
+                };
+                let index = match built.iter().find(same) {
+                    Some(known) => known.4,
+                    None => {
+                        let material = |k: usize| {
+                            let m = &scene.materials[k];
+                            Material {
+                                young: m.young.unwrap_or(f64::INFINITY),
+                                poisson: m.poisson,
+                                friction: m.friction,
+                            }
+                        };
+                        let compliance = if rule.law == Law::Rigid {
+                            None
+                        } else {
+                            // the force acts on b along the normal: b is the first of the pair
+                            let pair =
+                                Pair::new(&material(pb.material), &material(pa.material), Default::default());
+                            let patch = pair.and_then(|p| Patch::new(&rule.law, &p, directions));
+                            let made = patch.and_then(|p| Compliance::new(Arc::new(p), scene.step.h));
+                            Some(made.map_err(|e| InvalidModel(format!("{}: {e}", names())))?)
+                        };
+                        self.rules.push(Rule { friction: rule.friction, compliance });
+                        let index = self.rules.len() - 1;
+                        built.push((pa.material, pb.material, rule.friction, rule.law, index));
+                        index
+                    }
+                };
+                self.pairs.insert((a as u32, b as u32), index);
+            }
+        }
+        Ok(())
+    }
+
+    /// Contacts whose gap is at most `margin`, in order of their ids.
+    pub fn detect(&mut self, kinematics: &Kinematics, margin: f64) {
+        for part in &mut self.parts {
+            if let Owner::Body(i) = part.owner {
+                part.pose = kinematics.pose(i).then(&part.local);
+            }
+        }
+        self.boxes.clear();
+        self.boxes.extend(self.parts.iter().map(|p| bounding_box(&p.solid, &p.pose, 0.5 * margin)));
+        self.broad.pairs(&self.boxes, &mut self.candidates);
+        self.contacts.clear();
+        self.elements.clear();
+        for k in 0..self.candidates.len() {
+            let [i, j] = self.candidates[k];
+            for key in [(i, j), (j, i)] {
+                if let Some(&rule) = self.pairs.get(&key) {
+                    self.detect_pair(key, rule, margin);
+                }
+            }
+        }
+        self.contacts.sort_by_key(|c| c.id);
+        self.pack();
+    }
+
+    /// Elements in the order of their contacts, and no others.
+    fn pack(&mut self) {
+        self.packed.clear();
+        for c in &mut self.contacts {
+            let first = self.packed.len();
+            self.packed.extend_from_slice(&self.elements[c.first..c.first + c.count]);
+            c.first = first;
+        }
+        std::mem::swap(&mut self.packed, &mut self.elements);
+    }
+
+    fn detect_pair(&mut self, (part_a, part_b): (u32, u32), rule: usize, margin: f64) {
+        let (a, b) = (&self.parts[part_a as usize], &self.parts[part_b as usize]);
+        self.found.clear();
+        let known =
+            touches(&a.solid, &a.pose, &b.solid, &b.pose, margin, &mut self.workspace, &mut self.found);
+        debug_assert!(known.is_ok(), "pairs were checked when the detector was made");
+        for touch in &self.found {
+            let frame = self.frame(touch.normal);
+            let first = self.elements.len();
+            match &self.rules[rule].compliance {
+                Some(c) if c.patch().grid().count() > 1 => {
+                    let grid = c.patch().grid();
+                    for k in 0..grid.count() {
+                        let point = add(touch.point, frame.in_plane(grid.centre(k)));
+                        let gap = gap_along(&a.solid, &a.pose, &b.solid, &b.pose, point, frame.n);
+                        self.elements.push(Element { point, gap });
+                    }
+                }
+                _ => self.elements.push(Element { point: touch.point, gap: touch.gap }),
+            }
+            let id = ContactId { part_a, part_b, feature: touch.feature };
+            let count = self.elements.len() - first;
+            self.contacts.push(Contact { id, frame, rule, first, count });
+        }
+    }
+
+    /// Planar: t is n turned clockwise, along the ground when n points up. In space t lies along the world's x axis
+    /// as far as it can.
+    fn frame(&self, n: Vector) -> Frame {
+        if self.planar {
+            let t = [n[1], -n[0], 0.0];
+            return Frame { n, t, o: cross(n, t) };
+        }
+        Frame::new(n, [1.0, 0.0, 0.0])
+    }
+
+    /// Farthest point of each body's shapes from its origin, m.
+    pub fn reaches(&self, bodies: usize) -> Vec<f64> {
+        let mut reach = vec![0.0f64; bodies];
+        for part in &self.parts {
+            if let Owner::Body(i) = part.owner {
+                let around = bounding_box(&part.solid, &part.local, 0.0);
+                let far = [0, 1, 2].map(|k| around.min[k].abs().max(around.max[k].abs()));
+                reach[i] = reach[i].max(length(far));
+            }
+        }
+        reach
+    }
+
+    /// Goes to another step.
+    pub fn set_step(&mut self, h: f64) -> Result<(), InvalidModel> {
+        for rule in &mut self.rules {
+            if let Some(c) = &mut rule.compliance {
+                c.update(h).map_err(|e| InvalidModel(e.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rule of a contact.
+    pub fn rule_of(&self, id: ContactId) -> Option<&Rule> {
+        self.pairs.get(&(id.part_a, id.part_b)).map(|&r| &self.rules[r])
+    }
+
+    /// Keeps contacts with an element that is closed: `psi + delta_n <= closed`.
+    pub fn keep_closed(&mut self, state: &State, closed: f64) {
+        let (elements, planar) = (&self.elements, self.planar);
+        self.contacts.retain(|c| {
+            let delta = state.deformation(c.id);
+            let per = if planar { 2 } else { 3 };
+            (0..c.count).any(|k| {
+                elements[c.first + k].gap + delta.map_or(0.0, |d| d.get(per * k).copied().unwrap_or(0.0))
+                    <= closed
+            })
+        });
+        self.pack();
+    }
+}

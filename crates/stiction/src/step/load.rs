@@ -1,0 +1,59 @@
+//! Applied forces: loads, springs and dampers, motors.
+
+use crate::dynamics::{Joint, Kinematics};
+use crate::scene::{Axes, End, Scene};
+use crate::space::{Vector, dot, length, scale, sub};
+
+/// Adds all applied forces at `time` to the generalised force `f`.
+pub(super) fn add_applied(scene: &Scene, kinematics: &Kinematics, time: f64, f: &mut [f64]) {
+    for load in &scene.loads {
+        let pose = kinematics.pose(load.body);
+        let (mut force, mut torque) = (load.force.at(time), load.torque.at(time));
+        if load.axes == Axes::Body {
+            (force, torque) = (pose.attitude.apply(force), pose.attitude.apply(torque));
+        }
+        kinematics.add_wrench(load.body, pose.point(load.point), force, torque, f);
+    }
+    for spring in &scene.springs {
+        let [(p, v), (q, w)] = spring.ends.map(|end| place(kinematics, end));
+        let across = sub(q, p);
+        let l = length(across);
+        if l > 0.0 {
+            let axis = scale(1.0 / l, across);
+            let rate = dot(axis, sub(w, v));
+            let pull = spring.stiffness * (l - spring.rest_length) + spring.damping * rate;
+            for (end, at, sign) in [(spring.ends[0], p, 1.0), (spring.ends[1], q, -1.0)] {
+                if let Some(body) = end.body {
+                    kinematics.add_wrench(body, at, scale(sign * pull, axis), [0.0; 3], f);
+                }
+            }
+        }
+    }
+    for motor in &scene.motors {
+        let dofs = kinematics.system().dofs(motor.body);
+        debug_assert!(matches!(
+            scene.bodies[motor.body].link.joint,
+            Joint::Revolute { .. } | Joint::Prismatic { .. }
+        ));
+        f[dofs.start] += motor.effort.at(time);
+    }
+}
+
+/// Energy in the springs, J.
+pub(super) fn spring_energy(scene: &Scene, kinematics: &Kinematics) -> f64 {
+    let energy = |spring: &crate::scene::Spring| {
+        let [(p, _), (q, _)] = spring.ends.map(|end| place(kinematics, end));
+        0.5 * spring.stiffness * (length(sub(q, p)) - spring.rest_length).powi(2)
+    };
+    scene.springs.iter().map(energy).sum()
+}
+
+fn place(kinematics: &Kinematics, end: End) -> (Vector, Vector) {
+    match end.body {
+        None => (end.point, [0.0; 3]),
+        Some(body) => {
+            let at = kinematics.pose(body).point(end.point);
+            (at, kinematics.point_velocity(body, at))
+        }
+    }
+}
