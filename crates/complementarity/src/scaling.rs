@@ -34,27 +34,33 @@ pub(crate) fn symmetric(m: &Matrix, d: &mut Vec<f64>, largest: &mut Vec<f64>) {
     }
 }
 
-/// Two-sided: `R M C`, for matrices whose rows and columns differ in units (mixed problems, before their
-/// free variables are eliminated).
+/// Two-sided: `R M C`, powers of two. Signs and complementarity survive any positive scaling of `w` and of `z`: for linear
+/// programs, and for mixed problems before their free variables are eliminated (D. Ruiz, RAL-TR-2001-034). Factors
+/// are 1 where all entries are zero.
 pub(crate) fn two_sided(m: &Matrix) -> (Vec<f64>, Vec<f64>) {
     let n = m.rows();
-    let (mut r, mut c) = (vec![1.0; n], vec![1.0; n]);
+    let (mut rows, mut columns) = (vec![1.0; n], vec![1.0; n]);
     for _ in 0..SWEEPS {
-        let (mut rows, mut columns) = (vec![0.0f64; n], vec![0.0f64; n]);
+        let (mut row_top, mut column_top) = (vec![0.0f64; n], vec![0.0f64; n]);
         for i in 0..n {
             for (j, a) in m.row(i).iter().enumerate() {
-                let size = (r[i] * a * c[j]).abs();
-                rows[i] = rows[i].max(size);
-                columns[j] = columns[j].max(size);
+                let size = (rows[i] * a * columns[j]).abs();
+                row_top[i] = row_top[i].max(size);
+                column_top[j] = column_top[j].max(size);
             }
         }
-        for (x, l) in r.iter_mut().zip(rows).chain(c.iter_mut().zip(columns)) {
-            if l > 0.0 {
-                *x = power_of_two(*x / l.sqrt());
+        for (factors, tops) in [(&mut rows, row_top), (&mut columns, column_top)] {
+            for (x, top) in factors.iter_mut().zip(tops) {
+                if top > 0.0 {
+                    *x = (*x / top.sqrt()).clamp(1e-100, 1e100);
+                }
             }
         }
     }
-    (r, c)
+    for x in rows.iter_mut().chain(&mut columns) {
+        *x = power_of_two(*x);
+    }
+    (rows, columns)
 }
 
 /// Largest `|di a_j d_j|` of a row, and its part in the columns' `largest`.
@@ -108,5 +114,17 @@ mod tests {
         let (mut d, mut scratch) = (vec![], vec![]);
         symmetric(&Matrix::zeros(3, 3), &mut d, &mut scratch);
         assert_eq!(d, [1.0; 3]);
+    }
+
+    #[test]
+    fn rows_and_columns_of_any_units_come_near_one() {
+        let unit = |k: usize| 10f64.powi((k * 7 % 5) as i32 * 4 - 8);
+        let m = Matrix::from_fn(5, 5, |i, j| unit(i) * unit(j + 2) * if i == j { 0.0 } else { 1.0 });
+        let (r, c) = two_sided(&m);
+        for i in 0..5 {
+            let top = (0..5).map(|j| (r[i] * m[(i, j)] * c[j]).abs()).fold(0.0, f64::max);
+            assert!((0.1..10.0).contains(&top), "row {i}: {top}");
+        }
+        assert_eq!(two_sided(&Matrix::zeros(2, 2)), (vec![1.0; 2], vec![1.0; 2]));
     }
 }

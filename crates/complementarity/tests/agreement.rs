@@ -123,3 +123,89 @@ fn forces_that_are_not_unique_are_reported_as_a_continuum() {
     // equal normal forces and equal tangential ones: a cone of dimension 2
     assert!(pieces.iter().any(|p| p.dimension == 2 && p.unbounded), "{pieces:?}");
 }
+
+/// A table of four legs: the shares of the load are not unique, but no leg can carry more than the weight.
+#[test]
+fn a_hyperstatic_table_has_bounded_continua_of_forces() {
+    let legs = [[-0.5, -0.5], [-0.5, 0.5], [0.5, -0.5], [0.5, 0.5]];
+    // normal rows of a plate: height and two tilts; tangents share nothing
+    let a = Matrix::from_fn(8, 8, |i, j| match (i % 2, j % 2) {
+        (0, 0) => 1.0 + 6.0 * (legs[i / 2][0] * legs[j / 2][0] + legs[i / 2][1] * legs[j / 2][1]),
+        (1, 1) => 1.0,
+        _ => 0.0,
+    });
+    let b = (0..8).map(|i| if i % 2 == 0 { -9.81 } else { 0.0 }).collect();
+    let p = FrictionProblem::new(a, b, vec![0.5; 4], 2, Friction::Pyramid).expect("valid");
+    let report = solve_friction(&p, &Settings { all: true, ..Settings::default() }, &mut |_| ());
+    assert_eq!(report.status, Status::Several);
+    let Certificate::Solutions { pieces, .. } = &report.certificate else { panic!("{report:?}") };
+    assert!(pieces.iter().all(|p| !p.unbounded), "{pieces:?}");
+}
+
+/// Nearly singular positive definite matrices have one solution, however far away: it may be missed, but must never be
+/// denied.
+#[test]
+fn a_far_solution_is_never_denied() {
+    let mut u = families::Uniform(17);
+    for power in 6..=12 {
+        for n in [2, 4, 10] {
+            for _ in 0..40 {
+                let b = Matrix::from_fn(n / 2, n, |_, _| u.signed());
+                let m = Matrix::from_fn(n, n, |i, j| {
+                    let gram: f64 = (0..n / 2).map(|r| b[(r, i)] * b[(r, j)]).sum();
+                    gram + if i == j { 10f64.powi(-power) } else { 0.0 }
+                });
+                let q = (0..n).map(|_| u.signed()).collect();
+                let lcp = Lcp::new(m, q).expect("finite");
+                for method in [Method::Auto, Method::Decide] {
+                    let report = solve(&lcp, method);
+                    assert_ne!(report.status, Status::NoSolution, "n = {n}, 1e-{power}, {method:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mixed_problem_without_pairs_is_a_linear_system() {
+    let m = Matrix::from_rows(&[&[2.0, 1.0], &[1.0, 2.0]]);
+    let p = MixedLcp::new(m, vec![-1.0, 1.0], vec![false, false]).expect("valid");
+    for method in METHODS {
+        let report = solve_mixed(&p, &Settings { method, ..Settings::default() }, &mut |_| ());
+        assert_eq!(report.status, Status::Solved, "{method:?}");
+        assert!((report.solution[0] - 1.0).abs() < 1e-12 && (report.solution[1] + 1.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn numbers_that_overflow_are_an_answer_not_a_panic() {
+    for (a, b, mu) in [(1e300, 1.0, 1e10), (1.0, 1.0, 1.7e308), (1.0, 1.7e308, 0.5), (1.7e308, 1.0, 0.5)] {
+        let matrix = Matrix::from_fn(3, 3, |_, _| a);
+        for friction in [Friction::Pyramid, Friction::Polygon { sides: 8 }] {
+            let p =
+                FrictionProblem::new(matrix.clone(), vec![-b, b, b], vec![mu], 3, friction).expect("finite");
+            let report = solve_friction(&p, &Settings::default(), &mut |_| ());
+            assert!(report.status != Status::Solved || report.residual.relative <= 1e-8, "{report:?}");
+        }
+    }
+}
+
+/// In stiff units a wrong guess has a small residual; it must not pass for a warm start.
+#[test]
+fn a_wrong_warm_start_is_not_accepted_for_its_units() {
+    let m = Matrix::from_rows(&[&[1e12, 0.5e12], &[0.5e12, 1e12]]);
+    let lcp = Lcp::new(m, vec![-1.0, 5.0]).expect("finite");
+    let mut solver = lemke::Lemke::default();
+    let outcome = solver.solve(&lcp, Some(&[0, 1]), &mut |_| ());
+    assert_eq!(outcome.end, lemke::End::Solved);
+    assert!((solver.solution()[0] - 1e-12).abs() < 1e-24 && solver.solution()[1] == 0.0);
+}
+
+/// Two solutions, told apart by a constant of 1e-9 of the largest: the list may not call itself complete.
+#[test]
+fn a_list_of_solutions_is_not_complete_where_constants_are_tiny() {
+    let m = Matrix::from_rows(&[&[1.0, 0.0], &[0.0, -1.0]]);
+    let lcp = Lcp::new(m, vec![-1e9, 1.0]).expect("finite");
+    let report = solve_lcp(&lcp, &Settings { all: true, ..Settings::default() }, &mut |_| ());
+    assert!(matches!(report.certificate, Certificate::Solutions { complete: false, .. }), "{report:?}");
+}

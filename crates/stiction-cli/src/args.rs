@@ -50,7 +50,7 @@ pub struct Solve {
     #[arg(long, value_name = "NODES", value_parser = at_least_one, allow_negative_numbers = true)]
     pub limit: Option<usize>,
     /// Solve this often and tell the fastest time (for benchmarks)
-    #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = at_least_one, allow_negative_numbers = true)]
     pub repeat: usize,
 
     /// No progress, and only the line with the outcome.

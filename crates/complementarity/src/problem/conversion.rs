@@ -24,6 +24,9 @@ pub enum NotConvertible {
     /// `A_tt` of the rolling contacts has no inverse: use the slack form.
     #[error("the tangential block of A is singular: the condensed form does not exist, the slack form does")]
     SingularTangentialBlock,
+    /// Sums or products of the problem's numbers overflow.
+    #[error("the problem's numbers are so large that the form's overflow")]
+    OutOfRange,
 }
 
 /// A problem made from a friction problem, and how to read the contact forces off its solution.
@@ -112,8 +115,8 @@ impl Reduced {
     }
 }
 
-fn lcp(m: Matrix, q: Vec<f64>) -> Lcp {
-    Lcp::new(m, q).expect("a valid friction problem gives a valid LCP")
+fn lcp(m: Matrix, q: Vec<f64>) -> Result<Lcp, NotConvertible> {
+    Lcp::new(m, q).map_err(|_| NotConvertible::OutOfRange)
 }
 
 /// `A B`.
@@ -167,7 +170,7 @@ impl FrictionProblem {
         let mut q = r.b.clone();
         q.resize(size, 0.0);
         Ok(Converted {
-            problem: lcp(m, q),
+            problem: lcp(m, q)?,
             forces: product(&r.expand, &change),
             offset: vec![0.0; self.size()],
         })
@@ -280,7 +283,7 @@ impl FrictionProblem {
             }
         }
         Ok(Converted {
-            problem: lcp(m, q),
+            problem: lcp(m, q)?,
             forces: product(&r.expand, &change),
             offset: r.expand.times(&offset),
         })
@@ -339,7 +342,7 @@ impl FrictionProblem {
             m[(gamma(k), r.normal(k))] = r.mu[k];
         }
         Ok(Converted {
-            problem: lcp(m, q),
+            problem: lcp(m, q)?,
             forces: product(&r.expand, &change),
             offset: vec![0.0; self.size()],
         })

@@ -116,12 +116,14 @@ impl MixedLcp {
                 }
             }
         }
-        Ok(Elimination::read_off(&t, &c, self))
+        let beyond = (0..n).find(|&i| is_free(i)).unwrap_or(0);
+        Elimination::read_off(&t, &c, self).ok_or(NotEliminable { variable: beyond, largest: f64::INFINITY })
     }
 }
 
 impl Elimination {
-    fn read_off(t: &Dictionary, scale: &[f64], mixed: &MixedLcp) -> Self {
+    /// `None` if the pivots overflowed.
+    fn read_off(t: &Dictionary, scale: &[f64], mixed: &MixedLcp) -> Option<Self> {
         let n = mixed.size();
         let mut pairs = vec![];
         let (mut pair_rows, mut pair_columns, mut free) = (vec![], vec![], vec![]);
@@ -143,8 +145,8 @@ impl Elimination {
         }
         let m = Matrix::from_fn(pairs.len(), pairs.len(), |i, j| t.entry(pair_rows[i], pair_columns[j]));
         let q = pair_rows.iter().map(|&r| t.constant(r)).collect();
-        let lcp = Lcp::new(m, q).expect("pivots of usable size keep entries finite");
-        Self { lcp, pairs, free, size: n }
+        let lcp = Lcp::new(m, q).ok()?;
+        Some(Self { lcp, pairs, free, size: n })
     }
 
     /// The mixed problem's `z` for the LCP's solution `x`.

@@ -120,7 +120,8 @@ pub fn solve_mixed(problem: &MixedLcp, settings: &Settings, watch: &mut dyn FnMu
     let method = if auto { Method::Lemke } else { settings.method };
     let inner = Settings { method, ..settings.clone() };
     let mut report = solve_lcp(&without.lcp, &inner, watch);
-    if !report.solution.is_empty() {
+    // with no pair left the LCP is empty, and so is its solution
+    if report.solution.len() == without.lcp.size() {
         report.solution = without.recover(&report.solution);
         report.residual = residual::mixed(problem, &report.solution);
         polish(problem, &mut report);
@@ -225,7 +226,7 @@ fn in_forces(pieces: &mut Vec<Piece>, problem: &FrictionProblem, converted: &Con
         let still = rank_of(&rows);
         rows.extend((0..f.rows()).map(|i| pick(f.row(i))));
         piece.dimension = rank_of(&rows) - still;
-        piece.unbounded &= piece.dimension > 0;
+        piece.unbounded &= piece.dimension > 0 && grows_without_bound(piece, problem, converted);
         piece.point = converted.forces(&piece.point);
         piece.residual = residual::friction(problem, &piece.point);
     }
@@ -242,6 +243,41 @@ fn in_forces(pieces: &mut Vec<Piece>, problem: &FrictionProblem, converted: &Con
         }
     }
     *pieces = kept;
+}
+
+/// Whether a piece has a direction in which a normal force grows (friction follows the normals, so no other force
+/// can grow alone): `d >= 0` on the z support, `M d = 0` off the w support and `>= 0` on it, normal forces `F_n d` adding up
+/// to 1. A linear program without objective, put as its (skew) LCP, which Lemke solves exactly if it is feasible.
+fn grows_without_bound(piece: &Piece, problem: &FrictionProblem, converted: &Converted<Lcp>) -> bool {
+    let (m, f) = (converted.problem.matrix(), converted.force_matrix());
+    let pick = |row: &[f64]| -> Vec<f64> { piece.z_support.iter().map(|&j| row[j]).collect() };
+    let negative = |row: &[f64]| -> Vec<f64> { row.iter().map(|x| -x).collect() };
+    // rows a, b of `a . d >= b`
+    let mut rows: Vec<(Vec<f64>, f64)> = vec![];
+    for i in 0..m.rows() {
+        let row = pick(m.row(i));
+        if piece.w_support.binary_search(&i).is_err() {
+            rows.push((negative(&row), 0.0));
+        }
+        rows.push((row, 0.0));
+    }
+    let per = problem.rows_per_contact();
+    let mut total = vec![0.0; piece.z_support.len()];
+    for c in 0..problem.contacts() {
+        for (t, x) in total.iter_mut().zip(pick(f.row(per * c))) {
+            *t += x;
+        }
+    }
+    rows.push((total, 1.0));
+    let (n, k) = (piece.z_support.len(), rows.len());
+    let skew = Matrix::from_fn(n + k, n + k, |i, j| match (i < n, j < n) {
+        (true, false) => -rows[j - n].0[i],
+        (false, true) => rows[i - n].0[j],
+        _ => 0.0,
+    });
+    let q = (0..n + k).map(|i| if i < n { 0.0 } else { -rows[i - n].1 }).collect();
+    let Ok(program) = Lcp::new(skew, q) else { return false };
+    lemke::solve(&program, &lemke::Settings { starts: 1, ..Default::default() }).status == Status::Solved
 }
 
 fn stopped(reason: String) -> Report {

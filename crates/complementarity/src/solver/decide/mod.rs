@@ -16,10 +16,10 @@
 
 mod all;
 mod branch;
-mod scale;
 mod start;
 mod verify;
 
+use verify::Verdict;
 pub use verify::{Refuted, verify};
 
 use crate::linear_program::{FEASIBLE, Feasibility, Kind, Program, System};
@@ -121,6 +121,9 @@ struct Search<'a> {
     lu: Lu,
 }
 
+/// Constants below this share of the largest, scaled, are too small for the claim that a list of solutions is complete.
+const TINY: f64 = 1e-7;
+
 /// A solution by its basis.
 struct Answer {
     z: Vec<f64>,
@@ -132,7 +135,7 @@ struct Answer {
 impl<'a> Search<'a> {
     fn new(problem: &'a MixedLcp, settings: &'a Settings, watch: &'a mut dyn FnMut(Progress)) -> Self {
         let n = problem.size();
-        let (r, c) = scale::two_sided(problem.matrix());
+        let (r, c) = scaling::two_sided(problem.matrix());
         let size = (0..n).fold(0.0f64, |m, i| m.max((r[i] * problem.vector()[i]).abs()));
         let unit = if size > 0.0 { scaling::power_of_two(size) } else { 1.0 };
         let m = Matrix::from_fn(n, n, |i, j| r[i] * problem.matrix()[(i, j)] * c[j]);
@@ -383,7 +386,7 @@ impl<'a> Search<'a> {
             };
             return Report { residual, solution: z, ..outcome(Status::Solved, certificate) };
         }
-        let complete = self.limit.is_none() && self.doubtful == 0;
+        let complete = self.limit.is_none() && self.doubtful == 0 && !self.has_tiny_constants();
         if let Some(first) = self.pieces.first() {
             let (residual, solution) = (first.residual, first.point.clone());
             let status = match self.pieces.len() {
@@ -412,18 +415,31 @@ impl<'a> Search<'a> {
         let Some(mut proof) = Self::proof(&mut self.tree) else {
             return undecided("the tree has open nodes".to_owned());
         };
-        match verify(self.problem, &proof) {
-            Ok(radius) if radius >= self.settings.reach * self.largest => {
+        match verify::check(self.problem, &proof) {
+            Ok(Verdict { radius, excess }) if radius.is_finite() && excess > verify::ROUNDING => {
+                undecided(format!(
+                    "no solution with sum |z| below {radius:e}, but there may be one beyond: a leaf leans on entries \
+                     of M'y of {excess:.1e} times what makes them up"
+                ))
+            }
+            Ok(Verdict { radius, .. }) if radius >= self.settings.reach * self.largest => {
                 proof.radius = radius;
                 outcome(Status::NoSolution, Certificate::NoSolution(proof))
             }
-            Ok(radius) => undecided(format!(
+            Ok(Verdict { radius, .. }) => undecided(format!(
                 "no solution with sum |z| below {radius:e}, but that is not far enough: {:e} times the largest \
                  met ({:e}) is asked for",
                 self.settings.reach, self.largest
             )),
             Err(refuted) => undecided(format!("the proof found does not hold: {refuted}")),
         }
+    }
+
+    /// Constants so small beside the largest that what they decide cannot be told from rounding.
+    fn has_tiny_constants(&self) -> bool {
+        let sizes = || self.r.iter().zip(self.problem.vector()).map(|(r, q)| (r * q).abs());
+        let largest = sizes().fold(0.0, f64::max);
+        sizes().any(|size| size > 0.0 && size < TINY * largest)
     }
 
     /// Open pairs with both sides positive at the vertex, the most violated first.

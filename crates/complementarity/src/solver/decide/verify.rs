@@ -151,6 +151,23 @@ impl Sum {
 /// Checks a proof against the problem as posed; returns the radius within which it holds (`sum |z_j|`;
 /// infinite: everywhere), and refuses a proof that claims a larger one.
 pub fn verify(problem: &MixedLcp, proof: &Proof) -> Result<f64, Refuted> {
+    check(problem, proof).map(|verdict| verdict.radius)
+}
+
+/// Entries of `M'y` on the wrong side by more than this share of `max |y| sum_i |M_ij|` are no rounding: with a
+/// finite radius a solution may lie beyond. (Proofs of problems without solution stay below 2e-15; those that
+/// overlook a far solution of a nearly singular matrix are above 7e-15.)
+pub(super) const ROUNDING: f64 = 4e-15;
+
+/// How far a proof holds.
+pub(super) struct Verdict {
+    pub radius: f64,
+    /// Largest entry of `M'y` on the wrong side, relative as in [`ROUNDING`].
+    pub excess: f64,
+}
+
+pub(super) fn check(problem: &MixedLcp, proof: &Proof) -> Result<Verdict, Refuted> {
+    let mut excess = 0.0f64;
     let n = problem.size();
     let (mut z_fixed, mut w_fixed) = (vec![false; n], vec![false; n]);
     // branches above the present node: the pair, and whether its second child is being read
@@ -174,7 +191,9 @@ pub fn verify(problem: &MixedLcp, proof: &Proof) -> Result<f64, Refuted> {
                 path.push((pair, false));
             }
             ProofNode::Leaf { y } => {
-                radius = radius.min(leaf(problem, node, y, &z_fixed, &w_fixed, &mut columns)?);
+                let found = leaf(problem, node, y, &z_fixed, &w_fixed, &mut columns)?;
+                radius = radius.min(found.radius);
+                excess = excess.max(found.excess);
                 complete = loop {
                     match path.last_mut() {
                         None => break true,
@@ -201,7 +220,7 @@ pub fn verify(problem: &MixedLcp, proof: &Proof) -> Result<f64, Refuted> {
     if !matches!(proof.radius.partial_cmp(&radius), Some(o) if o.is_le()) {
         return Err(Refuted::Radius { claimed: proof.radius, found: radius });
     }
-    Ok(radius)
+    Ok(Verdict { radius, excess })
 }
 
 /// The radius within which `y` shows the leaf empty.
@@ -212,7 +231,7 @@ fn leaf(
     z_fixed: &[bool],
     w_fixed: &[bool],
     columns: &mut [Sum],
-) -> Result<f64, Refuted> {
+) -> Result<Verdict, Refuted> {
     let n = problem.size();
     if y.len() != n {
         return Err(Refuted::Size { node, found: y.len(), expected: n });
@@ -236,7 +255,8 @@ fn leaf(
     if !(gap > 0.0 && gap.is_finite() && error.is_finite()) {
         return Err(Refuted::NoContradiction { node, value, error });
     }
-    let mut violation = 0.0f64;
+    let (mut violation, mut excess) = (0.0f64, 0.0f64);
+    let largest = y.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     for j in (0..n).filter(|&j| !z_fixed[j]) {
         let (value, error) = columns[j].value();
         if !(value.is_finite() && error.is_finite()) {
@@ -245,9 +265,14 @@ fn leaf(
         // -c_j = (M' y)_j at most
         let side = if problem.complementary()[j] { value } else { value.abs() };
         violation = violation.max((side + error) * (1.0 + 4.0 * U));
+        let makes_up: f64 = (0..n).map(|i| problem.matrix()[(i, j)].abs()).sum();
+        if side > 0.0 && makes_up > 0.0 {
+            excess = excess.max(side / (largest * makes_up));
+        }
     }
     // rounded towards zero
-    Ok(if violation > 0.0 { gap / violation * (1.0 - 16.0 * U) } else { f64::INFINITY })
+    let radius = if violation > 0.0 { gap / violation * (1.0 - 16.0 * U) } else { f64::INFINITY };
+    Ok(Verdict { radius, excess })
 }
 
 #[cfg(test)]

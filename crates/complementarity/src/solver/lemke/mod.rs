@@ -209,7 +209,7 @@ impl Lemke {
                 self.scratch[i] = 1.0;
             }
             self.wanted.extend((0..n).filter(|&i| self.scratch[i] > 0.0));
-            if self.accept_basis(lcp, &mut outcome) {
+            if self.is_feasible(lcp) && self.accept_basis(lcp, &mut outcome) {
                 return outcome;
             }
         }
@@ -278,6 +278,23 @@ impl Lemke {
             solution: self.best.clone(),
             certificate,
         }
+    }
+
+    /// Whether the basis `wanted` has the right signs, in scaled units: a guess is not accepted for a small residual
+    /// alone, which in other units than the problem's may be a large one.
+    fn is_feasible(&mut self, lcp: &Lcp) -> bool {
+        self.z.clear();
+        self.z.resize(lcp.size(), 0.0);
+        if self.basis.solve(lcp.matrix(), lcp.vector(), &self.d, &self.wanted, &mut self.z).is_err() {
+            return false;
+        }
+        let scaled = |i: usize| self.z[i] / (self.d[i] * self.q_scale);
+        let largest = self.wanted.iter().fold(1.0f64, |m, &i| m.max(scaled(i).abs()));
+        let least = -self.settings.tie_tolerance * largest;
+        self.wanted.iter().all(|&i| scaled(i) >= least)
+            && (0..lcp.size()).filter(|i| self.wanted.binary_search(i).is_err()).all(|i| {
+                self.d[i] * (dot(lcp.matrix().row(i), &self.z) + lcp.vector()[i]) / self.q_scale >= least
+            })
     }
 
     /// Solves the basis `wanted` afresh and keeps its solution if it is the best so far.
