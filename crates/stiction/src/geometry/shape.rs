@@ -133,7 +133,7 @@ impl Shape {
     /// Name, as scenes write it.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::HalfSpace => "half-space",
+            Self::HalfSpace => "half_space",
             Self::Sphere { .. } => "sphere",
             Self::Ellipsoid { .. } => "ellipsoid",
             Self::Capsule { .. } => "capsule",
