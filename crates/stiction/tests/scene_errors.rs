@@ -238,11 +238,11 @@ fn planar_scenes_have_planar_shapes_and_joints_and_others_do_not() {
         &planar(
             "[[body]]\nname = 'b'\nmass = 1\ninertia = 1\nshape = §{ capsule = { radius = 1, half_length = 1 } }",
         ),
-        "a capsule cannot be used in a planar scene",
+        "shape capsule cannot be used in a planar scene",
     );
     check(
         "[[body]]\nname = 'b'\nmass = 1\ninertia = [1, 1, 1]\nshape = §{ ellipse = { semi_axes = [1, 2] } }",
-        "a ellipse cannot be used in a spatial scene",
+        "shape ellipse cannot be used in a spatial scene",
     );
     check(
         &planar("[[body]]\nname = 'b'\njoint = §'free'\nmass = 1\ninertia = 1"),

@@ -97,7 +97,7 @@ pub enum InvalidShape {
         vertex: usize,
     },
     /// The shape belongs to the other kind of scene.
-    #[error("a {shape} cannot be used in a {scene} scene")]
+    #[error("shape {shape} cannot be used in a {scene} scene")]
     Scene {
         /// Name of the shape.
         shape: &'static str,
