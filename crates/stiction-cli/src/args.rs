@@ -14,6 +14,7 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Solve(Solve),
+    Check(Check),
 }
 
 /// Solve a complementarity or friction problem from a file.
@@ -56,6 +57,15 @@ pub struct Solve {
     /// No progress, and only the line with the outcome.
     #[arg(long)]
     pub quiet: bool,
+}
+
+/// Check a scene file and say what it holds.
+///
+/// Faults are one line each, file:line:column: message. Exit code: 0 the scene is valid, 2 it is not.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The scene, TOML.
+    pub scene: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

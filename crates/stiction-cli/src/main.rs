@@ -4,6 +4,7 @@
 //! was reached, 2 the input or the command line is wrong. Errors are one line on standard error.
 
 mod args;
+mod check;
 mod progress;
 mod solve;
 
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::try_parse() {
         Ok(arguments) => match arguments.command {
             Command::Solve(arguments) => solve::run(&arguments),
+            Command::Check(arguments) => check::run(&arguments),
         },
         Err(e) if e.use_stderr() => Err(InputError(usage(&e))),
         Err(help) => print(&help.to_string()).map(|()| ExitCode::SUCCESS),

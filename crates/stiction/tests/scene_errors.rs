@@ -71,7 +71,7 @@ fn unknown_choices_are_answered_with_the_nearest_one() {
     check("[record]\ntables = ['bodies', §'contact']", "unknown choice 'contact', did you mean 'contacts'?");
     check(
         "friction_rule = §'xyz'",
-        "unknown choice 'xyz', expected one of geometric_mean, arithmetic_mean, harmonic_mean, minimum, maximum",
+        "unknown choice 'xyz', expected one of geometric_mean, average, product, minimum, maximum",
     );
 }
 
@@ -135,17 +135,17 @@ fn numbers_out_of_range_say_what_was_expected() {
         "sides is 5, expected an even number from 4 to 1000",
     );
     check("[record]\ninterval = §1e-4", "interval is 0.0001, expected at least the step, 0.001");
-    check("[[material]]\nname = 'm'\npoisson = §0.6", "poisson is 0.6, expected a number from 0 to 0.5");
-    check("[[material]]\nname = 'm'\nfriction = §-0.1", "friction is -0.1, expected 0 or more");
+    check("[[material]]\nname = 'm'\npoisson = §0.6", "poisson is 0.6, expected above -1 and at most 0.5");
+    check("[[material]]\nname = 'm'\nfriction = §-0.1", "friction is -0.1, expected at least 0 and finite");
     check(
         "[[body]]\nname = 'b'\nmass = 1\nshape = { box = { half = §[1, 0, 1] } }",
-        "half has a number that is not above 0",
+        "half[1] must be positive and finite, but is 0",
     );
     check("gravity = §[0, -9.81]", "gravity has 2 numbers, expected a list of 3");
     check("planar = true\ngravity = §[0, 0, -9.81]", "gravity has 3 numbers, expected a list of 2");
     check(
         "[[material]]\nname = 'm'\nlaw = { half_space = { elements = §0, spacing = 1 } }",
-        "elements is 0, expected 1 to 200",
+        "elements is 0: 0 rows of deformation, expected 1 to 5000",
     );
     check(
         "[[material]]\nname = 'm'\nlaw = §{ kelvin_voigt = { stiffness = 1 } }",
@@ -235,12 +235,14 @@ fn links_form_trees() {
 #[test]
 fn planar_scenes_have_planar_shapes_and_joints_and_others_do_not() {
     check(
-        &planar("[[body]]\nname = 'b'\nmass = 1\ninertia = 1\nshape = §{ sphere = { radius = 1 } }"),
-        "a shape in space in a planar scene, expected half_space, ellipse or polygon",
+        &planar(
+            "[[body]]\nname = 'b'\nmass = 1\ninertia = 1\nshape = §{ capsule = { radius = 1, half_length = 1 } }",
+        ),
+        "shape capsule cannot be used in a planar scene",
     );
     check(
         "[[body]]\nname = 'b'\nmass = 1\ninertia = [1, 1, 1]\nshape = §{ ellipse = { semi_axes = [1, 2] } }",
-        "a planar shape in a scene that is not planar, expected a shape in space, or planar = true",
+        "shape ellipse cannot be used in a spatial scene",
     );
     check(
         &planar("[[body]]\nname = 'b'\njoint = §'free'\nmass = 1\ninertia = 1"),
@@ -255,21 +257,28 @@ fn planar_scenes_have_planar_shapes_and_joints_and_others_do_not() {
             "[[body]]\nname = 'b'\nmass = 1\nshape = {{ polygon = {{ vertices = §{corners} }} }}"
         ))
     };
-    let message =
-        "corners of a polygon, expected at least 3, convex, counter-clockwise, none on a straight line";
-    for corners in [
-        "[]",
-        "[[0, 0], [1, 0]]",
-        "[[0, 0], [0, 1], [1, 0]]",
-        "[[0, 0], [1, 0], [2, 0], [0, 1]]",
-        "[[0, 0], [2, 0], [1, 0.1], [0, 2]]",
-        "[[0, 0], [0, 0], [1, 0], [0, 1]]",
+    for (corners, message) in [
+        ("[]", ": 0 given, but 3 to 5000 are needed"),
+        ("[[0, 0], [1, 0]]", ": 2 given, but 3 to 5000 are needed"),
+        ("[[0, 0], [0, 1], [1, 0]]", "[1] is not a corner of a convex polygon given counter-clockwise"),
+        (
+            "[[0, 0], [1, 0], [2, 0], [0, 1]]",
+            "[1] is not a corner of a convex polygon given counter-clockwise",
+        ),
+        (
+            "[[0, 0], [2, 0], [1, 0.1], [0, 2]]",
+            "[2] is not a corner of a convex polygon given counter-clockwise",
+        ),
+        (
+            "[[0, 0], [0, 0], [1, 0], [0, 1]]",
+            "[1] is not a corner of a convex polygon given counter-clockwise",
+        ),
     ] {
-        check(&polygon(corners), message);
+        check(&polygon(corners), &format!("vertices{message}"));
     }
     check(
         "[[body]]\nname = 'b'\nmass = 1\ninertia = [1, 1, 1]\nshape = { polytope = { vertices = §[[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]] } }",
-        "corners of a polytope, expected at least 4 that are not in one plane",
+        "vertices: all within 0 of a plane; a polytope needs a volume",
     );
 }
 
@@ -382,6 +391,17 @@ fn every_contact_has_one_law() {
     );
     check("[[material]]\nname = 'a'\n[[pair]]\nmaterials = §['a']", "a pair of 1, expected two names");
     check("[[pair]]\nfriction = §1", "a pair of nothing, expected materials or bodies");
+}
+
+#[test]
+fn shapes_that_cannot_be_compared_must_not_meet() {
+    let text = "[[world]]\nname = 'g'\nshape = 'half_space'\n[[body]]\nname = §'b'\nmass = 1\ninertia = [1, 1, 1]\nshape = 'half_space'\n";
+    check(
+        text,
+        "'b' and 'g': contact of a half_space with a half_space is not supported, expected a pair with collide = false",
+    );
+    let apart = text.replace('§', "") + "[[pair]]\nbodies = ['b', 'g']\ncollide = false\n";
+    assert!(Scene::from_toml("s.toml", &apart).is_ok());
 }
 
 #[test]

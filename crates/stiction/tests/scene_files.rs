@@ -202,3 +202,16 @@ torque = { points = [{ time = 0, value = [0, 0, 0] }, { time = 2, value = [0, 4,
     assert_eq!(scene.loads[0].torque.at(1.0), [0.0, 2.0, 0.0]);
     assert_eq!(scene.loads[0].axes, Axes::Body);
 }
+
+#[test]
+fn polytopes_and_planar_boxes_have_the_mass_of_their_shape() {
+    let scene = from(
+        "[[body]]\nname = 'p'\ndensity = 6\nshape = { polytope = { vertices = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]] } }\n",
+    );
+    let inertia = &scene.bodies[0].link.inertia;
+    assert!((inertia.mass - 1.0).abs() < 1e-14 && (inertia.center[2] - 0.25).abs() < 1e-14, "{inertia:?}");
+    let flat =
+        from("planar = true\n[[body]]\nname = 'b'\ndensity = 3\nshape = { box = { half = [1, 0.5] } }\n");
+    let inertia = &flat.bodies[0].link.inertia;
+    assert!((inertia.mass - 6.0).abs() < 1e-14 && (inertia.tensor[2][2] - 2.5).abs() < 1e-14, "{inertia:?}");
+}

@@ -13,7 +13,7 @@
 
 use super::half_space::{Directions, Grid, compliance_matrix};
 use super::invalid::{InvalidContact, check};
-use super::law::{Influence, Law, MOST_ROWS, PatchDamping};
+use super::law::{Influence, Law, PatchDamping};
 use super::material::Pair;
 use complementarity::eigen::symmetric_eigen;
 use complementarity::matrix::{Matrix, dot};
@@ -176,20 +176,13 @@ impl Compliance {
 
 /// Eigenvalues and vectors of `Xi`, once its size is known to be in range.
 fn decompose(grid: &Grid, pair: &Pair, influence: Influence) -> Result<(Vec<f64>, Matrix), InvalidContact> {
-    let edge = match grid.directions {
-        Directions::Planar => grid.elements,
-        Directions::Spatial => grid.elements.saturating_mul(grid.elements),
-    };
-    let rows = edge.saturating_mul(grid.directions.count());
-    if rows == 0 || rows > MOST_ROWS {
-        return Err(InvalidContact::Elements { elements: grid.elements, rows, most: MOST_ROWS });
-    }
+    grid.validate()?;
     if pair.normal == 0.0 {
         return Err(InvalidContact::NeitherDeforms);
     }
     let (values, vectors) = symmetric_eigen(&compliance_matrix(grid, pair, influence))
         .ok_or(InvalidContact::NotPositive { smallest: f64::NAN, largest: f64::NAN })?;
-    let (smallest, largest) = (values[0], values[rows - 1]);
+    let (smallest, largest) = (values[0], values[grid.rows() - 1]);
     if smallest > LEAST_EIGENVALUE * largest {
         Ok((values, vectors))
     } else {

@@ -19,7 +19,9 @@
 //! Corrections to Appendix A: the diagonal of nn has no `pi` (with it `Xi` is indefinite for every
 //! `n_s >= 2`), and to, ot carry the factor `nu` of Cerruti's solution.
 
+use super::invalid::InvalidContact;
 use super::law::Influence;
+use super::law::MOST_ROWS;
 use super::material::Pair;
 use complementarity::matrix::Matrix;
 use std::f64::consts::PI;
@@ -61,6 +63,19 @@ impl Grid {
             Directions::Planar => self.elements,
             Directions::Spatial => self.elements * self.elements,
         }
+    }
+
+    /// Whether the patch has elements, and no more rows than [`MOST_ROWS`].
+    pub fn validate(&self) -> Result<(), InvalidContact> {
+        let count = match self.directions {
+            Directions::Planar => self.elements,
+            Directions::Spatial => self.elements.saturating_mul(self.elements),
+        };
+        let rows = count.saturating_mul(self.directions.count());
+        if (1..=MOST_ROWS).contains(&rows) {
+            return Ok(());
+        }
+        Err(InvalidContact::Elements { elements: self.elements, rows, most: MOST_ROWS })
     }
 
     /// Rows of the compliance matrix: element by element n, t(, o).

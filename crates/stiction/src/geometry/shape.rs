@@ -97,7 +97,7 @@ pub enum InvalidShape {
         vertex: usize,
     },
     /// The shape belongs to the other kind of scene.
-    #[error("a {shape} cannot be used in a {scene} scene")]
+    #[error("shape {shape} cannot be used in a {scene} scene")]
     Scene {
         /// Name of the shape.
         shape: &'static str,
@@ -133,7 +133,7 @@ impl Shape {
     /// Name, as scenes write it.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::HalfSpace => "half-space",
+            Self::HalfSpace => "half_space",
             Self::Sphere { .. } => "sphere",
             Self::Ellipsoid { .. } => "ellipsoid",
             Self::Capsule { .. } => "capsule",

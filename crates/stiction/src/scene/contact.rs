@@ -1,7 +1,7 @@
 //! Materials, and what holds where two of them meet.
 
 use super::model::{Owner, Scene};
-use crate::contact::Law;
+use crate::contact::{self, FrictionRule, Law};
 use crate::dynamics::Joint;
 
 /// What a shape is made of.
@@ -11,7 +11,7 @@ pub struct Material {
     pub name: String,
     /// Young's modulus, Pa; `None`: does not deform.
     pub young: Option<f64>,
-    /// Poisson's ratio, 0 to 0.5.
+    /// Poisson's ratio, above -1, to 0.5.
     pub poisson: f64,
     /// Coefficient of friction against itself.
     pub friction: f64,
@@ -21,33 +21,11 @@ pub struct Material {
     pub law: Law,
 }
 
-/// How the coefficients of friction of two materials combine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FrictionRule {
-    /// `sqrt(a b)`; the default.
-    GeometricMean,
-    /// `(a + b) / 2`.
-    ArithmeticMean,
-    /// `2 a b / (a + b)`.
-    HarmonicMean,
-    /// The smaller.
-    Minimum,
-    /// The larger.
-    Maximum,
-}
-
-impl FrictionRule {
-    /// The coefficient of two materials with `a` and `b`.
-    pub fn combine(self, a: f64, b: f64) -> f64 {
-        match self {
-            // exactly a for like materials, where a root would round
-            _ if a == b => a,
-            Self::GeometricMean => (a * b).sqrt(),
-            Self::ArithmeticMean => 0.5 * (a + b),
-            Self::HarmonicMean => 2.0 * a * b / (a + b),
-            Self::Minimum => a.min(b),
-            Self::Maximum => a.max(b),
-        }
+impl Material {
+    /// What contacts need of it; infinitely stiff without Young's modulus.
+    pub fn elastic(&self) -> contact::Material {
+        let young = self.young.unwrap_or(f64::INFINITY);
+        contact::Material { young, poisson: self.poisson, friction: self.friction }
     }
 }
 

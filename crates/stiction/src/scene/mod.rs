@@ -10,7 +10,6 @@
 mod contact;
 mod error;
 mod keys;
-mod mass;
 mod model;
 mod raw;
 mod read;
@@ -18,7 +17,8 @@ mod settings;
 mod start;
 mod summary;
 
-pub use contact::{ContactRule, FrictionRule, Material, Pair, PairOf};
+pub use crate::contact::FrictionRule;
+pub use contact::{ContactRule, Material, Pair, PairOf};
 pub use error::{Fault, Place, SceneError};
 pub use model::{Axes, Body, Course, End, Load, Motor, Owner, Part, Scene, Spring, WorldPart};
 pub use settings::{FrictionKind, GapLevel, RecordSettings, StepSettings, Table};

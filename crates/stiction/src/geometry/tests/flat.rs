@@ -81,6 +81,6 @@ fn polygons_touch_the_half_plane_with_every_corner_within_the_margin() {
 fn shapes_of_space_are_refused_in_the_plane() {
     let shape = Shape::Capsule { radius: 1.0, half_length: 1.0 };
     let error = Solid::new(&shape, true).unwrap_err();
-    assert_eq!(error.to_string(), "a capsule cannot be used in a planar scene");
+    assert_eq!(error.to_string(), "shape capsule cannot be used in a planar scene");
     assert!(Solid::new(&Shape::Ellipse { semi_axes: [1.0, 1.0] }, false).is_err());
 }

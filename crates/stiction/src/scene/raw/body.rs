@@ -136,7 +136,8 @@ pub struct WorldPart {
     pub angle_deg: Option<At<f64>>,
 }
 
-/// A convex shape in its own coordinates. Planar scenes: half_space, ellipse, polygon; others: the rest.
+/// A convex shape in its own coordinates. Planar scenes: half_space, ellipse, polygon, sphere (a disc), box (a
+/// rectangle); others: all but ellipse and polygon.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Shape {
@@ -168,7 +169,7 @@ pub enum Shape {
     },
     /// About the origin, edges along x, y, z.
     Box {
-        /// Half lengths of the edges, m.
+        /// Half lengths of the edges, m; planar: two.
         half: Numbers,
     },
     /// Convex hull.

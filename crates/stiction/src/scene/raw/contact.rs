@@ -12,7 +12,7 @@ pub struct Material {
     pub name: At<String>,
     /// Young's modulus, Pa; without it the material does not deform.
     pub young: Option<At<f64>>,
-    /// Poisson's ratio, 0 to 0.5; 0.3 by default.
+    /// Poisson's ratio, above -1, to 0.5; 0.3 by default.
     pub poisson: Option<At<f64>>,
     /// kg/m^3 (planar scenes: kg/m^2, of a body one metre deep).
     pub density: Option<At<f64>>,
@@ -83,9 +83,9 @@ pub enum FrictionRule {
     /// sqrt(a b)
     GeometricMean,
     /// (a + b) / 2
-    ArithmeticMean,
-    /// 2 a b / (a + b)
-    HarmonicMean,
+    Average,
+    /// a b
+    Product,
     /// The smaller.
     Minimum,
     /// The larger.

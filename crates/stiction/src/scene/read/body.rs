@@ -2,11 +2,15 @@
 
 use super::Reader;
 use crate::dynamics::{Joint, Link};
-use crate::geometry::Shape;
+use crate::geometry::{InvalidShape, Shape, Solid};
 use crate::scene::raw::{self, At, Numbers};
 use crate::scene::{Body, Material, Part, WorldPart};
-use crate::space::{Pose, cross, dot, sub};
+use crate::space::Pose;
 use std::collections::HashSet;
+use std::ops::Range;
+
+/// What stands in for a shape that is at fault, in any scene.
+const HARMLESS: Shape = Shape::Sphere { radius: 1.0 };
 
 impl Reader<'_> {
     pub fn world(&mut self, raw: &[raw::WorldPart], materials: &mut Vec<Material>) -> Vec<WorldPart> {
@@ -185,75 +189,61 @@ impl Reader<'_> {
     }
 
     pub fn shape(&mut self, given: &At<raw::Shape>) -> Shape {
+        let before = self.faults.len();
+        let shape = self.shape_as_given(given.get());
+        if self.faults.len() > before {
+            return HARMLESS;
+        }
+        if let Err(e) = Solid::new(&shape, self.planar) {
+            self.fault(&place_in_shape(given, &e), e.to_string());
+            return HARMLESS;
+        }
+        shape
+    }
+
+    fn shape_as_given(&mut self, given: &raw::Shape) -> Shape {
         use raw::Shape as Raw;
-        let flat = matches!(given.get(), Raw::Ellipse { .. } | Raw::Polygon { .. });
-        let half_space = matches!(given.get(), Raw::HalfSpace);
-        if !half_space && flat != self.planar {
-            let message = if self.planar {
-                "a shape in space in a planar scene, expected half_space, ellipse or polygon"
-            } else {
-                "a planar shape in a scene that is not planar, expected a shape in space, or planar = true"
-            };
-            self.fault(&given.span(), message);
-            return Shape::HalfSpace;
-        }
-        match given.get() {
+        match given {
             Raw::HalfSpace => Shape::HalfSpace,
-            Raw::Sphere { radius } => Shape::Sphere { radius: self.positive(radius, "radius") },
-            Raw::Ellipsoid { semi_axes } => {
-                Shape::Ellipsoid { semi_axes: self.lengths(semi_axes, "semi_axes") }
+            Raw::Sphere { radius } => Shape::Sphere { radius: *radius.get() },
+            Raw::Ellipsoid { semi_axes } => Shape::Ellipsoid { semi_axes: self.list(semi_axes, "semi_axes") },
+            Raw::Capsule { radius, half_length } => {
+                Shape::Capsule { radius: *radius.get(), half_length: *half_length.get() }
             }
-            Raw::Capsule { radius, half_length } => Shape::Capsule {
-                radius: self.positive(radius, "radius"),
-                half_length: self.positive(half_length, "half_length"),
+            Raw::Cylinder { radius, half_length } => {
+                Shape::Cylinder { radius: *radius.get(), half_length: *half_length.get() }
+            }
+            Raw::Box { half } if self.planar => {
+                let [a, b] = self.list(half, "half");
+                Shape::Box { half: [a, b, 0.5] }
+            }
+            Raw::Box { half } => Shape::Box { half: self.list(half, "half") },
+            Raw::Ellipse { semi_axes } => Shape::Ellipse { semi_axes: self.list(semi_axes, "semi_axes") },
+            Raw::Polytope { vertices } => Shape::Polytope {
+                vertices: vertices.get().iter().map(|v| self.list(v, "a corner")).collect(),
             },
-            Raw::Cylinder { radius, half_length } => Shape::Cylinder {
-                radius: self.positive(radius, "radius"),
-                half_length: self.positive(half_length, "half_length"),
-            },
-            Raw::Box { half } => Shape::Box { half: self.lengths(half, "half") },
-            Raw::Ellipse { semi_axes } => Shape::Ellipse { semi_axes: self.lengths(semi_axes, "semi_axes") },
-            Raw::Polytope { vertices } => self.polytope(vertices),
-            Raw::Polygon { vertices } => self.polygon(vertices),
+            Raw::Polygon { vertices } => {
+                Shape::Polygon { vertices: vertices.get().iter().map(|v| self.list(v, "a corner")).collect() }
+            }
         }
     }
+}
 
-    fn polytope(&mut self, given: &At<Vec<Numbers>>) -> Shape {
-        let vertices: Vec<[f64; 3]> = given.get().iter().map(|v| self.list(v, "a corner")).collect();
-        // the far corner from the first, the far one from that line, the far one from that plane
-        let first = vertices.first().copied().unwrap_or_default();
-        let arms: Vec<[f64; 3]> = vertices.iter().map(|&v| sub(v, first)).collect();
-        let far = |measure: &dyn Fn([f64; 3]) -> f64| {
-            arms.iter().copied().max_by(|&a, &b| measure(a).total_cmp(&measure(b))).unwrap_or_default()
-        };
-        let a = far(&|x| dot(x, x));
-        let b = far(&|x| dot(cross(a, x), cross(a, x)));
-        let c = far(&|x| dot(cross(a, b), x).abs());
-        let size = dot(a, a).sqrt();
-        if vertices.len() < 4 || dot(cross(a, b), c).abs() <= 1e-12 * size.powi(3) {
-            self.fault(&given.span(), "corners of a polytope, expected at least 4 that are not in one plane");
+/// Where the parameter stands that a shape was refused for.
+fn place_in_shape(given: &At<raw::Shape>, error: &InvalidShape) -> Range<usize> {
+    use raw::Shape as Raw;
+    let parameter = if let InvalidShape::Size { parameter, .. } = error { *parameter } else { "" };
+    match given.get() {
+        _ if matches!(error, InvalidShape::Scene { .. }) => given.span(),
+        Raw::HalfSpace => given.span(),
+        Raw::Capsule { half_length, .. } | Raw::Cylinder { half_length, .. }
+            if parameter == "half_length" =>
+        {
+            half_length.span()
         }
-        Shape::Polytope { vertices }
-    }
-
-    fn polygon(&mut self, given: &At<Vec<Numbers>>) -> Shape {
-        let vertices: Vec<[f64; 2]> = given.get().iter().map(|v| self.list(v, "a corner")).collect();
-        let n = vertices.len();
-        let edge = |i: usize| {
-            let (a, b) = (vertices[i % n], vertices[(i + 1) % n]);
-            [b[0] - a[0], b[1] - a[1]]
-        };
-        let turn = |i: usize| {
-            let (e, f) = (edge(i), edge(i + 1));
-            (e[0] * f[1] - e[1] * f[0]).atan2(e[0] * f[0] + e[1] * f[1])
-        };
-        // convex and counter-clockwise: every turn is to the left, and all of them make one round
-        let round: f64 = (0..n).map(turn).sum();
-        if n < 3 || (0..n).any(|i| turn(i) <= 1e-12) || (round - std::f64::consts::TAU).abs() > 1e-6 {
-            let message = "corners of a polygon, expected at least 3, convex, counter-clockwise, none on a straight line";
-            self.fault(&given.span(), message);
-            return Shape::Ellipse { semi_axes: [1.0, 1.0] };
-        }
-        Shape::Polygon { vertices }
+        Raw::Sphere { radius } | Raw::Capsule { radius, .. } | Raw::Cylinder { radius, .. } => radius.span(),
+        Raw::Ellipsoid { semi_axes } | Raw::Ellipse { semi_axes } => semi_axes.span(),
+        Raw::Box { half } => half.span(),
+        Raw::Polytope { vertices } | Raw::Polygon { vertices } => vertices.span(),
     }
 }

@@ -1,25 +1,52 @@
 //! Materials, laws, pairs.
 
 use super::Reader;
-use crate::contact::{Influence, Law, PatchDamping};
+use crate::contact::{Directions, Influence, InvalidContact, Law, PatchDamping};
+use crate::geometry::{Solid, Unsupported, supported};
 use crate::scene::contact::common_law;
 use crate::scene::model::{Owner, Scene};
-use crate::scene::raw::{self, At, File};
-use crate::scene::{FrictionRule, Material, Pair, PairOf};
+use crate::scene::raw::{self, At, File, Numbers};
+use crate::scene::{FrictionRule, Material, Pair, PairOf, Part};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-
-/// Elements along an edge of a patch: its matrix has the square of three times their square.
-const MOST_ELEMENTS: usize = 200;
 
 pub fn rule(raw: raw::FrictionRule) -> FrictionRule {
     match raw {
         raw::FrictionRule::GeometricMean => FrictionRule::GeometricMean,
-        raw::FrictionRule::ArithmeticMean => FrictionRule::ArithmeticMean,
-        raw::FrictionRule::HarmonicMean => FrictionRule::HarmonicMean,
+        raw::FrictionRule::Average => FrictionRule::Average,
+        raw::FrictionRule::Product => FrictionRule::Product,
         raw::FrictionRule::Minimum => FrictionRule::Minimum,
         raw::FrictionRule::Maximum => FrictionRule::Maximum,
     }
+}
+
+/// Where the quantity stands that a law was refused for.
+fn place_in_law(given: &At<raw::Law>, error: &InvalidContact) -> Range<usize> {
+    let field = match error {
+        InvalidContact::Value { field, .. } => field,
+        InvalidContact::Elements { .. } => "elements",
+        InvalidContact::NeitherDeforms | InvalidContact::NotPositive { .. } => "",
+    };
+    let place = match (given.get(), field) {
+        (raw::Law::KelvinVoigt { stiffness, .. }, "normal stiffness" | "tangential stiffness") => {
+            Some(stiffness.span())
+        }
+        (raw::Law::KelvinVoigt { damping, .. }, "normal damping" | "tangential damping") => {
+            damping.as_ref().map(At::span)
+        }
+        (raw::Law::KelvinVoigt { damping_ratio, .. }, "damping ratio") => {
+            damping_ratio.as_ref().map(At::span)
+        }
+        (raw::Law::KelvinVoigt { mass, .. }, "effective mass") => mass.as_ref().map(At::span),
+        (raw::Law::HalfSpace { elements, .. }, "elements") => Some(elements.span()),
+        (raw::Law::HalfSpace { spacing, .. }, "spacing") => Some(spacing.span()),
+        (
+            raw::Law::HalfSpace { damping: Some(raw::PatchDamping::Proportional { time }), .. },
+            "damping time",
+        ) => Some(time.span()),
+        _ => None,
+    };
+    place.unwrap_or_else(|| given.span())
 }
 
 impl Reader<'_> {
@@ -27,16 +54,25 @@ impl Reader<'_> {
         let mut taken = HashSet::new();
         let mut materials = Vec::new();
         for m in raw {
-            materials.push(Material {
+            let mut material = Material {
                 name: self.name(&m.name, "material", &mut taken),
-                young: m.young.as_ref().map(|x| self.positive(x, "young")),
-                poisson: m.poisson.as_ref().map_or(0.3, |x| {
-                    self.number(x, "poisson", |x| (0.0..=0.5).contains(&x), "a number from 0 to 0.5")
-                }),
-                friction: m.friction.as_ref().map_or(0.5, |x| self.not_negative(x, "friction")),
+                young: m.young.as_ref().map(|x| *x.get()),
+                poisson: m.poisson.as_ref().map_or(0.3, |x| *x.get()),
+                friction: m.friction.as_ref().map_or(0.5, |x| *x.get()),
                 density: m.density.as_ref().map(|x| self.positive(x, "density")),
                 law: m.law.as_ref().map_or(Law::Rigid, |l| self.law(l)),
-            });
+            };
+            // one fault at a time; what is at fault is made harmless
+            while let Err(e) = material.elastic().validate() {
+                let field = if let InvalidContact::Value { field, .. } = e { field } else { "" };
+                let given = match field {
+                    "young" => (material.young.take(), &m.young).1,
+                    "poisson" => (std::mem::replace(&mut material.poisson, 0.3), &m.poisson).1,
+                    _ => (std::mem::replace(&mut material.friction, 0.5), &m.friction).1,
+                };
+                self.fault(&given.as_ref().map_or(m.name.span(), At::span), e.to_string());
+            }
+            materials.push(material);
         }
         materials
     }
@@ -66,59 +102,64 @@ impl Reader<'_> {
     }
 
     fn law(&mut self, given: &At<raw::Law>) -> Law {
+        let before = self.faults.len();
+        let law = self.law_as_given(given);
+        if self.faults.len() > before {
+            return Law::Rigid;
+        }
+        let directions = if self.planar { Directions::Planar } else { Directions::Spatial };
+        let valid = law.and_then(|law| {
+            law.validate()?;
+            law.grid(directions).validate()?;
+            Ok(law)
+        });
+        valid.unwrap_or_else(|e| {
+            self.fault(&place_in_law(given, &e), e.to_string());
+            Law::Rigid
+        })
+    }
+
+    fn law_as_given(&mut self, given: &At<raw::Law>) -> Result<Law, InvalidContact> {
         match given.get() {
-            raw::Law::Rigid => Law::Rigid,
+            raw::Law::Rigid => Ok(Law::Rigid),
             raw::Law::KelvinVoigt { stiffness, damping, damping_ratio, mass } => {
-                let stiffness = match stiffness.get().as_slice() {
-                    &[k] if k > 0.0 => [k, k],
-                    _ => self.lengths(stiffness, "stiffness"),
-                };
-                let damping = match (damping, damping_ratio, mass) {
+                let stiffness = self.both(stiffness, "stiffness");
+                match (damping, damping_ratio, mass) {
                     (Some(c), None, None) => {
-                        let damping = match c.get().as_slice() {
-                            &[both] => [both, both],
-                            _ => self.list(c, "damping"),
-                        };
-                        if damping.iter().any(|&c| c < 0.0) {
-                            self.fault(&c.span(), "damping has a number below 0");
-                        }
-                        damping
+                        Ok(Law::KelvinVoigt { stiffness, damping: self.both(c, "damping") })
                     }
                     (None, Some(ratio), Some(mass)) => {
-                        let (ratio, mass) =
-                            (self.not_negative(ratio, "damping_ratio"), self.positive(mass, "mass"));
-                        stiffness.map(|k| 2.0 * ratio * k.sqrt() * mass.sqrt())
+                        Law::kelvin_voigt(stiffness, *ratio.get(), *mass.get())
                     }
                     _ => {
-                        self.fault(
-                            &given.span(),
-                            "damping not clear, expected damping, or damping_ratio and mass",
-                        );
-                        [0.0; 2]
+                        let message = "damping not clear, expected damping, or damping_ratio and mass";
+                        self.fault(&given.span(), message);
+                        Ok(Law::Rigid)
                     }
-                };
-                Law::KelvinVoigt { stiffness, damping }
-            }
-            raw::Law::HalfSpace { elements, spacing, influence, damping } => {
-                if !(1..=MOST_ELEMENTS).contains(elements.get()) {
-                    let message = format!("elements is {}, expected 1 to {MOST_ELEMENTS}", elements.get());
-                    self.fault(&elements.span(), message);
-                }
-                Law::HalfSpace {
-                    elements: *elements.get(),
-                    spacing: self.positive(spacing, "spacing"),
-                    influence: match influence {
-                        Some(raw::Influence::PointForce) => Influence::PointForce,
-                        Some(raw::Influence::Rectangle) | None => Influence::Rectangle,
-                    },
-                    damping: match damping {
-                        Some(raw::PatchDamping::Proportional { time }) => {
-                            PatchDamping::Proportional { time: self.not_negative(time, "time") }
-                        }
-                        Some(raw::PatchDamping::Root) | None => PatchDamping::Root,
-                    },
                 }
             }
+            raw::Law::HalfSpace { elements, spacing, influence, damping } => Ok(Law::HalfSpace {
+                elements: *elements.get(),
+                spacing: *spacing.get(),
+                influence: match influence {
+                    Some(raw::Influence::PointForce) => Influence::PointForce,
+                    Some(raw::Influence::Rectangle) | None => Influence::Rectangle,
+                },
+                damping: match damping {
+                    Some(raw::PatchDamping::Proportional { time }) => {
+                        PatchDamping::Proportional { time: *time.get() }
+                    }
+                    Some(raw::PatchDamping::Root) | None => PatchDamping::Root,
+                },
+            }),
+        }
+    }
+
+    /// Normal and tangential, or one number for both.
+    fn both(&mut self, x: &Numbers, what: &str) -> [f64; 2] {
+        match x.get().as_slice() {
+            &[both] => [both, both],
+            _ => self.list(x, what),
         }
     }
 
@@ -198,6 +239,34 @@ impl Reader<'_> {
             self.fault(&list.span(), format!("a pair of {}, expected two names", list.get().len()));
         }
         found.try_into().ok()
+    }
+
+    /// Whether the geometry knows every two shapes that can meet.
+    pub fn shapes_fit(&mut self, file: &File, scene: &Scene) {
+        let owners: Vec<Owner> = (0..scene.bodies.len())
+            .map(Owner::Body)
+            .chain((0..scene.world.len()).map(Owner::World))
+            .collect();
+        let solid = |part: &Part| Solid::new(&part.shape, scene.planar).ok();
+        let solids: Vec<Vec<Option<Solid>>> =
+            owners.iter().map(|&o| scene.parts(o).iter().map(solid).collect()).collect();
+        for (i, &a) in owners.iter().enumerate() {
+            for (j, &b) in owners.iter().enumerate().skip(i + 1) {
+                for (p, x) in scene.parts(a).iter().zip(&solids[i]) {
+                    for (q, y) in scene.parts(b).iter().zip(&solids[j]) {
+                        let (Some(x), Some(y)) = (x, y) else { continue };
+                        if supported(x, y) || scene.contact_rule((a, p.material), (b, q.material)).is_none() {
+                            continue;
+                        }
+                        let [a, b] = [a, b].map(|o| scene.name_of(o));
+                        let why = Unsupported { a: p.shape.name(), b: q.shape.name(), mixed: false };
+                        let message = format!("'{a}' and '{b}': {why}, expected a pair with collide = false");
+                        let raw = file.bodies.iter().find(|r| r.name.get() == a);
+                        self.fault(&raw.map_or(0..0, |r| r.name.span()), message);
+                    }
+                }
+            }
+        }
     }
 
     /// Whether every contact that can arise has one law, and a patch an elastic material.

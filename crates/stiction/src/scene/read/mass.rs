@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::dynamics::Inertia;
-use crate::scene::mass::{moved, of_shape, together};
+use crate::geometry::{combined, mass_properties};
 use crate::scene::raw;
 use crate::scene::{Material, Part};
 use crate::space::{Tensor, inverse_spd};
@@ -61,26 +61,29 @@ impl Reader<'_> {
                 self.fault(&body.name.span(), message);
                 return HARMLESS;
             };
-            let Some(inertia) = of_shape(&part.shape, density) else {
-                let message =
-                    format!("body '{name}' has a half_space or polytope, expected mass and inertia for it");
+            let Some(inertia) = mass_properties(&part.shape, density, self.planar) else {
+                let message = format!("body '{name}' has a half_space, expected mass and inertia for it");
                 self.fault(&body.name.span(), message);
                 return HARMLESS;
             };
-            masses.push(moved(&inertia, &part.pose));
+            masses.push((inertia, part.pose));
         }
-        let mut sum = together(&masses, self.planar);
-        if let Some(mass) = mass {
-            let factor = mass / sum.mass;
-            sum = Inertia { mass, center: sum.center, tensor: sum.tensor.map(|r| r.map(|x| factor * x)) };
-        }
-        let finite = sum.mass.is_finite() && sum.tensor.iter().flatten().all(|x| x.is_finite());
-        if !finite || inverse_spd(&sum.tensor).is_none() {
+        let sum = combined(&masses).map(|sum| {
+            let mut tensor = sum.tensor;
+            if self.planar {
+                let about_z = tensor[2][2];
+                tensor = HARMLESS.tensor.map(|row| row.map(|x| about_z * x));
+            }
+            let factor = mass.map_or(1.0, |m| m / sum.mass);
+            let tensor = tensor.map(|row| row.map(|x| factor * x));
+            Inertia { mass: mass.unwrap_or(sum.mass), center: sum.center, tensor }
+        });
+        let finite = |i: &Inertia| i.tensor.iter().flatten().chain(&i.center).all(|x| x.is_finite());
+        sum.filter(|i| finite(i) && inverse_spd(&i.tensor).is_some()).unwrap_or_else(|| {
             let message = format!("body '{name}' is too small or too large: its inertia is out of range");
             self.fault(&body.name.span(), message);
-            return HARMLESS;
-        }
-        sum
+            HARMLESS
+        })
     }
 
     /// A tensor from [xx, yy, zz], [xx, yy, zz, xy, xz, yz] or, in a planar scene, one number.

@@ -120,6 +120,7 @@ impl Reader<'_> {
         scene.springs = self.springs(&file.springs, &scene, &names);
         scene.motors = self.motors(&file.motors, &scene, &names);
         if self.faults.is_empty() {
+            self.shapes_fit(file, &scene);
             self.laws_fit(file, &scene);
         }
         scene

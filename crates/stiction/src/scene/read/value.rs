@@ -54,18 +54,6 @@ impl Reader<'_> {
         }
     }
 
-    /// `N` positive numbers; ones in the place of others.
-    pub fn lengths<const N: usize>(&mut self, x: &Numbers, what: &str) -> [f64; N] {
-        let list = self.list::<N>(x, what);
-        if list.iter().all(|&l| l > 0.0) {
-            return list;
-        }
-        if x.get().as_slice().len() == N {
-            self.fault(&x.span(), format!("{what} has a number that is not above 0"));
-        }
-        [1.0; N]
-    }
-
     /// A unit vector along the one given.
     pub fn axis(&mut self, x: &Numbers) -> Vector {
         let axis = self.vector(x, "axis");

@@ -1,0 +1,18 @@
+//! `stiction check`: a scene file read, validated and told in a few lines.
+
+use crate::args::Check;
+use crate::{InputError, print};
+use std::io::{self, Write};
+use std::process::ExitCode;
+use stiction::scene::{Scene, summary};
+
+pub fn run(arguments: &Check) -> Result<ExitCode, InputError> {
+    match Scene::read(&arguments.scene) {
+        Ok(scene) => print(&summary(&scene)).map(|()| ExitCode::SUCCESS),
+        Err(faults) => {
+            // one line a fault, as compilers write them; nobody is left to tell if this fails
+            let _ = writeln!(io::stderr(), "{faults}");
+            Ok(ExitCode::from(2))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `stiction check` as a program: every scene of `scenes/`, and what it says of wrong ones.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn check(file: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stiction")).arg("check").arg(file).output().unwrap()
+}
+
+fn scenes(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            scenes(&path, found);
+        } else if path.extension().is_some_and(|e| e == "toml") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_scene_passes_and_is_summed_up() {
+    let mut files = Vec::new();
+    scenes(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes"), &mut files);
+    assert!(files.len() >= 16, "{files:?}");
+    for file in files {
+        let out = check(&file);
+        let text = String::from_utf8(out.stdout).unwrap();
+        assert!(out.status.code() == Some(0) && out.stderr.is_empty(), "{file:?}");
+        assert!(text.contains("of freedom") && text.contains("can touch"), "{text}");
+    }
+}
+
+#[test]
+fn faults_are_pointed_at_one_a_line() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("misspelt.toml");
+    std::fs::write(&file, "gravitiy = [0, 0, -1]\n[step]\n  hh = 1\n").unwrap();
+    let out = check(&file);
+    let name = file.display();
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(2), 0));
+    assert_eq!(
+        String::from_utf8(out.stderr).unwrap(),
+        format!(
+            "{name}:1:1: unknown key 'gravitiy', did you mean 'gravity'?\n{name}:3:3: unknown key 'hh', did you mean 'h'?\n"
+        )
+    );
+}
+
+#[test]
+fn a_missing_file_is_named_in_one_line() {
+    let out = check(Path::new("no/such/scene.toml"));
+    let text = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text.starts_with("no/such/scene.toml: ") && text.lines().count() == 1, "{text}");
+}
