@@ -21,6 +21,7 @@ use crate::state::{ContactId, Memory, State};
 use assemble::Rows;
 use complementarity::problem::{Friction, FrictionProblem};
 use complementarity::residual::{self, Residual};
+use complementarity::solver::interior_point;
 use complementarity::solver::lemke::{End, Lemke};
 use detect::Detector;
 
@@ -107,8 +108,10 @@ pub struct Energy {
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepReport {
-    /// Pivots of Lemke's method, all parts of the step together.
-    pub pivots: usize,
+    /// Pivots and Newton steps, all parts of the step together.
+    pub iterations: usize,
+    /// Contact problems that Lemke's method did not solve and the interior-point method did.
+    pub by_interior_point: usize,
     /// Worst residual of its parts, by the judge.
     pub residual: Residual,
     /// Parts it was cut into; 1 unless an attempt failed.
@@ -137,6 +140,9 @@ pub struct Stepper {
     after: Vec<f64>,
 }
 
+/// Covering vectors of Lemke's method before the interior point is asked.
+const STARTS: usize = 2;
+
 /// Gaps up to this are closed where the law is about speeds, m.
 const CLOSED: f64 = 1e-9;
 
@@ -150,6 +156,7 @@ impl Stepper {
         let detector = Detector::new(&scene)?;
         let mut lemke = Lemke::default();
         lemke.settings.tolerance = scene.step.tolerance;
+        lemke.settings.starts = STARTS;
         Ok(Self {
             kinematics: Kinematics::new(&system),
             mass: MassMatrix::new(&system),
@@ -201,13 +208,20 @@ impl Stepper {
         }
     }
 
-    /// One step of the scene's `h`. A contact problem that is not solved is tried again with half the step,
+    /// One step of the scene's `h`. A contact problem that Lemke's method does not solve goes to the interior-point
+    /// method; one that neither solves is tried again with half the step,
     /// as often as the scene allows; the report says so.
     pub fn step(&mut self, state: &mut State) -> Result<StepReport, Failed> {
         let (h, start) = (self.scene.step.h, state.clone());
         let none = Residual { absolute: 0.0, relative: 0.0 };
-        let mut report =
-            StepReport { pivots: 0, residual: none, parts: 0, friction_loss: 0.0, damping_loss: 0.0 };
+        let mut report = StepReport {
+            iterations: 0,
+            by_interior_point: 0,
+            residual: none,
+            parts: 0,
+            friction_loss: 0.0,
+            damping_loss: 0.0,
+        };
         // time left, in units of the smallest part 2^-level h
         let (mut level, mut left) = (0, 1u64);
         while left > 0 {
@@ -316,20 +330,33 @@ impl Stepper {
         let same = self.detector.contacts.iter().map(|c| c.id).eq(self.warm.0.iter().copied());
         let warm = same.then_some(&self.warm.1[..]);
         let outcome = self.lemke.solve(&converted.problem, warm, &mut |_| ());
-        report.pivots += outcome.pivots;
-        let lambda = converted.forces(self.lemke.solution());
-        let judged = residual::friction(&problem, &lambda);
-        if outcome.end != End::Solved || judged.relative > self.scene.step.tolerance {
-            let residual = judged.relative;
-            return Err(Failed::Unsolved { time, h, end: outcome.end, residual });
+        report.iterations += outcome.pivots;
+        let mut lambda = converted.forces(self.lemke.solution());
+        let mut judged = residual::friction(&problem, &lambda);
+        let tolerance = self.scene.step.tolerance;
+        let by_lemke = outcome.end == End::Solved && judged.relative <= tolerance;
+        if !by_lemke {
+            let settings = interior_point::Settings { tolerance, ..Default::default() };
+            let second = interior_point::solve(&converted.problem, &settings, &mut |_| ());
+            report.iterations += second.iterations;
+            if second.solution.len() == converted.problem.size() {
+                lambda = converted.forces(&second.solution);
+                judged = residual::friction(&problem, &lambda);
+            }
+            if judged.relative > tolerance {
+                return Err(Failed::Unsolved { time, h, end: outcome.end, residual: judged.relative });
+            }
+            report.by_interior_point += 1;
         }
         if judged.relative > report.residual.relative {
             report.residual = judged;
         }
         self.warm.0.clear();
-        self.warm.0.extend(self.detector.contacts.iter().map(|c| c.id));
         self.warm.1.clear();
-        self.warm.1.extend_from_slice(self.lemke.active());
+        if by_lemke {
+            self.warm.0.extend(self.detector.contacts.iter().map(|c| c.id));
+            self.warm.1.extend_from_slice(self.lemke.active());
+        }
         report.parts += 1;
         Ok(lambda)
     }
