@@ -5,6 +5,7 @@
 
 mod args;
 mod progress;
+mod run;
 mod solve;
 
 use args::{Arguments, Command};
@@ -18,6 +19,7 @@ struct InputError(String);
 fn main() -> ExitCode {
     let outcome = match Arguments::try_parse() {
         Ok(arguments) => match arguments.command {
+            Command::Run(arguments) => run::run(&arguments),
             Command::Solve(arguments) => solve::run(&arguments),
         },
         Err(e) if e.use_stderr() => Err(InputError(usage(&e))),
