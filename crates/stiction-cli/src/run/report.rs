@@ -23,7 +23,7 @@ pub fn text(o: &Outcome) -> String {
         if s.cut.len() > SHOWN {
             list.push("...".to_owned());
         }
-        lines.push(("cut", format!("{} steps into parts: {}", s.cut.len(), list.join(", "))));
+        lines.push(("cut", format!("{} into parts: {}", steps(s.cut.len()), list.join(", "))));
     }
     let counts = EventKind::ALL.map(|k| format!("{} {}", s.count(k), k.name()));
     lines.push(("events", counts.join(", ")));
@@ -111,9 +111,13 @@ fn outcome_words(o: &Outcome) -> String {
     let (scene, made) = (o.stepper.scene(), o.recorder.summary().steps);
     let name = &scene.name;
     match &o.failure {
-        None => format!("{name}: {made} steps of {} s, t = {:.6} s reached", scene.step.h, o.time),
+        None => format!("{name}: {} of {} s, t = {:.6} s reached", steps(made), scene.step.h, o.time),
         Some(why) => {
-            format!("{name}: failed after {made} of {} steps, t = {:.6} s: {why}", scene.step.count(), o.time)
+            format!(
+                "{name}: failed after {made} of {}, t = {:.6} s: {why}",
+                steps(scene.step.count()),
+                o.time
+            )
         }
     }
 }
@@ -121,6 +125,10 @@ fn outcome_words(o: &Outcome) -> String {
 fn event_words(o: &Outcome, e: &Event) -> String {
     let contact = o.recorder.contact_name(e.contact);
     format!("t = {:.6} s  {:<5}  {contact}, element {}", e.time, e.kind.name(), e.element)
+}
+
+fn steps(n: usize) -> String {
+    if n == 1 { "1 step".to_owned() } else { format!("{n} steps") }
 }
 
 fn per_step(o: &Outcome) -> f64 {

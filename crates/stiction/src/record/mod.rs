@@ -13,7 +13,7 @@ pub use summary::Summary;
 
 use crate::scene::{Owner, Scene, Table};
 use crate::state::{ContactId, State};
-use crate::step::{Failed, Status, StepReport, Stepper};
+use crate::step::{Energy, Failed, Status, StepReport, Stepper};
 use events::Watch;
 use std::collections::BTreeMap;
 use std::io;
@@ -166,7 +166,7 @@ impl Recorder {
 
     /// Records the state before the first step.
     pub fn start(&mut self, stepper: &mut Stepper, state: &State) -> Result<(), RecordError> {
-        let energy = stepper.energy(state);
+        let energy = energy(stepper, state);
         (self.summary.start, self.summary.now) = (energy, energy);
         let interval = stepper.scene().record.interval;
         self.next = (state.time / interval + EARLY).floor() + 1.0;
@@ -200,7 +200,7 @@ impl Recorder {
         let due = state.time + EARLY * h >= self.next * interval;
         let cut = report.parts > 1;
         if due || cut {
-            self.summary.energy(stepper.energy(state));
+            self.summary.energy(energy(stepper, state));
             self.write_step(h, state.time, if cut { "cut" } else { "solved" });
         }
         if due {
@@ -225,7 +225,7 @@ impl Recorder {
     /// Records the last state, if it is not yet.
     pub fn finish(&mut self, stepper: &mut Stepper, state: &State) -> Result<(), RecordError> {
         if state.time > self.last {
-            self.summary.energy(stepper.energy(state));
+            self.summary.energy(energy(stepper, state));
             self.write_step(stepper.scene().step.h, state.time, "solved");
             self.record(stepper, state)?;
         }
@@ -278,6 +278,12 @@ impl Recorder {
         let tables = [&mut self.bodies, &mut self.contacts, &mut self.steps, &mut self.events];
         tables.into_iter().flatten().try_for_each(Csv::flush)
     }
+}
+
+/// Without negative zeros: sums of nothing are such.
+fn energy(stepper: &mut Stepper, state: &State) -> Energy {
+    let e = stepper.energy(state);
+    Energy { kinetic: e.kinetic + 0.0, potential: e.potential + 0.0, elastic: e.elastic + 0.0 }
 }
 
 /// What bodies and contacts are called.

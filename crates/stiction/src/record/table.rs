@@ -24,8 +24,12 @@ impl Csv {
 
     /// The shortest text that reads back as the same number.
     pub fn number(&mut self, x: f64) -> &mut Self {
-        // writing to memory cannot fail
-        let _ = write!(self.rows, "{x:?},");
+        if x.to_bits() == 0 {
+            self.rows.extend_from_slice(b"0.0,");
+        } else {
+            // writing to memory cannot fail
+            let _ = write!(self.rows, "{x:?},");
+        }
         self
     }
 
@@ -43,7 +47,8 @@ impl Csv {
         if text.contains(['"', ',', '\n', '\r']) {
             let _ = write!(self.rows, "\"{}\",", text.replace('"', "\"\""));
         } else {
-            let _ = write!(self.rows, "{text},");
+            self.rows.extend_from_slice(text.as_bytes());
+            self.rows.push(b',');
         }
         self
     }
