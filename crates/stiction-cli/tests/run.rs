@@ -228,3 +228,24 @@ fn folders_are_not_overwritten_unasked() {
     fs::create_dir(folder.join("empty")).unwrap();
     done(&folder, &["fall.toml", "--out", "empty"], 0);
 }
+
+#[test]
+fn a_failed_step_is_told_and_what_came_before_stays() {
+    let folder = scratch("failing");
+    // no solver is that good; somewhere in 200 steps the residual is not exactly zero
+    let text = SLIDING.replace(", red", "").replace("h = 1e-3", "h = 1e-3\ntolerance = 1e-300\nretries = 1");
+    fs::write(folder.join("slide.toml"), text).unwrap();
+    let told: Value = serde_json::from_str(&done(&folder, &["slide.toml", "--json"], 1)).unwrap();
+    assert_eq!(told["status"], "failed");
+    assert!(told["failure"].as_str().unwrap().contains("not solved"), "{told}");
+    let made = told["steps"].as_u64().unwrap();
+    assert!(made < 200);
+    let (_, rows) = table(folder.join("slide.recording/steps.csv"));
+    let last = rows.last().unwrap();
+    assert_eq!(last[2], "failed");
+    near(number(&last[0]), 1e-3 * made as f64, 1e-9);
+    // the last good state is there
+    let (_, rows) = table(folder.join("slide.recording/bodies.csv"));
+    near(number(&rows.last().unwrap()[0]), 1e-3 * made as f64, 1e-9);
+    assert!(done(&folder, &["slide.toml", "--force"], 1).starts_with("outcome   slide: failed after "));
+}

@@ -96,6 +96,8 @@ pub struct Recorder {
     next: f64,
     /// Time of the last record, s.
     last: f64,
+    /// Time of the last row of `steps`, s.
+    last_row: f64,
     since: Since,
 }
 
@@ -145,6 +147,7 @@ impl Recorder {
             summary: Summary::new(scene),
             next: 1.0,
             last: 0.0,
+            last_row: 0.0,
             since: Since::default(),
         })
     }
@@ -212,7 +215,8 @@ impl Recorder {
 
     /// Takes notice of a step that failed. `state` is as it was before.
     pub fn fail(&mut self, stepper: &mut Stepper, state: &State, why: &Failed) -> Result<(), RecordError> {
-        self.finish(stepper, state)?;
+        // elements may be those of an abandoned part: the state alone is sure
+        self.last_state(stepper, state);
         let mut h = stepper.scene().step.h;
         if let Failed::Unsolved { h: smallest, residual, .. } = why {
             h = *smallest;
@@ -225,11 +229,21 @@ impl Recorder {
     /// Records the last state, if it is not yet.
     pub fn finish(&mut self, stepper: &mut Stepper, state: &State) -> Result<(), RecordError> {
         if state.time > self.last {
+            self.write_contacts(stepper, state.time);
+        }
+        self.last_state(stepper, state);
+        self.flush()
+    }
+
+    fn last_state(&mut self, stepper: &mut Stepper, state: &State) {
+        if state.time > self.last_row {
             self.summary.energy(energy(stepper, state));
             self.write_step(stepper.scene().step.h, state.time, "solved");
-            self.record(stepper, state)?;
         }
-        self.flush()
+        if state.time > self.last {
+            self.last = state.time;
+            self.write_bodies(stepper, state);
+        }
     }
 
     fn record(&mut self, stepper: &mut Stepper, state: &State) -> Result<(), RecordError> {
@@ -267,6 +281,7 @@ impl Recorder {
 
     fn write_step(&mut self, h: f64, time: f64, status: &str) {
         let since = std::mem::take(&mut self.since);
+        self.last_row = time;
         let Some(csv) = &mut self.steps else { return };
         let s = &self.summary;
         csv.number(time).number(h).word(status).word(if since.solved { "lemke" } else { "none" });
