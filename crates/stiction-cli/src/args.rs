@@ -13,8 +13,35 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Run(Run),
     Solve(Solve),
     Check(Check),
+}
+
+/// Run a scene and record what happens.
+///
+/// The recording is a folder of CSV tables: bodies, contacts, steps, events, and a copy of the scene. Exit code: 0
+/// all steps were made, 1 a step failed (what came before is recorded), 2 wrong scene or output folder.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The scene (TOML).
+    pub scene: PathBuf,
+
+    /// Folder of the recording [default: the scene's name and .recording].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Replace a recording that is there.
+    #[arg(long)]
+    pub force: bool,
+
+    /// No progress, and only the line with the outcome.
+    #[arg(long)]
+    pub quiet: bool,
+
+    /// Print one JSON object instead of the summary.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Solve a complementarity or friction problem from a file.

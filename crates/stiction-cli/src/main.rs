@@ -6,6 +6,7 @@
 mod args;
 mod check;
 mod progress;
+mod run;
 mod solve;
 
 use args::{Arguments, Command};
@@ -19,6 +20,7 @@ struct InputError(String);
 fn main() -> ExitCode {
     let outcome = match Arguments::try_parse() {
         Ok(arguments) => match arguments.command {
+            Command::Run(arguments) => run::run(&arguments),
             Command::Solve(arguments) => solve::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
         },

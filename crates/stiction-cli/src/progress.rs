@@ -42,9 +42,17 @@ impl Display {
     }
 
     pub fn hear(&mut self, progress: Progress) {
+        if self.0.is_some() {
+            let message = format!("{}, {} iterations", progress.solver, progress.iterations);
+            self.show(message, progress.share);
+        }
+    }
+
+    /// A word and, where it is known, the share that is done.
+    pub fn show(&mut self, message: String, share: Option<f64>) {
         let Some(running) = &mut self.0 else { return };
-        running.bar.set_message(format!("{}, {} iterations", progress.solver, progress.iterations));
-        if let Some(share) = progress.share {
+        running.bar.set_message(message);
+        if let Some(share) = share {
             if !running.knows_share {
                 running.knows_share = true;
                 running.bar.set_length(STEPS);

@@ -4,6 +4,7 @@
 //! - [`scene`]: the model of a mechanical system, and its file;
 //! - [`dynamics`], [`geometry`], [`contact`]: trees of links, shapes and where they touch, contact laws;
 //! - [`step`]: one step of time, from a [`state`] to the next;
+//! - [`record`]: recordings of runs, in tables;
 //! - [`random`]: random contact problems with bodies behind them, for trials of solvers.
 
 pub mod analysis;
@@ -11,6 +12,7 @@ pub mod contact;
 pub mod dynamics;
 pub mod geometry;
 pub mod random;
+pub mod record;
 pub mod scene;
 pub mod space;
 pub mod state;

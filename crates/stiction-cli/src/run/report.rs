@@ -1,0 +1,136 @@
+//! A run in words, and as one JSON object.
+
+use super::Outcome;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use stiction::record::{Event, EventKind};
+use stiction::step::Energy;
+
+/// Cut steps and events that are shown; the tables have them all.
+const SHOWN: usize = 5;
+
+pub fn text(o: &Outcome) -> String {
+    let s = o.recorder.summary();
+    let mut lines = vec![("outcome", outcome_words(o))];
+    let share = 100.0 * o.recording.as_secs_f64() / o.wall.as_secs_f64();
+    let wall = o.wall.as_secs_f64();
+    lines.push(("time", format!("{wall:.3} s, {:.2} us a step, {share:.1} % of it recording", per_step(o))));
+    let (worst, at) = s.worst;
+    lines.push(("residual", format!("worst {:.1e} relative, at t = {at:.6} s", worst.relative)));
+    if !s.cut.is_empty() {
+        let mut list: Vec<String> =
+            s.cut.iter().take(SHOWN).map(|(t, n)| format!("t = {t:.6} s ({n})")).collect();
+        if s.cut.len() > SHOWN {
+            list.push("...".to_owned());
+        }
+        lines.push(("cut", format!("{} into parts: {}", steps(s.cut.len()), list.join(", "))));
+    }
+    let counts = EventKind::ALL.map(|k| format!("{} {}", s.count(k), k.name()));
+    lines.push(("events", counts.join(", ")));
+    lines.extend(s.first_events.iter().take(SHOWN).map(|e| ("", event_words(o, e))));
+    if s.events.iter().sum::<usize>() > SHOWN {
+        lines.push(("", "...".to_owned()));
+    }
+    let energy = |e: &Energy| {
+        format!("kinetic {:.6e}, potential {:.6e}, elastic {:.6e} J", e.kinetic, e.potential, e.elastic)
+    };
+    lines.push(("energy", format!("{} at the start", energy(&s.start))));
+    lines.push(("", format!("{} at the end", energy(&s.now))));
+    lines.push((
+        "",
+        format!("lost to friction {:.6e}, to contact dampers {:.6e} J", s.friction_loss, s.damping_loss),
+    ));
+    lines.push((
+        "",
+        match &s.unbalanced[..] {
+            [] => format!(
+                "the sum changed by {:+.2e} J, {:.1e} of the largest change",
+                s.balance_error(),
+                s.relative_balance_error().abs()
+            ),
+            known => format!("no balance: the work of {} is not counted", known.join(", ")),
+        },
+    ));
+    lines.push(("recording", o.recorder.folder().display().to_string()));
+    let mut out = String::new();
+    for (head, line) in lines {
+        // writing to a String cannot fail
+        let _ = writeln!(out, "{head:<9} {line}");
+    }
+    out
+}
+
+/// The one line that `--quiet` leaves.
+pub fn outcome_line(o: &Outcome) -> String {
+    format!("{}\n", outcome_words(o))
+}
+
+pub fn json(o: &Outcome) -> String {
+    let s = o.recorder.summary();
+    let energy = |e: &Energy| json!({"kinetic": e.kinetic, "potential": e.potential, "elastic": e.elastic});
+    let balanced = s.unbalanced.is_empty();
+    let counts: serde_json::Map<String, Value> =
+        EventKind::ALL.iter().map(|k| (k.name().to_owned(), s.count(*k).into())).collect();
+    let object = json!({
+        "file": o.file,
+        "scene": o.stepper.scene().name,
+        "status": if o.failure.is_none() { "finished" } else { "failed" },
+        "failure": o.failure,
+        "time": o.time,
+        "steps": s.steps,
+        "steps_asked": o.stepper.scene().step.count(),
+        "h": o.stepper.scene().step.h,
+        "seconds": o.wall.as_secs_f64(),
+        "recording_seconds": o.recording.as_secs_f64(),
+        "us_per_step": per_step(o),
+        "residual": {"absolute": s.worst.0.absolute, "relative": s.worst.0.relative, "time": s.worst.1},
+        "cut": s.cut.iter().map(|(t, n)| json!({"time": t, "parts": n})).collect::<Vec<_>>(),
+        "events": counts,
+        "first_events": s.first_events.iter().map(|e| json!({
+            "time": e.time,
+            "contact": o.recorder.contact_name(e.contact),
+            "element": e.element,
+            "event": e.kind.name(),
+        })).collect::<Vec<_>>(),
+        "energy": {
+            "start": energy(&s.start),
+            "end": energy(&s.now),
+            "friction_loss": s.friction_loss,
+            "damping_loss": s.damping_loss,
+            "largest_change": s.largest_change,
+            "error": balanced.then(|| s.balance_error()),
+            "relative_error": balanced.then(|| s.relative_balance_error()),
+            "not_counted": s.unbalanced,
+        },
+        "recording": o.recorder.folder().display().to_string(),
+    });
+    format!("{object:#}\n")
+}
+
+fn outcome_words(o: &Outcome) -> String {
+    let (scene, made) = (o.stepper.scene(), o.recorder.summary().steps);
+    let name = &scene.name;
+    match &o.failure {
+        None => format!("{name}: {} of {} s, t = {:.6} s reached", steps(made), scene.step.h, o.time),
+        Some(why) => {
+            format!(
+                "{name}: failed after {made} of {}, t = {:.6} s: {why}",
+                steps(scene.step.count()),
+                o.time
+            )
+        }
+    }
+}
+
+fn event_words(o: &Outcome, e: &Event) -> String {
+    let contact = o.recorder.contact_name(e.contact);
+    format!("t = {:.6} s  {:<5}  {contact}, element {}", e.time, e.kind.name(), e.element)
+}
+
+fn steps(n: usize) -> String {
+    if n == 1 { "1 step".to_owned() } else { format!("{n} steps") }
+}
+
+fn per_step(o: &Outcome) -> f64 {
+    1e6 * o.wall.as_secs_f64() / o.recorder.summary().steps.max(1) as f64
+}

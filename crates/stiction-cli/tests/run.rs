@@ -1,0 +1,251 @@
+//! `stiction run` as a program: the recording, exit codes, the summary.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// An empty folder of its own for each test.
+fn scratch(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("run").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stiction"));
+    command.current_dir(folder).arg("run").args(arguments).output().unwrap()
+}
+
+fn done(folder: &Path, arguments: &[&str], code: i32) -> String {
+    let out = run(folder, arguments);
+    assert_eq!(out.status.code(), Some(code), "{out:?}");
+    assert!(out.stderr.is_empty(), "{out:?}");
+    String::from_utf8(out.stdout).unwrap()
+}
+
+/// Exit code 2, nothing on standard output; the lines on standard error.
+fn refused(folder: &Path, arguments: &[&str]) -> String {
+    let out = run(folder, arguments);
+    assert_eq!(out.status.code(), Some(2), "{out:?}");
+    assert!(out.stdout.is_empty(), "{out:?}");
+    String::from_utf8(out.stderr).unwrap()
+}
+
+/// The header and the rows of a table.
+fn table(path: PathBuf) -> (String, Vec<Vec<String>>) {
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines = text.lines();
+    let header = lines.next().unwrap().to_owned();
+    let rows: Vec<Vec<String>> = lines.map(|l| l.split(',').map(str::to_owned).collect()).collect();
+    assert!(rows.iter().all(|r| r.len() == header.split(',').count()), "{text}");
+    (header, rows)
+}
+
+fn number(text: &str) -> f64 {
+    text.parse().unwrap()
+}
+
+fn near(a: f64, b: f64, tolerance: f64) {
+    assert!((a - b).abs() <= tolerance, "{a} against {b}");
+}
+
+const FALLING: &str = r#"
+gravity = [0, 0, -10]
+
+[[body]]
+name = "ball"
+shape = { sphere = { radius = 0.1 } }
+mass = 2
+position = [1, 0, 0]
+velocity = [3, 0, 0]
+
+[step]
+h = 0.01
+duration = 0.2
+
+[record]
+interval = 0.05
+"#;
+
+#[test]
+fn a_falling_ball_is_recorded_as_it_falls() {
+    let folder = scratch("falling");
+    fs::write(folder.join("fall.toml"), FALLING).unwrap();
+    let said = done(&folder, &["fall.toml"], 0);
+    assert!(said.starts_with("outcome   fall: 20 steps of 0.01 s, t = 0.200000 s reached\n"), "{said}");
+    assert!(said.ends_with("recording fall.recording\n"), "{said}");
+    let out = folder.join("fall.recording");
+    assert_eq!(fs::read_to_string(out.join("scene.toml")).unwrap(), FALLING);
+
+    let (header, rows) = table(out.join("bodies.csv"));
+    assert_eq!(header, "time,body,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz");
+    assert_eq!(rows.len(), 5);
+    for (k, row) in rows.iter().enumerate() {
+        let n = 5.0 * k as f64;
+        assert_eq!((row[1].as_str(), row[5].as_str()), ("ball", "1.0"));
+        near(number(&row[0]), 0.01 * n, 1e-12);
+        near(number(&row[2]), 1.0 + 0.03 * n, 1e-12);
+        // v after n steps is -g h n, and the position the sum of h v
+        near(number(&row[4]), -10.0 * 1e-4 * n * (n + 1.0) / 2.0, 1e-12);
+        near(number(&row[11]), -0.1 * n, 1e-12);
+    }
+
+    let (header, rows) = table(out.join("steps.csv"));
+    assert_eq!(
+        header,
+        "time,h,status,solver,iterations,residual,kinetic,potential,elastic,friction_loss,damping_loss"
+    );
+    assert_eq!(
+        rows.iter().map(|r| r[2].as_str()).collect::<Vec<_>>(),
+        ["start", "solved", "solved", "solved", "solved"]
+    );
+    let last = &rows[4];
+    assert_eq!((last[3].as_str(), last[4].as_str()), ("none", "0"));
+    near(number(&last[6]), 0.5 * 2.0 * (9.0 + 4.0), 1e-11);
+    near(number(&last[7]), -2.0 * 10.0 * 0.21, 1e-11);
+    assert_eq!(last[8..], ["0.0", "0.0", "0.0"]);
+
+    for empty in ["contacts.csv", "events.csv"] {
+        assert_eq!(table(out.join(empty)).1.len(), 0);
+    }
+}
+
+const SLIDING: &str = r#"
+[[material]]
+name = "default"
+friction = 0.3
+
+[[world]]
+name = "ground"
+shape = "half_space"
+
+[[body]]
+name = "ball, red"
+shape = { sphere = { radius = 0.1 } }
+mass = 1
+position = [0, 0, 0.1]
+velocity = [1, 0, 0]
+
+[step]
+h = 1e-3
+duration = 0.2
+"#;
+
+#[test]
+fn a_sliding_ball_closes_slips_and_sticks() {
+    let folder = scratch("sliding");
+    fs::write(folder.join("slide.toml"), SLIDING.replace(", red", "")).unwrap();
+    let said = done(&folder, &["slide.toml", "--json", "--out", "deep/er"], 0);
+    let told: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((&told["status"], &told["steps"]), (&"finished".into(), &200.into()));
+    assert_eq!(told["events"], serde_json::json!({"open": 0, "close": 1, "stick": 1, "slip": 1}));
+    let out = folder.join("deep/er");
+
+    let (header, rows) = table(out.join("events.csv"));
+    assert_eq!(header, "time,contact,element,body_a,body_b,event");
+    let what: Vec<&str> = rows.iter().map(|r| r[5].as_str()).collect();
+    assert_eq!(what, ["close", "slip", "stick"]);
+    assert_eq!(rows[2][1..5], ["ground/ball#0", "0", "ground", "ball"]);
+    // 2 v / (7 mu g)
+    near(number(&rows[2][0]), 2.0 / (7.0 * 0.3 * 9.81), 1.5e-3);
+
+    // default interval 0.01 s; nothing is known of contacts before the first step
+    let (header, rows) = table(out.join("contacts.csv"));
+    assert!(
+        header
+            .starts_with("time,contact,element,body_a,body_b,px,py,pz,nx,ny,nz,gap,force_n,force_t,force_o,")
+    );
+    assert!(header.ends_with(",slip_t,slip_o,deformation_n,deformation_t,deformation_o,status"));
+    assert_eq!(rows.len(), 20);
+    for row in &rows {
+        near(number(&row[12]), 9.81, 1e-6);
+        near(number(&row[10]), 1.0, 1e-12);
+    }
+    assert_eq!((rows[0][20].as_str(), rows[19][20].as_str()), ("slip", "stick"));
+    near(number(&rows[0][13]), -0.3 * 9.81, 1e-6);
+
+    let (_, rows) = table(out.join("steps.csv"));
+    assert_eq!(rows.len(), 21);
+    let column = |c: usize| rows.iter().map(|r| number(&r[c])).collect::<Vec<_>>();
+    assert!(column(5).iter().all(|r| *r <= 1e-9));
+    assert!(column(9).windows(2).all(|w| w[1] >= w[0] - 1e-15));
+    near(told["energy"]["friction_loss"].as_f64().unwrap(), column(9)[20], 1e-15);
+    // 1/2 (1 - 5/7), up to the step's own error
+    near(column(9)[20], 1.0 / 7.0, 2e-3);
+    near(told["energy"]["end"]["kinetic"].as_f64().unwrap(), 0.5 * 5.0 / 7.0, 1e-6);
+}
+
+#[test]
+fn only_the_tables_asked_for_are_written_and_names_are_quoted() {
+    let folder = scratch("tables");
+    let text = format!("{SLIDING}[record]\ntables = [\"events\"]\n");
+    fs::write(folder.join("slide.toml"), text).unwrap();
+    assert_eq!(done(&folder, &["slide.toml", "--quiet"], 0).lines().count(), 1);
+    let out = folder.join("slide.recording");
+    let mut files: Vec<_> =
+        fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files, ["events.csv", "scene.toml"]);
+    let text = fs::read_to_string(out.join("events.csv")).unwrap();
+    assert!(text.contains(",\"ground/ball, red#0\",0,ground,\"ball, red\",close\n"), "{text}");
+}
+
+#[test]
+fn wrong_scenes_are_refused_with_their_faults() {
+    let folder = scratch("wrong");
+    fs::write(folder.join("wrong.toml"), FALLING.replace("mass", "masss").replace("duration", "durations"))
+        .unwrap();
+    let said = refused(&folder, &["wrong.toml"]);
+    assert_eq!(said.lines().count(), 2, "{said}");
+    assert!(said.lines().all(|l| l.starts_with("wrong.toml:")), "{said}");
+    assert!(!folder.join("wrong.recording").exists());
+    assert!(refused(&folder, &["none.toml"]).starts_with("none.toml: "));
+}
+
+#[test]
+fn folders_are_not_overwritten_unasked() {
+    let folder = scratch("folders");
+    fs::write(folder.join("fall.toml"), FALLING).unwrap();
+    done(&folder, &["fall.toml"], 0);
+    let steps = fs::read_to_string(folder.join("fall.recording/steps.csv")).unwrap();
+    let said = refused(&folder, &["fall.toml"]);
+    assert_eq!(said, "error: fall.recording: there is a recording already (--force replaces it)\n");
+    done(&folder, &["fall.toml", "--force"], 0);
+    assert_eq!(fs::read_to_string(folder.join("fall.recording/steps.csv")).unwrap(), steps);
+
+    // what is no recording is safe from --force as well
+    fs::create_dir(folder.join("mine")).unwrap();
+    fs::write(folder.join("mine/thesis.txt"), "years of work").unwrap();
+    for arguments in [&["fall.toml", "--out", "mine"][..], &["fall.toml", "--out", "mine", "--force"]] {
+        assert!(refused(&folder, arguments).contains("mine: not empty, and no recording"));
+    }
+    assert_eq!(fs::read_dir(folder.join("mine")).unwrap().count(), 1);
+    refused(&folder, &["fall.toml", "--out", "fall.toml"]);
+    // an empty folder is welcome
+    fs::create_dir(folder.join("empty")).unwrap();
+    done(&folder, &["fall.toml", "--out", "empty"], 0);
+}
+
+#[test]
+fn a_failed_step_is_told_and_what_came_before_stays() {
+    let folder = scratch("failing");
+    // no solver is that good; somewhere in 200 steps the residual is not exactly zero
+    let text = SLIDING.replace(", red", "").replace("h = 1e-3", "h = 1e-3\ntolerance = 1e-300\nretries = 1");
+    fs::write(folder.join("slide.toml"), text).unwrap();
+    let told: Value = serde_json::from_str(&done(&folder, &["slide.toml", "--json"], 1)).unwrap();
+    assert_eq!(told["status"], "failed");
+    assert!(told["failure"].as_str().unwrap().contains("not solved"), "{told}");
+    let made = told["steps"].as_u64().unwrap();
+    assert!(made < 200);
+    let (_, rows) = table(folder.join("slide.recording/steps.csv"));
+    let last = rows.last().unwrap();
+    assert_eq!(last[2], "failed");
+    near(number(&last[0]), 1e-3 * made as f64, 1e-9);
+    // the last good state is there
+    let (_, rows) = table(folder.join("slide.recording/bodies.csv"));
+    near(number(&rows.last().unwrap()[0]), 1e-3 * made as f64, 1e-9);
+    assert!(done(&folder, &["slide.toml", "--force"], 1).starts_with("outcome   slide: failed after "));
+}

@@ -1,0 +1,148 @@
+//! What elements of contacts begin or cease to do.
+
+use crate::scene::Owner;
+use crate::state::ContactId;
+use crate::step::{ElementReport, Status};
+
+/// What happens to an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventKind {
+    /// It carries force no longer.
+    Open,
+    /// It begins to carry force; `Stick` or `Slip` follows at the same time.
+    Close,
+    /// It begins to stick.
+    Stick,
+    /// It begins to slip.
+    Slip,
+}
+
+impl EventKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Open, Self::Close, Self::Stick, Self::Slip];
+
+    /// As it is written in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Close => "close",
+            Self::Stick => "stick",
+            Self::Slip => "slip",
+        }
+    }
+}
+
+/// An element that does something else than in the step before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Event {
+    /// End of the step, s.
+    pub time: f64,
+    /// Whose.
+    pub contact: ContactId,
+    /// Number within the contact.
+    pub element: usize,
+    /// First body.
+    pub body_a: Owner,
+    /// Second body.
+    pub body_b: Owner,
+    /// What happens.
+    pub kind: EventKind,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Closed {
+    key: (ContactId, usize),
+    bodies: (Owner, Owner),
+    status: Status,
+}
+
+/// Compares each step with the one before. At the start nothing is closed.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    before: Vec<Closed>,
+    now: Vec<Closed>,
+}
+
+impl Watch {
+    /// Tells the events of a step. The elements are in order of contact and number.
+    pub fn step(&mut self, time: f64, elements: &[ElementReport], mut tell: impl FnMut(&Event)) {
+        self.now.clear();
+        self.now.extend(elements.iter().filter(|e| e.status != Status::Open).map(|e| Closed {
+            key: (e.id, e.element),
+            bodies: (e.body_a, e.body_b),
+            status: e.status,
+        }));
+        let mut tell = |c: &Closed, kind: EventKind| {
+            let ((contact, element), (body_a, body_b)) = (c.key, c.bodies);
+            tell(&Event { time, contact, element, body_a, body_b, kind });
+        };
+        let begun = |c: &Closed| if c.status == Status::Slip { EventKind::Slip } else { EventKind::Stick };
+        let mut old = self.before.iter().peekable();
+        for c in &self.now {
+            while let Some(gone) = old.next_if(|o| o.key < c.key) {
+                tell(gone, EventKind::Open);
+            }
+            match old.next_if(|o| o.key == c.key) {
+                Some(same) if same.status == c.status => {}
+                Some(_) => tell(c, begun(c)),
+                None => {
+                    tell(c, EventKind::Close);
+                    tell(c, begun(c));
+                }
+            }
+        }
+        old.for_each(|gone| tell(gone, EventKind::Open));
+        std::mem::swap(&mut self.before, &mut self.now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::Frame;
+
+    fn element(part: u32, element: usize, status: Status) -> ElementReport {
+        ElementReport {
+            id: ContactId { part_a: 9, part_b: part, feature: 0 },
+            element,
+            body_a: Owner::World(0),
+            body_b: Owner::Body(part as usize),
+            point: [0.0; 3],
+            frame: Frame::new([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]),
+            gap: 0.0,
+            force: [0.0; 3],
+            speed: [0.0; 3],
+            deformation: [0.0; 3],
+            status,
+        }
+    }
+
+    #[test]
+    fn changes_are_told_and_nothing_else() {
+        use Status::{Open, Slip, Stick};
+        let mut watch = Watch::default();
+        let mut step = |elements: &[ElementReport]| {
+            let mut heard = vec![];
+            watch.step(1.0, elements, |e| heard.push((e.contact.part_b, e.element, e.kind.name())));
+            heard
+        };
+        assert_eq!(
+            step(&[element(1, 0, Stick), element(1, 1, Open), element(2, 0, Slip)]),
+            [(1, 0, "close"), (1, 0, "stick"), (2, 0, "close"), (2, 0, "slip")]
+        );
+        assert_eq!(step(&[element(1, 0, Stick), element(2, 0, Slip)]), []);
+        // a contact that is gone is open, as is one that is there without force
+        assert_eq!(
+            step(&[element(0, 0, Slip), element(1, 0, Slip), element(1, 1, Stick)]),
+            [
+                (0, 0, "close"),
+                (0, 0, "slip"),
+                (1, 0, "slip"),
+                (1, 1, "close"),
+                (1, 1, "stick"),
+                (2, 0, "open")
+            ]
+        );
+        assert_eq!(step(&[element(0, 0, Open)]), [(0, 0, "open"), (1, 0, "open"), (1, 1, "open")]);
+    }
+}
