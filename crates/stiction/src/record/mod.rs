@@ -104,6 +104,8 @@ pub struct Recorder {
 /// Work since the last row of `steps`.
 #[derive(Debug, Default)]
 struct Since {
+    /// Whether the interior point had to help in a step.
+    by_interior_point: bool,
     pivots: usize,
     residual: f64,
     solved: bool,
@@ -187,7 +189,8 @@ impl Recorder {
         report: &StepReport,
     ) -> Result<(), RecordError> {
         self.summary.step(state.time, report);
-        self.since.pivots += report.pivots;
+        self.since.pivots += report.iterations;
+        self.since.by_interior_point |= report.by_interior_point > 0;
         self.since.residual = self.since.residual.max(report.residual.relative);
         self.since.solved |= report.parts > 0;
         let (summary, events, names) = (&mut self.summary, &mut self.events, &mut self.names);
@@ -220,7 +223,7 @@ impl Recorder {
         let mut h = stepper.scene().step.h;
         if let Failed::Unsolved { h: smallest, residual, .. } = why {
             h = *smallest;
-            self.since = Since { pivots: 0, residual: *residual, solved: true };
+            self.since = Since { pivots: 0, by_interior_point: false, residual: *residual, solved: true };
         }
         self.write_step(h, state.time, "failed");
         self.flush()
@@ -284,7 +287,11 @@ impl Recorder {
         self.last_row = time;
         let Some(csv) = &mut self.steps else { return };
         let s = &self.summary;
-        csv.number(time).number(h).word(status).word(if since.solved { "lemke" } else { "none" });
+        csv.number(time).number(h).word(status).word(match (since.solved, since.by_interior_point) {
+            (true, true) => "interior-point",
+            (true, false) => "lemke",
+            _ => "none",
+        });
         csv.count(since.pivots).number(since.residual);
         csv.numbers(&[s.now.kinetic, s.now.potential, s.now.elastic, s.friction_loss, s.damping_loss]).end();
     }
