@@ -7,6 +7,16 @@
 //! - [`problem::MixedLcp`]: the same, with some `z` free and their rows of `w` zero;
 //! - [`problem::FrictionProblem`]: contact forces `lambda` and speeds `s = A lambda + b` under
 //!   unilateral contact and Coulomb's law (cone, pyramid or polygon).
+//!
+//! ```
+//! use complementarity::{matrix::Matrix, problem::Lcp, report::Status, solver::lemke};
+//!
+//! let m = Matrix::from_rows(&[&[2.0, 1.0], &[1.0, 2.0]]);
+//! let lcp = Lcp::new(m, vec![-5.0, -6.0]).expect("square and finite");
+//! let report = lemke::solve(&lcp, &lemke::Settings::default());
+//! assert_eq!(report.status, Status::Solved);
+//! assert!((report.solution[0] - 4.0 / 3.0).abs() < 1e-14);
+//! ```
 
 pub mod cone;
 pub mod eigen;
