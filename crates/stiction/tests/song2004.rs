@@ -71,7 +71,7 @@ fn the_ellipse_rolls_slips_from_the_right_and_converges_to_the_rigid_one() {
 
     // the difference to the rigid run falls about tenfold a decade of eps
     let far = soft.each_ref().map(|frames| apart(frames, &rigid));
-    // (an independent computation gave about 1.6e-4 m and 5.4e-3 rad at 1e-10)
+    // (an independent computation gave about 1.6e-4 m and 5.4e-3 rad at 1e-10, this one 2.3e-4 and 4.7e-3; why is open)
     assert!((1.0e-4..3.0e-4).contains(&far[1].0) && (3.0e-3..8.0e-3).contains(&far[1].1), "{far:?}");
     for k in 0..2 {
         let ratio = far[k].0 / far[k + 1].0;

@@ -17,6 +17,10 @@ pub fn text(o: &Outcome) -> String {
     lines.push(("time", format!("{wall:.3} s, {:.2} us a step, {share:.1} % of it recording", per_step(o))));
     let (worst, at) = s.worst;
     lines.push(("residual", format!("worst {:.1e} relative, at t = {at:.6} s", worst.relative)));
+    if s.by_interior_point > 0 {
+        let n = steps(s.by_interior_point);
+        lines.push(("solver", format!("Lemke's method failed in {n}; the interior point solved them")));
+    }
     if !s.cut.is_empty() {
         let mut list: Vec<String> =
             s.cut.iter().take(SHOWN).map(|(t, n)| format!("t = {t:.6} s ({n})")).collect();
@@ -84,6 +88,7 @@ pub fn json(o: &Outcome) -> String {
         "recording_seconds": o.recording.as_secs_f64(),
         "us_per_step": per_step(o),
         "residual": {"absolute": s.worst.0.absolute, "relative": s.worst.0.relative, "time": s.worst.1},
+        "by_interior_point": s.by_interior_point,
         "cut": s.cut.iter().map(|(t, n)| json!({"time": t, "parts": n})).collect::<Vec<_>>(),
         "events": counts,
         "first_events": s.first_events.iter().map(|e| json!({

@@ -17,6 +17,8 @@ pub struct Summary {
     pub worst: (Residual, f64),
     /// Steps that were cut: the time they ended, s, and the number of parts.
     pub cut: Vec<(f64, usize)>,
+    /// Steps with a contact problem that Lemke's method did not solve and the interior point did.
+    pub by_interior_point: usize,
     /// Number of events, kind by kind as in [`EventKind::ALL`].
     pub events: [usize; 4],
     /// The first of them.
@@ -46,6 +48,7 @@ impl Summary {
             steps: 0,
             worst: (Residual { absolute: 0.0, relative: 0.0 }, 0.0),
             cut: vec![],
+            by_interior_point: 0,
             events: [0; 4],
             first_events: vec![],
             start: Energy::default(),
@@ -64,6 +67,7 @@ impl Summary {
         if report.residual.relative > self.worst.0.relative {
             self.worst = (report.residual, time);
         }
+        self.by_interior_point += usize::from(report.by_interior_point > 0);
         if report.parts > 1 {
             self.cut.push((time, report.parts));
         }

@@ -114,7 +114,7 @@ pub struct StepReport {
     pub by_interior_point: usize,
     /// Worst residual of its parts, by the judge.
     pub residual: Residual,
-    /// Parts it was cut into; 1 unless an attempt failed.
+    /// Contact problems solved: 0 if nothing was near, 1, or the parts the step was cut into after failed attempts.
     pub parts: usize,
     /// Work lost to friction, J.
     pub friction_loss: f64,
