@@ -40,6 +40,23 @@ fn project_disc(mu: f64, [n, t, o]: [f64; 3]) -> [f64; 3] {
     [along, t * shrink, o * shrink]
 }
 
+/// Nearest point of the cone `|(x_1, x_2, ...)| <= mu x_0`, in any dimension.
+pub fn project_in_place(mu: f64, x: &mut [f64]) {
+    let [n, t @ ..] = x else { return };
+    let length = t.iter().map(|t| t * t).sum::<f64>().sqrt();
+    if length <= mu * *n {
+        return;
+    }
+    let along = (*n + mu * length) / (1.0 + mu * mu);
+    if along <= 0.0 {
+        x.fill(0.0);
+        return;
+    }
+    let shrink = mu * along / length;
+    *n = along;
+    t.iter_mut().for_each(|t| *t *= shrink);
+}
+
 /// The polygon's symmetry group maps `K` to itself, so a point projects within its own sector
 /// (the wedge of one side): inside, onto the side's plane, onto the side's nearer edge, or to the
 /// apex.

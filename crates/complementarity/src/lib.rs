@@ -21,6 +21,7 @@
 pub mod cone;
 pub mod eigen;
 pub mod matrix;
+pub mod operator;
 pub mod problem;
 pub mod report;
 pub mod residual;

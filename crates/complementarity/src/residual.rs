@@ -4,7 +4,7 @@
 
 use crate::cone;
 use crate::matrix::{dot, length, norm};
-use crate::problem::{FrictionProblem, Lcp, MixedLcp, Mode};
+use crate::problem::{ConeProblem, FrictionProblem, Lcp, MixedLcp, Mode};
 use serde::Serialize;
 
 /// Euclidean norm of the natural map, as it stands and over the norm of the constant vector.
@@ -80,6 +80,40 @@ pub fn friction(problem: &FrictionProblem, lambda: &[f64]) -> Residual {
     Residual::of(r.iter().copied(), problem.vector())
 }
 
+/// [`friction`] for Coulomb's cone in borrowed parts. `scratch` is memory to use;
+pub fn cone(problem: ConeProblem<'_>, lambda: &[f64], scratch: &mut ConeScratch) -> Residual {
+    let rows = problem.rows;
+    if lambda.len() != problem.b.len() {
+        return Residual::NONE;
+    }
+    let ConeScratch { speed, residual, product } = scratch;
+    speed.resize(lambda.len(), 0.0);
+    problem.a.times(lambda, speed, product);
+    residual.clear();
+    for (c, &mu) in problem.mu.iter().enumerate() {
+        let at = rows * c..rows * (c + 1);
+        let (l, s) = (&lambda[at.clone()], &mut speed[at.clone()]);
+        s.iter_mut().zip(&problem.b[at.clone()]).for_each(|(s, b)| *s += b);
+        let lift = mu * s[1..].iter().map(|s| s * s).sum::<f64>().sqrt();
+        residual.extend(l.iter().zip(s.iter()).map(|(l, s)| l - s));
+        let own = &mut residual[at];
+        own[0] -= lift;
+        cone::project_in_place(mu, own);
+        own.iter_mut().zip(l).for_each(|(p, l)| *p = l - *p);
+    }
+    Residual::of(residual.iter().copied(), problem.b)
+}
+
+/// Memory of [`cone`].
+#[derive(Debug, Clone, Default)]
+pub struct ConeScratch {
+    /// `s = A lambda + b`.
+    pub speed: Vec<f64>,
+    /// The natural map.
+    pub residual: Vec<f64>,
+    product: Vec<f64>,
+}
+
 /// `min` that keeps NaN.
 fn natural(z: f64, w: f64) -> f64 {
     if z.is_nan() || w.is_nan() { f64::NAN } else { z.min(w) }
@@ -130,6 +164,21 @@ mod tests {
             assert!(at(0.8, 1.0, [1.0, -0.3, 0.0]) > 0.05, "slip below the limit is wrong");
             assert!(at(0.3, 1.0, [1.0, 0.3, 0.0]) > 0.05, "friction that pushes is wrong");
         }
+    }
+
+    #[test]
+    fn cone_in_borrowed_parts_is_judged_alike() {
+        let a = Matrix::from_fn(6, 6, |i, j| if i == j { 2.0 } else { 0.1 * (i as f64 - 0.5 * j as f64) });
+        let p =
+            FrictionProblem::new(a, vec![-1.0, 0.3, 0.9, -0.5, 0.1, 0.0], vec![0.5, 0.7], 3, Friction::Cone)
+                .unwrap();
+        for lambda in [[0.0; 6], [0.5, -0.2, 0.1, 0.3, 0.0, -0.4], [1.0, 0.0, -0.5, -0.1, 2.0, 0.0]] {
+            let parts = p.as_cone().unwrap();
+            let (one, two) = (friction(&p, &lambda), cone(parts, &lambda, &mut ConeScratch::default()));
+            assert!((one.absolute - two.absolute).abs() < 1e-15 && one.absolute > 0.1, "{one:?} {two:?}");
+        }
+        let parts = p.as_cone().unwrap();
+        assert_eq!(cone(parts, &[f64::NAN; 6], &mut ConeScratch::default()), Residual::NONE);
     }
 
     #[test]

@@ -91,9 +91,10 @@ impl Reduced {
         let kept: Vec<usize> = (sliding.iter().map(|c| rows * c))
             .chain((0..rows).flat_map(|d| rolling.iter().map(move |c| rows * c + d)))
             .collect();
+        let all = p.matrix();
         let mut a = Matrix::zeros(size, size);
         for (i, &row) in kept.iter().enumerate() {
-            a.row_mut(i).copy_from_slice(&expand.transpose_times(p.matrix().row(row)));
+            a.row_mut(i).copy_from_slice(&expand.transpose_times(all.row(row)));
         }
         let b = kept.iter().map(|&row| p.vector()[row]).collect();
         let mu = rolling.iter().map(|&c| p.mu()[c]).collect();

@@ -2,6 +2,8 @@
 
 use super::{InvalidProblem, check_square, check_vector};
 use crate::matrix::Matrix;
+use crate::operator::Operator;
+use std::borrow::Cow;
 
 /// The set that holds the friction force of a contact, for `mu lambda_n = 1`.
 ///
@@ -39,7 +41,7 @@ pub enum Mode {
 /// A gap `g` over a step `h` enters as `b_n + g/h`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrictionProblem {
-    a: Matrix,
+    a: Operator,
     b: Vec<f64>,
     mu: Vec<f64>,
     modes: Vec<Mode>,
@@ -47,10 +49,24 @@ pub struct FrictionProblem {
     rows_per_contact: usize,
 }
 
+/// A friction problem under Coulomb's cone in borrowed parts: what the cone solvers work on. All contacts rolling; the
+/// friction of a contact is a disc of one dimension less than `rows`.
+#[derive(Debug, Clone, Copy)]
+pub struct ConeProblem<'a> {
+    /// `A`.
+    pub a: &'a Operator,
+    /// `b`.
+    pub b: &'a [f64],
+    /// Friction coefficients, one a contact.
+    pub mu: &'a [f64],
+    /// Rows a contact, 2 to 6.
+    pub rows: usize,
+}
+
 impl FrictionProblem {
     /// All contacts rolling. `rows_per_contact` is 2 (n, t) or 3 (n, t, o).
     pub fn new(
-        a: Matrix,
+        a: impl Into<Operator>,
         b: Vec<f64>,
         mu: Vec<f64>,
         rows_per_contact: usize,
@@ -63,12 +79,13 @@ impl FrictionProblem {
                 expected: "2 or 3",
             });
         }
-        check_square("A", &a)?;
-        check_vector("b", &b, a.rows())?;
-        if a.rows() != rows_per_contact * mu.len() {
+        let a = a.into();
+        check_operator(&a)?;
+        check_vector("b", &b, a.size())?;
+        if a.size() != rows_per_contact * mu.len() {
             return Err(InvalidProblem::Size {
                 part: "b",
-                found: a.rows(),
+                found: a.size(),
                 expected: rows_per_contact * mu.len(),
             });
         }
@@ -135,9 +152,25 @@ impl FrictionProblem {
         self.rows_per_contact
     }
 
-    /// `A`.
-    pub fn matrix(&self) -> &Matrix {
+    /// `A`, every entry.
+    pub fn matrix(&self) -> Cow<'_, Matrix> {
+        match &self.a {
+            Operator::Dense(a) => Cow::Borrowed(a),
+            other => Cow::Owned(other.to_dense()),
+        }
+    }
+
+    /// `A` as it was given.
+    pub fn operator(&self) -> &Operator {
         &self.a
+    }
+
+    /// What the cone solvers see; `None` unless the friction is a cone and all contacts roll.
+    pub fn as_cone(&self) -> Option<ConeProblem<'_>> {
+        let rolling = self.modes.iter().all(|m| *m == Mode::Rolling);
+        let disc = self.friction == Friction::Cone || self.rows_per_contact == 2;
+        let parts = ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: self.rows_per_contact };
+        (rolling && disc).then_some(parts)
     }
 
     /// `b`.
@@ -162,7 +195,18 @@ impl FrictionProblem {
 
     /// `s = A lambda + b`.
     pub fn speed(&self, lambda: &[f64]) -> Vec<f64> {
-        self.a.times(lambda).iter().zip(&self.b).map(|(s, b)| s + b).collect()
+        let mut s = vec![0.0; self.size()];
+        self.a.times(lambda, &mut s, &mut vec![]);
+        s.iter_mut().zip(&self.b).for_each(|(s, b)| *s += b);
+        s
+    }
+}
+
+fn check_operator(a: &Operator) -> Result<(), InvalidProblem> {
+    match a {
+        Operator::Dense(a) => check_square("A", a),
+        other if other.is_finite() => Ok(()),
+        other => check_square("A", &other.to_dense()),
     }
 }
 

@@ -8,7 +8,7 @@ mod mixed;
 
 pub use conversion::{Converted, NotConvertible};
 pub use elimination::{Elimination, NotEliminable};
-pub use friction::{Friction, FrictionProblem, Mode};
+pub use friction::{ConeProblem, Friction, FrictionProblem, Mode};
 pub use lcp::Lcp;
 pub use mixed::MixedLcp;
 

@@ -1,0 +1,387 @@
+//! The matrix `A` of a friction problem, seen as an operator: dense, block sparse, or `W Y + E^-1` never formed.
+//!
+//! Rows come contact by contact, `rows` (2 to 6) a contact; a block is what one contact does to another.
+
+use crate::matrix::{Matrix, dot};
+
+/// Most rows a contact can have: n, t, o, and moments about them.
+pub const MOST_ROWS: usize = 6;
+
+/// `A`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operator {
+    /// Every entry.
+    Dense(Matrix),
+    /// The blocks that are not zero.
+    Blocks(BlockMatrix),
+    /// `W Y + E^-1`, kept as its factors.
+    Factored(Factored),
+}
+
+impl Operator {
+    /// Order of `A`.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Dense(a) => a.rows(),
+            Self::Blocks(a) => a.rows * a.contacts(),
+            Self::Factored(a) => a.rows * a.contacts(),
+        }
+    }
+
+    /// `out = A x`. `scratch` is memory to use.
+    pub fn times(&self, x: &[f64], out: &mut [f64], scratch: &mut Vec<f64>) {
+        match self {
+            Self::Dense(a) => (0..a.rows()).for_each(|i| out[i] = dot(a.row(i), x)),
+            Self::Blocks(a) => a.times(x, out),
+            Self::Factored(a) => a.times(x, out, scratch),
+        }
+    }
+
+    /// The block of a contact with itself, `rows` x `rows`, row by row.
+    pub fn diagonal(&self, rows: usize, contact: usize, out: &mut [f64]) {
+        match self {
+            Self::Dense(a) => {
+                for i in 0..rows {
+                    let row = &a.row(rows * contact + i)[rows * contact..][..rows];
+                    out[rows * i..][..rows].copy_from_slice(row);
+                }
+            }
+            Self::Blocks(a) => out[..rows * rows].copy_from_slice(a.diagonal(contact)),
+            Self::Factored(a) => a.block(contact, contact, out),
+        }
+    }
+
+    /// Every entry.
+    pub fn to_dense(&self) -> Matrix {
+        match self {
+            Self::Dense(a) => a.clone(),
+            Self::Blocks(a) => a.to_dense(),
+            Self::Factored(a) => a.to_dense(),
+        }
+    }
+
+    /// Whether all entries are finite.
+    pub fn is_finite(&self) -> bool {
+        let all = |x: &[f64]| x.iter().all(|x| x.is_finite());
+        match self {
+            Self::Dense(a) => all(a.data()),
+            Self::Blocks(a) => all(&a.data),
+            Self::Factored(a) => all(&a.w) && all(&a.y) && all(&a.patch_data),
+        }
+    }
+}
+
+impl From<Matrix> for Operator {
+    fn from(a: Matrix) -> Self {
+        Self::Dense(a)
+    }
+}
+
+/// Blocks in compressed rows, columns ascending, the diagonal always there.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BlockMatrix {
+    rows: usize,
+    starts: Vec<usize>,
+    columns: Vec<usize>,
+    data: Vec<f64>,
+}
+
+impl BlockMatrix {
+    /// Blocks of `a` with an entry that is not zero, and the diagonal.
+    ///
+    /// # Panics
+    /// If `a` is not square or its order no multiple of `rows`.
+    pub fn from_dense(a: &Matrix, rows: usize) -> Self {
+        assert!(a.rows() == a.columns() && a.rows().is_multiple_of(rows), "whole blocks");
+        let contacts = a.rows() / rows;
+        let mut out = Self { rows, starts: vec![0], ..Self::default() };
+        for c in 0..contacts {
+            for d in 0..contacts {
+                let part = |i: usize| &a.row(rows * c + i)[rows * d..][..rows];
+                if c == d || (0..rows).any(|i| part(i).iter().any(|&x| x != 0.0)) {
+                    out.columns.push(d);
+                    (0..rows).for_each(|i| out.data.extend_from_slice(part(i)));
+                }
+            }
+            out.starts.push(out.columns.len());
+        }
+        out
+    }
+
+    /// Number of contacts.
+    pub fn contacts(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// The blocks of a block row: their columns, and their entries one after another, each row by row.
+    pub fn row(&self, contact: usize) -> (&[usize], &[f64]) {
+        let (first, last) = (self.starts[contact], self.starts[contact + 1]);
+        let area = self.rows * self.rows;
+        (&self.columns[first..last], &self.data[area * first..area * last])
+    }
+
+    fn diagonal(&self, contact: usize) -> &[f64] {
+        let (columns, data) = self.row(contact);
+        let area = self.rows * self.rows;
+        let at = columns.binary_search(&contact).expect("the diagonal is always there");
+        &data[area * at..][..area]
+    }
+
+    fn times(&self, x: &[f64], out: &mut [f64]) {
+        let d = self.rows;
+        for c in 0..self.contacts() {
+            let (columns, data) = self.row(c);
+            let own = &mut out[d * c..][..d];
+            own.fill(0.0);
+            for (&k, block) in columns.iter().zip(data.chunks_exact(d * d)) {
+                let from = &x[d * k..][..d];
+                for (o, row) in own.iter_mut().zip(block.chunks_exact(d)) {
+                    *o += row.iter().zip(from).map(|(a, b)| a * b).sum::<f64>();
+                }
+            }
+        }
+    }
+
+    fn to_dense(&self) -> Matrix {
+        let d = self.rows;
+        let mut a = Matrix::zeros(d * self.contacts(), d * self.contacts());
+        for c in 0..self.contacts() {
+            let (columns, data) = self.row(c);
+            for (&k, block) in columns.iter().zip(data.chunks_exact(d * d)) {
+                for i in 0..d {
+                    a.row_mut(d * c + i)[d * k..][..d].copy_from_slice(&block[d * i..][..d]);
+                }
+            }
+        }
+        a
+    }
+}
+
+/// What a contact sees of one group of speeds (a body, a tree): `rows` x `len` entries of `W` and of `Y'`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// First speed of the group.
+    pub first: usize,
+    /// Number of speeds.
+    pub len: usize,
+    at: usize,
+}
+
+/// A dense block of `E^-1` over neighbouring contacts (the elements of a patch).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Patch {
+    first: usize,
+    count: usize,
+    at: usize,
+}
+
+/// `A = W Y + E^-1`: `W` maps speeds to contact speeds, `Y = c M^-1 W'` contact forces to speeds. Segments of
+/// different groups do not overlap.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Factored {
+    rows: usize,
+    speeds: usize,
+    starts: Vec<usize>,
+    segments: Vec<Segment>,
+    w: Vec<f64>,
+    y: Vec<f64>,
+    patches: Vec<Patch>,
+    /// Patch of each contact; `usize::MAX` if it has none.
+    patch_of: Vec<usize>,
+    patch_data: Vec<f64>,
+}
+
+impl Factored {
+    /// Forgets everything but its memory.
+    pub fn clear(&mut self, rows: usize, speeds: usize) {
+        (self.rows, self.speeds) = (rows, speeds);
+        self.starts.clear();
+        self.starts.push(0);
+        self.segments.clear();
+        self.w.clear();
+        self.y.clear();
+        self.patches.clear();
+        self.patch_of.clear();
+        self.patch_data.clear();
+    }
+
+    /// Adds a segment to the contact being made: its entries of `W` and of `Y'`, all zero, `rows` rows of `len`.
+    pub fn segment(&mut self, first: usize, len: usize) -> (&mut [f64], &mut [f64]) {
+        let at = self.w.len();
+        self.segments.push(Segment { first, len, at });
+        self.w.resize(at + self.rows * len, 0.0);
+        self.y.resize(at + self.rows * len, 0.0);
+        (&mut self.w[at..], &mut self.y[at..])
+    }
+
+    /// Ends the contact being made.
+    pub fn end_contact(&mut self) {
+        self.starts.push(self.segments.len());
+        self.patch_of.push(usize::MAX);
+    }
+
+    /// Adds a block of `E^-1` over contacts `first..`, which must be there and in no other patch.
+    pub fn add_patch(&mut self, first: usize, e_inv: &Matrix) {
+        let count = e_inv.rows() / self.rows;
+        self.patch_of[first..first + count].fill(self.patches.len());
+        self.patches.push(Patch { first, count, at: self.patch_data.len() });
+        self.patch_data.extend_from_slice(e_inv.data());
+    }
+
+    /// Number of contacts.
+    pub fn contacts(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// Number of speeds.
+    pub fn speeds(&self) -> usize {
+        self.speeds
+    }
+
+    /// Segments of a contact, each with its entries of `W` and `Y'`, row by row.
+    pub fn segments(&self, contact: usize) -> impl Iterator<Item = (Segment, &[f64], &[f64])> {
+        self.segments[self.starts[contact]..self.starts[contact + 1]].iter().map(|&s| {
+            let entries = s.at..s.at + self.rows * s.len;
+            (s, &self.w[entries.clone()], &self.y[entries])
+        })
+    }
+
+    /// The rows of `E^-1` of a contact, from the first row of its patch on, and that patch's first contact. `None`
+    /// if it has no patch.
+    pub fn patch(&self, contact: usize) -> Option<(usize, &[f64])> {
+        let p = self.patches.get(self.patch_of[contact])?;
+        let order = self.rows * p.count;
+        let from = p.at + self.rows * (contact - p.first) * order;
+        Some((p.first, &self.patch_data[from..][..self.rows * order]))
+    }
+
+    /// `v += Y_c x`: what forces at a contact do to the speeds.
+    pub fn push(&self, contact: usize, x: &[f64], v: &mut [f64]) {
+        for (s, _, y) in self.segments(contact) {
+            let own = &mut v[s.first..][..s.len];
+            for (f, row) in x.iter().zip(y.chunks_exact(s.len)) {
+                own.iter_mut().zip(row).for_each(|(v, y)| *v += f * y);
+            }
+        }
+    }
+
+    /// `out += W_c v`: the speeds at a contact.
+    pub fn pull(&self, contact: usize, v: &[f64], out: &mut [f64]) {
+        for (s, w, _) in self.segments(contact) {
+            let own = &v[s.first..][..s.len];
+            for (o, row) in out.iter_mut().zip(w.chunks_exact(s.len)) {
+                *o += row.iter().zip(own).map(|(w, v)| w * v).sum::<f64>();
+            }
+        }
+    }
+
+    /// `out += (E^-1 x)_c`.
+    pub fn yield_to(&self, contact: usize, x: &[f64], out: &mut [f64]) {
+        let Some((first, data)) = self.patch(contact) else { return };
+        let order = data.len() / self.rows;
+        let own = &x[self.rows * first..][..order];
+        out.iter_mut().zip(data.chunks_exact(order)).for_each(|(o, row)| *o += dot(row, own));
+    }
+
+    fn times(&self, x: &[f64], out: &mut [f64], scratch: &mut Vec<f64>) {
+        let d = self.rows;
+        scratch.clear();
+        scratch.resize(self.speeds, 0.0);
+        for c in 0..self.contacts() {
+            self.push(c, &x[d * c..][..d], scratch);
+        }
+        out.fill(0.0);
+        for c in 0..self.contacts() {
+            self.pull(c, scratch, &mut out[d * c..][..d]);
+            self.yield_to(c, x, &mut out[d * c..][..d]);
+        }
+    }
+
+    /// What forces at contact `k` do to the speeds of contact `c`, `rows` x `rows`, row by row.
+    pub fn block(&self, c: usize, k: usize, out: &mut [f64]) {
+        let d = self.rows;
+        out[..d * d].fill(0.0);
+        for (s, w, _) in self.segments(c) {
+            for (r, _, y) in self.segments(k).filter(|(r, ..)| r.first == s.first) {
+                for i in 0..d {
+                    for j in 0..d {
+                        out[d * i + j] += dot(&w[s.len * i..][..s.len], &y[r.len * j..][..r.len]);
+                    }
+                }
+            }
+        }
+        let Some((first, data)) = self.patch(c) else { return };
+        let order = data.len() / d;
+        if self.patch_of[c] == self.patch_of[k] {
+            for i in 0..d {
+                for j in 0..d {
+                    out[d * i + j] += data[order * i + d * (k - first) + j];
+                }
+            }
+        }
+    }
+
+    fn to_dense(&self) -> Matrix {
+        let (d, n) = (self.rows, self.contacts());
+        let mut a = Matrix::zeros(d * n, d * n);
+        let mut block = [0.0; MOST_ROWS * MOST_ROWS];
+        for c in 0..n {
+            for k in 0..n {
+                self.block(c, k, &mut block);
+                for i in 0..d {
+                    a.row_mut(d * c + i)[d * k..][..d].copy_from_slice(&block[d * i..][..d]);
+                }
+            }
+        }
+        a
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three contacts of two rows: two speeds of one group, three of another, and a patch over the last two.
+    fn factored() -> Factored {
+        let mut f = Factored::default();
+        f.clear(2, 5);
+        let mut entry = 0.0;
+        for groups in [&[(0, 2)][..], &[(0, 2), (2, 3)], &[(2, 3)]] {
+            for &(first, len) in groups {
+                let (w, y) = f.segment(first, len);
+                for k in 0..2 * len {
+                    entry += 1.0;
+                    (w[k], y[k]) = (f64::sin(entry), f64::cos(entry));
+                }
+            }
+            f.end_contact();
+        }
+        f.add_patch(1, &Matrix::from_fn(4, 4, |i, j| (1 + i + 4 * j) as f64));
+        f
+    }
+
+    #[test]
+    fn all_forms_are_the_same_matrix() {
+        let factored = Operator::Factored(factored());
+        let dense = factored.to_dense();
+        let blocks = Operator::Blocks(BlockMatrix::from_dense(&dense, 2));
+        assert_eq!(blocks.to_dense(), dense);
+        let forms = [Operator::Dense(dense), blocks, factored];
+        let x = [1.0, -2.0, 3.0, 0.5, 0.25, -1.0];
+        let expected = forms[0].to_dense().times(&x);
+        for form in &forms {
+            assert!(form.is_finite());
+            assert_eq!(form.size(), 6);
+            let mut out = [0.0; 6];
+            form.times(&x, &mut out, &mut vec![]);
+            assert!(out.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-13), "{out:?} {expected:?}");
+            for c in 0..3 {
+                let mut block = [0.0; 4];
+                form.diagonal(2, c, &mut block);
+                let a = forms[0].to_dense();
+                let same = (0..4).all(|k| (block[k] - a[(2 * c + k / 2, 2 * c + k % 2)]).abs() < 1e-14);
+                assert!(same);
+            }
+        }
+    }
+}
