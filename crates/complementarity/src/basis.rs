@@ -17,6 +17,13 @@ pub(crate) struct BasisSolver {
 }
 
 impl BasisSolver {
+    /// Makes room for bases of up to `n` variables.
+    pub fn reserve(&mut self, n: usize) {
+        self.lu.reserve(n);
+        self.step.clear();
+        self.step.reserve(n);
+    }
+
     /// Solves `(M z + q)_active = 0` with `z = 0` elsewhere, by LU of the matrix scaled with `d` and
     /// iterative refinement. Signs are the caller's to judge.
     pub fn solve(

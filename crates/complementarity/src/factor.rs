@@ -28,6 +28,19 @@ pub(crate) struct Lu {
 }
 
 impl Lu {
+    /// Makes room for orders up to `n`, as far as small ones go.
+    pub fn reserve(&mut self, n: usize) {
+        let n = n.min(SMALL);
+        for (buffer, size) in [(&mut self.data, n * n), (&mut self.scratch, n)] {
+            buffer.clear();
+            buffer.reserve(size);
+        }
+        for buffer in [&mut self.rows, &mut self.rows_inverse] {
+            buffer.clear();
+            buffer.reserve(n);
+        }
+    }
+
     /// Factors the matrix whose entry `(i, j)` is `entry(i, j)`.
     pub fn factor(&mut self, n: usize, entry: impl Fn(usize, usize) -> f64) -> Result<(), Singular> {
         self.n = n;
@@ -39,7 +52,9 @@ impl Lu {
         self.scratch.resize(n, 0.0);
         self.data.clear();
         if n < SMALL {
-            self.data.extend((0..n * n).map(|k| entry(k / n, k % n)));
+            for i in 0..n {
+                self.data.extend((0..n).map(|j| entry(i, j)));
+            }
             self.factor_small()
         } else {
             self.data.resize(n * n, 0.0);

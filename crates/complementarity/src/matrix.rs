@@ -16,6 +16,13 @@ impl Matrix {
         Self { rows, columns, data: vec![0.0; rows * columns] }
     }
 
+    /// Makes it `rows` x `columns`, all zero; allocates only when it grows.
+    pub fn reset(&mut self, rows: usize, columns: usize) {
+        (self.rows, self.columns) = (rows, columns);
+        self.data.clear();
+        self.data.resize(rows * columns, 0.0);
+    }
+
     /// The identity of order `n`.
     pub fn identity(n: usize) -> Self {
         Self::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 })
@@ -67,6 +74,12 @@ impl Matrix {
     #[inline]
     pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
         &mut self.data[i * self.columns..][..self.columns]
+    }
+
+    /// The rows above `i`, one after another, and row `i`.
+    pub(crate) fn split_at_row(&mut self, i: usize) -> (&mut [f64], &mut [f64]) {
+        let (above, rest) = self.data.split_at_mut(i * self.columns);
+        (above, &mut rest[..self.columns])
     }
 
     /// All entries, row by row.

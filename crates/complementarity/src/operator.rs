@@ -322,18 +322,34 @@ impl Factored {
     }
 
     fn to_dense(&self) -> Matrix {
+        let mut a = Matrix::default();
+        self.write_dense(&mut a);
+        a
+    }
+
+    /// Every entry, into memory that is used again.
+    pub fn write_dense(&self, a: &mut Matrix) {
         let (d, n) = (self.rows, self.contacts());
-        let mut a = Matrix::zeros(d * n, d * n);
+        a.reset(d * n, d * n);
         let mut block = [0.0; MOST_ROWS * MOST_ROWS];
         for c in 0..n {
             for k in 0..n {
+                if !self.meet(c, k) {
+                    continue;
+                }
                 self.block(c, k, &mut block);
                 for i in 0..d {
                     a.row_mut(d * c + i)[d * k..][..d].copy_from_slice(&block[d * i..][..d]);
                 }
             }
         }
-        a
+    }
+
+    /// Whether two contacts share a group of speeds or a patch.
+    pub fn meet(&self, c: usize, k: usize) -> bool {
+        let of = |c: usize| &self.segments[self.starts[c]..self.starts[c + 1]];
+        of(c).iter().any(|s| of(k).iter().any(|r| r.first == s.first))
+            || (self.patch_of[c] == self.patch_of[k] && self.patch_of[c] != usize::MAX)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::cone;
 use crate::matrix::{dot, length, norm};
-use crate::problem::{ConeProblem, FrictionProblem, Lcp, MixedLcp, Mode};
+use crate::problem::{ConeProblem, Friction, FrictionProblem, Lcp, MixedLcp, Mode};
 use serde::Serialize;
 
 /// Euclidean norm of the natural map, as it stands and over the norm of the constant vector.
@@ -65,12 +65,7 @@ pub fn friction(problem: &FrictionProblem, lambda: &[f64]) -> Residual {
         let pick = |v: &[f64]| [v[rows * c], v[rows * c + 1], if planar { 0.0 } else { v[rows * c + 2] }];
         let (l, s) = (pick(lambda), pick(&s));
         let d = match problem.modes()[c] {
-            Mode::Rolling => {
-                let lift = mu * cone::support(problem.friction(), planar, [-s[1], -s[2]]);
-                let step = [l[0] - s[0] - lift, l[1] - s[1], l[2] - s[2]];
-                let p = cone::project(problem.friction(), planar, mu, step);
-                [l[0] - p[0], l[1] - p[1], l[2] - p[2]]
-            }
+            Mode::Rolling => natural_map(problem.friction(), planar, mu, l, s),
             Mode::Sliding { direction } => {
                 [natural(l[0], s[0]), l[1] + mu * l[0] * direction[0], l[2] + mu * l[0] * direction[1]]
             }
@@ -78,6 +73,40 @@ pub fn friction(problem: &FrictionProblem, lambda: &[f64]) -> Residual {
         r[rows * c..][..rows].copy_from_slice(&d[..rows]);
     }
     Residual::of(r.iter().copied(), problem.vector())
+}
+
+/// `lambda - P_K(lambda - s~)` of a rolling contact.
+fn natural_map(friction: Friction, planar: bool, mu: f64, l: [f64; 3], s: [f64; 3]) -> [f64; 3] {
+    let lift = mu * cone::support(friction, planar, [-s[1], -s[2]]);
+    let step = [l[0] - s[0] - lift, l[1] - s[1], l[2] - s[2]];
+    let p = cone::project(friction, planar, mu, step);
+    [l[0] - p[0], l[1] - p[1], l[2] - p[2]]
+}
+
+/// [`friction`] for a problem in borrowed parts (2 or 3 rows a contact) under any set, without allocation.
+pub fn rolling(
+    problem: ConeProblem<'_>,
+    friction: Friction,
+    lambda: &[f64],
+    scratch: &mut ConeScratch,
+) -> Residual {
+    let rows = problem.rows;
+    if friction == Friction::Cone || rows == 2 {
+        return cone(problem, lambda, scratch);
+    }
+    if lambda.len() != problem.b.len() || rows != 3 {
+        return Residual::NONE;
+    }
+    let ConeScratch { speed, residual, product } = scratch;
+    speed.resize(lambda.len(), 0.0);
+    problem.a.times(lambda, speed, product);
+    speed.iter_mut().zip(problem.b).for_each(|(s, b)| *s += b);
+    residual.clear();
+    let own = |v: &[f64]| [v[0], v[1], v[2]];
+    for ((l, s), &mu) in lambda.chunks_exact(3).zip(speed.chunks_exact(3)).zip(problem.mu) {
+        residual.extend(natural_map(friction, false, mu, own(l), own(s)));
+    }
+    Residual::of(residual.iter().copied(), problem.b)
 }
 
 /// [`friction`] for Coulomb's cone in borrowed parts. `scratch` is memory to use;
@@ -123,7 +152,6 @@ fn natural(z: f64, w: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::matrix::Matrix;
-    use crate::problem::Friction;
 
     #[test]
     fn lcp_residual_is_the_norm_of_the_natural_map() {
@@ -176,6 +204,10 @@ mod tests {
             let parts = p.as_cone().unwrap();
             let (one, two) = (friction(&p, &lambda), cone(parts, &lambda, &mut ConeScratch::default()));
             assert!((one.absolute - two.absolute).abs() < 1e-15 && one.absolute > 0.1, "{one:?} {two:?}");
+            for set in [Friction::Pyramid, Friction::Polygon { sides: 6 }] {
+                let one = friction(&p.clone().with_friction(set).unwrap(), &lambda);
+                assert_eq!(one, rolling(parts, set, &lambda, &mut ConeScratch::default()));
+            }
         }
         let parts = p.as_cone().unwrap();
         assert_eq!(cone(parts, &[f64::NAN; 6], &mut ConeScratch::default()), Residual::NONE);

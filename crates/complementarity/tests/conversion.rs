@@ -4,7 +4,9 @@
 mod families;
 
 use complementarity::matrix::Matrix;
-use complementarity::problem::{Friction, FrictionProblem, Mode, NotConvertible};
+use complementarity::problem::{
+    ConeProblem, Friction, FrictionProblem, LcpForm, Mode, NotConvertible, RollingLcp,
+};
 use complementarity::report::Status;
 use complementarity::residual;
 use complementarity::solver::lemke::{self, Settings};
@@ -48,6 +50,31 @@ fn with_sliding(p: FrictionProblem, seed: u64) -> FrictionProblem {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn forms_written_in_place_are_the_converted_ones(contacts in 1usize..5, rows in 2usize..=3, mu in 0.0..1.5f64, seed: u64) {
+        let pyramid = problem(contacts, rows, 6, 0.3, mu, seed);
+        let hexagon = pyramid.clone().with_friction(Friction::Polygon { sides: 6 }).unwrap();
+        let forms = [
+            (&pyramid, LcpForm::Slack, pyramid.as_slack_lcp().unwrap()),
+            (&pyramid, LcpForm::Polygon, pyramid.as_polygon_lcp().unwrap()),
+            (&hexagon, LcpForm::Polygon, hexagon.as_polygon_lcp().unwrap()),
+        ];
+        for (p, form, converted) in forms {
+            let mut again = RollingLcp::new(p.friction(), rows, form).unwrap();
+            let parts = ConeProblem { a: p.operator(), b: p.vector(), mu: p.mu(), rows };
+            again.fill(parts, &p.matrix()).unwrap();
+            prop_assert_eq!(again.lcp(), &converted.problem);
+            let z: Vec<f64> = (0..again.lcp().size()).map(|i| (i as f64).sin()).collect();
+            let mut lambda = vec![0.0; p.size()];
+            again.forces(&z, &mut lambda);
+            let expected = converted.forces(&z);
+            prop_assert!(lambda.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-14));
+        }
+        let hexagon_as_slack = RollingLcp::new(hexagon.friction(), 3, LcpForm::Slack);
+        let cone = RollingLcp::new(Friction::Cone, 3, LcpForm::Polygon);
+        prop_assert!(hexagon_as_slack.is_none() && cone.is_none());
+    }
 
     #[test]
     fn all_forms_solve_the_compliant_pyramid(contacts in 1usize..5, rows in 2usize..=3, mu in 0.0..1.5f64, seed: u64) {

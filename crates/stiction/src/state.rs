@@ -13,13 +13,15 @@ pub struct ContactId {
     pub feature: u32,
 }
 
-/// What a compliant contact remembers: the deformation of its elements, rows n, t(, o), m.
+/// What a contact remembers of the last step, rows n, t(, o) element by element.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Memory {
     /// Whose.
     pub id: ContactId,
-    /// `delta`.
+    /// `delta`, m; empty for rigid contacts.
     pub deformation: Vec<f64>,
+    /// `lambda`, N: where the next step's solver starts.
+    pub force: Vec<f64>,
 }
 
 /// A system at a time. A plain value: a copy has bitwise the same future.
@@ -31,8 +33,10 @@ pub struct State {
     pub position: Vec<f64>,
     /// Velocity `v`.
     pub velocity: Vec<f64>,
-    /// Deformations of compliant contacts, in order of their ids.
+    /// Of the contacts of the last step, in order of their ids.
     pub memory: Vec<Memory>,
+    /// Basis on which Lemke's method ended, if it did: where it starts if the contacts stay the same.
+    pub basis: Vec<usize>,
 }
 
 impl State {
@@ -44,12 +48,12 @@ impl State {
             position[system.coordinates(i)].copy_from_slice(&body.position);
             velocity[system.dofs(i)].copy_from_slice(&body.velocity);
         }
-        Self { time: 0.0, position, velocity, memory: vec![] }
+        Self { time: 0.0, position, velocity, memory: vec![], basis: vec![] }
     }
 
-    /// The deformation remembered for a contact; `None` if it is new.
-    pub fn deformation(&self, id: ContactId) -> Option<&[f64]> {
+    /// What is remembered of a contact; `None` if it is new.
+    pub fn remembered(&self, id: ContactId) -> Option<&Memory> {
         let at = self.memory.binary_search_by_key(&id, |m| m.id).ok()?;
-        Some(&self.memory[at].deformation)
+        Some(&self.memory[at])
     }
 }

@@ -7,10 +7,10 @@
 //! s = A~ c + b    rows  s_Sn, s_Rn, s_Rt, s_Ro    columns  c_Sn, c_Rn, c_Rt, c_Ro
 //! ```
 
+use super::rolling::{Layout, corners, write_polygon, write_slack};
 use super::{Friction, FrictionProblem, Lcp, MixedLcp, Mode};
 use crate::factor::Lu;
 use crate::matrix::Matrix;
-use std::f64::consts::PI;
 
 /// Why a friction problem has no form of the kind asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -53,9 +53,7 @@ impl<P> Converted<P> {
 
 /// trinkle1995 (24): the system without the friction of sliding contacts.
 struct Reduced {
-    sliding: usize,
-    rolling: usize,
-    tangents: usize,
+    layout: Layout,
     a: Matrix,
     b: Vec<f64>,
     mu: Vec<f64>,
@@ -98,21 +96,7 @@ impl Reduced {
         }
         let b = kept.iter().map(|&row| p.vector()[row]).collect();
         let mu = rolling.iter().map(|&c| p.mu()[c]).collect();
-        Self { sliding: ns, rolling: nr, tangents, a, b, mu, expand }
-    }
-
-    fn normals(&self) -> usize {
-        self.sliding + self.rolling
-    }
-
-    /// Column of the normal force, and row of the normal speed, of rolling contact `k`.
-    fn normal(&self, k: usize) -> usize {
-        self.sliding + k
-    }
-
-    /// Column of friction force `d` (0: t, 1: o) of rolling contact `k`.
-    fn tangent(&self, d: usize, k: usize) -> usize {
-        self.sliding + (d + 1) * self.rolling + k
+        Self { layout: Layout { sliding: ns, rolling: nr, tangents }, a, b, mu, expand }
     }
 }
 
@@ -143,33 +127,20 @@ impl FrictionProblem {
     pub fn as_slack_lcp(&self) -> Result<Converted<Lcp>, NotConvertible> {
         self.needs_pyramid()?;
         let r = Reduced::new(self);
-        let (nn, nt) = (r.normals(), r.tangents * r.rolling);
+        let (nn, nt) = (r.layout.normals(), r.layout.tangents * r.layout.rolling);
         let size = nn + 2 * nt;
         // c = change z: c_Rt = s_Rt+ - mu c_Rn, (30)
         let mut change = Matrix::zeros(nn + nt, size);
         for i in 0..nn + nt {
             change[(i, i)] = 1.0;
         }
-        for d in 0..r.tangents {
-            for k in 0..r.rolling {
-                change[(r.tangent(d, k), r.normal(k))] = -r.mu[k];
+        for d in 0..r.layout.tangents {
+            for k in 0..r.layout.rolling {
+                change[(r.layout.tangent(d, k), r.layout.normal(k))] = -r.mu[k];
             }
         }
-        let top = product(&r.a, &change);
-        let mut m = Matrix::zeros(size, size);
-        for i in 0..nn + nt {
-            m.row_mut(i).copy_from_slice(top.row(i));
-        }
-        for d in 0..r.tangents {
-            for k in 0..r.rolling {
-                let (t, slack) = (r.tangent(d, k), r.tangent(d, k) + nt);
-                m[(t, slack)] = 1.0; // a = a+ - a-
-                m[(slack, r.normal(k))] = 2.0 * r.mu[k]; // s- = 2 mu c_n - s+
-                m[(slack, t)] = -1.0;
-            }
-        }
-        let mut q = r.b.clone();
-        q.resize(size, 0.0);
+        let (mut m, mut q) = (Matrix::default(), vec![]);
+        write_slack(r.layout, |i, j| r.a[(i, j)], |i| r.b[i], &r.mu, &mut m, &mut q);
         Ok(Converted {
             problem: lcp(m, q)?,
             forces: product(&r.expand, &change),
@@ -182,22 +153,22 @@ impl FrictionProblem {
     pub fn as_mixed(&self) -> Result<Converted<MixedLcp>, NotConvertible> {
         self.needs_pyramid()?;
         let r = Reduced::new(self);
-        let (nn, nr) = (r.normals(), r.rolling);
-        let forces = nn + r.tangents * nr;
-        let size = forces + 2 * r.tangents * nr;
+        let (nn, nr) = (r.layout.normals(), r.layout.rolling);
+        let forces = nn + r.layout.tangents * nr;
+        let size = forces + 2 * r.layout.tangents * nr;
         let mut m = Matrix::zeros(size, size);
         for i in 0..forces {
             m.row_mut(i)[..forces].copy_from_slice(r.a.row(i));
         }
-        for d in 0..r.tangents {
+        for d in 0..r.layout.tangents {
             for k in 0..nr {
-                let t = r.tangent(d, k);
+                let t = r.layout.tangent(d, k);
                 let (u, v) = (forces + 2 * d * nr + k, forces + (2 * d + 1) * nr + k);
                 m[(t, u)] = -1.0;
                 m[(t, v)] = 1.0;
-                m[(u, r.normal(k))] = r.mu[k];
+                m[(u, r.layout.normal(k))] = r.mu[k];
                 m[(u, t)] = 1.0;
-                m[(v, r.normal(k))] = r.mu[k];
+                m[(v, r.layout.normal(k))] = r.mu[k];
                 m[(v, t)] = -1.0;
             }
         }
@@ -219,8 +190,8 @@ impl FrictionProblem {
     pub fn as_condensed_lcp(&self) -> Result<Converted<Lcp>, NotConvertible> {
         self.needs_pyramid()?;
         let r = Reduced::new(self);
-        let (nn, nr) = (r.normals(), r.rolling);
-        let nt = r.tangents * nr;
+        let (nn, nr) = (r.layout.normals(), r.layout.rolling);
+        let nt = r.layout.tangents * nr;
         let size = nn + 2 * nt;
         // u, v of direction d, contact k stand at these places of z
         let u = |d: usize, k: usize| nn + 2 * d * nr + k;
@@ -245,7 +216,7 @@ impl FrictionProblem {
             }
             put(&mut change, j, &mut column);
         }
-        for d in 0..r.tangents {
+        for d in 0..r.layout.tangents {
             for k in 0..nr {
                 for (at, sign) in [(u(d, k), 1.0), (v(d, k), -1.0)] {
                     column.fill(0.0);
@@ -270,15 +241,15 @@ impl FrictionProblem {
             m.row_mut(i).copy_from_slice(speed.row(i));
             q[i] = r.b[i] + crate::matrix::dot(r.a.row(i), &offset);
         }
-        for d in 0..r.tangents {
+        for d in 0..r.layout.tangents {
             for k in 0..nr {
                 // mu lambda_n + lambda_t _|_ u,  mu lambda_n - lambda_t _|_ v
                 for (row, sign) in [(u(d, k), 1.0), (v(d, k), -1.0)] {
-                    let force = r.tangent(d, k);
+                    let force = r.layout.tangent(d, k);
                     for j in 0..size {
                         m[(row, j)] = sign * change[(force, j)];
                     }
-                    m[(row, r.normal(k))] += r.mu[k];
+                    m[(row, r.layout.normal(k))] += r.mu[k];
                     q[row] = sign * offset[force];
                 }
             }
@@ -294,54 +265,23 @@ impl FrictionProblem {
     /// force `D beta`, `beta >= 0` spanned by the polygon's corners and `gamma` the slip speed.
     pub fn as_polygon_lcp(&self) -> Result<Converted<Lcp>, NotConvertible> {
         let r = Reduced::new(self);
-        let corners: Vec<[f64; 2]> = match self.friction() {
-            _ if r.tangents == 1 => vec![[1.0, 0.0], [-1.0, 0.0]],
-            Friction::Cone => return Err(NotConvertible::NeedsPolygon),
-            Friction::Pyramid => vec![[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]],
-            Friction::Polygon { sides } => (0..sides)
-                .map(|j| {
-                    let (sin, cos) = (2.0 * PI * j as f64 / sides as f64).sin_cos();
-                    [cos, sin]
-                })
-                .collect(),
-        };
-        let (nn, nr, sides) = (r.normals(), r.rolling, corners.len());
+        let corners = corners(self.friction(), r.layout.tangents).ok_or(NotConvertible::NeedsPolygon)?;
+        let (nn, nr, sides) = (r.layout.normals(), r.layout.rolling, corners.len());
         let beta = |j: usize, k: usize| nn + j * nr + k;
-        let gamma = |k: usize| nn + sides * nr + k;
         let size = nn + (sides + 1) * nr;
-        let mut change = Matrix::zeros(nn + r.tangents * nr, size);
+        let mut change = Matrix::zeros(nn + r.layout.tangents * nr, size);
         for i in 0..nn {
             change[(i, i)] = 1.0;
         }
         for (j, corner) in corners.iter().enumerate() {
             for k in 0..nr {
-                for d in 0..r.tangents {
-                    change[(r.tangent(d, k), beta(j, k))] = corner[d];
+                for d in 0..r.layout.tangents {
+                    change[(r.layout.tangent(d, k), beta(j, k))] = corner[d];
                 }
             }
         }
-        let speed = product(&r.a, &change);
-        let mut m = Matrix::zeros(size, size);
-        let mut q = vec![0.0; size];
-        for i in 0..nn {
-            m.row_mut(i).copy_from_slice(speed.row(i));
-            q[i] = r.b[i];
-        }
-        for k in 0..nr {
-            for (j, corner) in corners.iter().enumerate() {
-                let row = beta(j, k);
-                for d in 0..r.tangents {
-                    let t = r.tangent(d, k);
-                    for (x, s) in m.row_mut(row).iter_mut().zip(speed.row(t)) {
-                        *x += corner[d] * s;
-                    }
-                    q[row] += corner[d] * r.b[t];
-                }
-                m[(row, gamma(k))] = 1.0;
-                m[(gamma(k), row)] = -1.0;
-            }
-            m[(gamma(k), r.normal(k))] = r.mu[k];
-        }
+        let (mut m, mut q) = (Matrix::default(), vec![]);
+        write_polygon(r.layout, &corners, |i, j| r.a[(i, j)], |i| r.b[i], &r.mu, &mut m, &mut q);
         Ok(Converted {
             problem: lcp(m, q)?,
             forces: product(&r.expand, &change),

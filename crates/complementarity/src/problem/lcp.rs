@@ -18,6 +18,24 @@ impl Lcp {
         Ok(Self { m, q })
     }
 
+    /// No pairs at all.
+    pub(super) fn empty() -> Self {
+        Self { m: Matrix::default(), q: vec![] }
+    }
+
+    /// Writes another problem into the same memory, and checks it. It is left empty if it is not valid.
+    pub(super) fn refill(
+        &mut self,
+        write: impl FnOnce(&mut Matrix, &mut Vec<f64>),
+    ) -> Result<(), InvalidProblem> {
+        write(&mut self.m, &mut self.q);
+        let checked = check_square("M", &self.m).and_then(|()| check_vector("q", &self.q, self.m.rows()));
+        if checked.is_err() {
+            *self = Self::empty();
+        }
+        checked
+    }
+
     /// Number of complementary pairs.
     pub fn size(&self) -> usize {
         self.q.len()

@@ -5,12 +5,14 @@ mod elimination;
 mod friction;
 mod lcp;
 mod mixed;
+mod rolling;
 
 pub use conversion::{Converted, NotConvertible};
 pub use elimination::{Elimination, NotEliminable};
 pub use friction::{ConeProblem, Friction, FrictionProblem, Mode};
 pub use lcp::Lcp;
 pub use mixed::MixedLcp;
+pub use rolling::{LcpForm, RollingLcp};
 
 use crate::matrix::Matrix;
 

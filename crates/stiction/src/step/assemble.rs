@@ -1,182 +1,176 @@
 //! Contacts -> the contact problem `s = A lambda + b`.
+//!
+//! `A = (1-theta) h W M^-1 W' + E^-1` is kept as its factors `(1-theta) W` and `Y = h M^-1 W'`, tree by tree.
 
-use super::detect::Detector;
+use super::detect::{Contact, Detector};
 use crate::dynamics::{Kinematics, MassMatrix};
 use crate::scene::{FrictionKind, GapLevel, Owner, Scene};
-use crate::state::State;
-use complementarity::matrix::{Matrix, dot};
+use complementarity::matrix::dot;
+use complementarity::operator::{Factored, Operator};
+use complementarity::problem::ConeProblem;
 
-/// The part of a row of `W` in one tree: where its entries begin in the store.
-#[derive(Debug, Clone, Copy)]
-struct Segment {
-    tree: usize,
-    at: usize,
-    /// First speed of the tree, and their number.
-    dofs: (usize, usize),
-}
-
-/// `W`, `M^-1 W'` and the contact problem, in memory that is used again.
-#[derive(Debug, Default)]
+/// The contact problem, in memory that is used again.
+#[derive(Debug)]
 pub(super) struct Rows {
-    /// Segments of row i: `segments[starts[i]..starts[i + 1]]`, one a tree.
-    segments: Vec<Segment>,
-    starts: Vec<usize>,
-    w: Vec<f64>,
-    m_inv_w: Vec<f64>,
+    operator: Operator,
     row: Vec<f64>,
-    /// Generalised force, then `M^-1 f`.
-    pub force: Vec<f64>,
-    /// `v + h M^-1 f`, then with the contact forces: `v+`.
-    pub free: Vec<f64>,
-    /// `A`.
-    pub a: Matrix,
     /// `b`, with `g/h` on normal rows.
     pub b: Vec<f64>,
     /// Largest speed `W v` of an element were there no contact forces, m/s.
     pub fastest: f64,
     /// A coefficient an element.
     pub mu: Vec<f64>,
-    /// `g` of each element (0 where the law is about speeds).
+    /// `g` of each element (0 where the law is about speeds), m.
     pub gap: Vec<f64>,
+    /// Rows an element has.
+    pub per: usize,
+    /// No contact is rigid.
+    pub compliant: bool,
+}
+
+/// What the speeds are: now, and at the end of the step were there no contact.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Speeds<'a> {
+    pub now: &'a [f64],
+    pub free: &'a [f64],
 }
 
 impl Rows {
-    /// Rows an element has.
-    pub fn per_element(&self, scene: &Scene) -> usize {
-        if scene.planar { 2 } else { 3 }
+    pub fn new(scene: &Scene) -> Self {
+        Self {
+            operator: Operator::Factored(Factored::default()),
+            row: vec![],
+            b: vec![],
+            fastest: 0.0,
+            mu: vec![],
+            gap: vec![],
+            per: if scene.planar { 2 } else { 3 },
+            compliant: true,
+        }
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// The contact problem.
+    pub fn problem(&self) -> ConeProblem<'_> {
+        ConeProblem { a: &self.operator, b: &self.b, mu: &self.mu, rows: self.per }
+    }
+
+    /// `A`, as its factors.
+    pub fn factors(&self) -> &Factored {
+        match &self.operator {
+            Operator::Factored(f) => f,
+            _ => unreachable!("made as factors"),
+        }
+    }
+
     pub fn assemble(
         &mut self,
         scene: &Scene,
         detector: &Detector,
-        kinematics: &Kinematics,
-        mass: &MassMatrix,
-        state: &State,
+        dynamics: (&Kinematics, &MassMatrix),
+        speeds: Speeds<'_>,
         delta: &[f64],
         h: f64,
     ) {
-        let per = self.per_element(scene);
-        let implicit = 1.0 - scene.step.explicit_share;
-        self.jacobian(per, detector, kinematics, mass);
-        let n = self.starts.len() - 1;
-        self.a = Matrix::zeros(n, n);
-        self.b.clear();
+        let per = self.per;
+        self.jacobian(scene.step.explicit_share, detector, dynamics, speeds, h);
+        self.fastest = self.b.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         self.mu.clear();
         self.gap.clear();
-        // (1-theta) h W M^-1 W': rows meet only in trees that both touch
-        for i in 0..n {
-            for j in 0..=i {
-                let mut sum = 0.0;
-                for p in &self.segments[self.starts[i]..self.starts[i + 1]] {
-                    for q in &self.segments[self.starts[j]..self.starts[j + 1]] {
-                        if p.tree == q.tree {
-                            sum += dot(&self.w[p.at..][..p.dofs.1], &self.m_inv_w[q.at..][..p.dofs.1]);
-                        }
-                    }
-                }
-                self.a[(i, j)] = implicit * h * sum;
-                self.a[(j, i)] = self.a[(i, j)];
-            }
-        }
-        // W (v + (1-theta) h M^-1 f)
-        for i in 0..n {
-            let along = |x: &[f64]| -> f64 {
-                self.segments[self.starts[i]..self.starts[i + 1]]
-                    .iter()
-                    .map(|p| dot(&self.w[p.at..][..p.dofs.1], &x[p.dofs.0..]))
-                    .sum()
-            };
-            let (now, free) = (along(&state.velocity), along(&self.free));
-            self.b.push(now + implicit * (free - now));
-        }
-        self.fastest = self.b.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        self.compliant = true;
+        let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
+        let frictionless = scene.step.friction == FrictionKind::Frictionless;
         for c in &detector.contacts {
             let rule = &detector.rules[c.rule];
-            let first = per * c.first;
+            self.compliant &= rule.compliance.is_some();
             if let Some(compliance) = &rule.compliance {
-                let (e_inv, e_inv_k) = (compliance.e_inv(), compliance.e_inv_k());
-                let own = &delta[first..][..e_inv.rows()];
-                for i in 0..e_inv.rows() {
-                    self.b[first + i] -= dot(e_inv_k.row(i), own);
-                    for j in 0..e_inv.rows() {
-                        self.a[(first + i, first + j)] += e_inv[(i, j)];
-                    }
+                a.add_patch(c.first, compliance.e_inv());
+                let first = per * c.first;
+                let own = &delta[first..][..compliance.rows()];
+                for (i, b) in self.b[first..][..own.len()].iter_mut().enumerate() {
+                    *b -= dot(compliance.e_inv_k().row(i), own);
                 }
             }
-        }
-        let frictionless = scene.step.friction == FrictionKind::Frictionless;
-        self.mu.resize(n / per, 0.0);
-        self.gap.resize(n / per, 0.0);
-        for c in &detector.contacts {
             for k in c.first..c.first + c.count {
-                self.mu[k] = if frictionless { 0.0 } else { detector.rules[c.rule].friction };
-                if scene.step.gap == GapLevel::Position {
-                    // an element whose line misses a body can take no force: a gap far beyond reach
-                    let psi = detector.elements[k].gap.min(FAR);
-                    self.gap[k] = psi + delta[per * k];
-                    self.b[per * k] += self.gap[k] / h;
-                }
+                self.mu.push(if frictionless { 0.0 } else { rule.friction });
+                // an element whose line misses a body can take no force: a gap far beyond reach
+                let gap = match scene.step.gap {
+                    GapLevel::Position => detector.elements[k].gap.min(FAR) + delta[per * k],
+                    GapLevel::Velocity => 0.0,
+                };
+                self.gap.push(gap);
+                self.b[per * k] += gap / h;
             }
         }
     }
 
-    /// `W` and `M^-1 W'`, row by row: elements n, t(, o).
-    fn jacobian(&mut self, per: usize, detector: &Detector, kinematics: &Kinematics, mass: &MassMatrix) {
+    /// `(1-theta) W`, `Y`, and `b = W (theta v + (1-theta) free)`, element by element: n, t(, o).
+    fn jacobian(
+        &mut self,
+        theta: f64,
+        detector: &Detector,
+        (kinematics, mass): (&Kinematics, &MassMatrix),
+        speeds: Speeds<'_>,
+        h: f64,
+    ) {
+        let per = self.per;
         let system = kinematics.system();
-        self.segments.clear();
-        self.starts.clear();
-        self.starts.push(0);
-        self.w.clear();
-        self.m_inv_w.clear();
+        let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
+        a.clear(per, system.velocity_size());
         self.row.clear();
         self.row.resize(system.velocity_size(), 0.0);
+        self.b.clear();
         for c in &detector.contacts {
-            let ends = [(c.id.part_a, -1.0), (c.id.part_b, 1.0)]
-                .map(|(part, sign)| (detector.parts[part as usize].owner, sign));
+            let ends = ends(detector, c);
+            let tree = |k: usize| match ends[k].0 {
+                Owner::Body(link) => system.tree_of(link),
+                Owner::World(_) => None,
+            };
+            let both = tree(0) == tree(1);
             for element in &detector.elements[c.first..c.first + c.count] {
-                for direction in [c.frame.n, c.frame.t, c.frame.o].into_iter().take(per) {
-                    let first = self.segments.len();
-                    for (owner, sign) in ends {
-                        let Owner::Body(link) = owner else { continue };
-                        let Some(tree) = system.tree_of(link) else { continue };
-                        kinematics.jacobian_row(link, element.point, direction, sign, &mut self.row);
-                        if self.segments[first..].iter().all(|s| s.tree != tree) {
-                            let dofs = system.trees()[tree].dofs.clone();
-                            self.segments.push(Segment { tree, at: 0, dofs: (dofs.start, dofs.len()) });
+                let at = self.b.len();
+                self.b.resize(at + per, 0.0);
+                for k in 0..2 {
+                    let Some(t) = tree(k) else { continue };
+                    if both && k == 1 {
+                        continue;
+                    }
+                    let dofs = system.trees()[t].dofs.clone();
+                    let (w, y) = a.segment(dofs.start, dofs.len());
+                    for (i, direction) in [c.frame.n, c.frame.t, c.frame.o].into_iter().take(per).enumerate()
+                    {
+                        for (owner, sign) in if both { &ends[..] } else { &ends[k..=k] } {
+                            let Owner::Body(link) = *owner else { continue };
+                            kinematics.jacobian_row(link, element.point, direction, *sign, &mut self.row);
+                        }
+                        let row = &mut self.row[dofs.clone()];
+                        let (w, y) = (&mut w[dofs.len() * i..], &mut y[dofs.len() * i..][..dofs.len()]);
+                        y.copy_from_slice(row);
+                        mass.solve_tree(t, y);
+                        let (now, free) = (&speeds.now[dofs.clone()], &speeds.free[dofs.clone()]);
+                        for (j, x) in row.iter_mut().enumerate() {
+                            self.b[at + i] += *x * (theta * now[j] + (1.0 - theta) * free[j]);
+                            w[j] = (1.0 - theta) * *x;
+                            y[j] *= h;
+                            *x = 0.0;
                         }
                     }
-                    for s in &mut self.segments[first..] {
-                        s.at = self.w.len();
-                        let entries = s.dofs.0..s.dofs.0 + s.dofs.1;
-                        self.w.extend_from_slice(&self.row[entries.clone()]);
-                        self.m_inv_w.extend_from_slice(&self.row[entries.clone()]);
-                        mass.solve_tree(s.tree, &mut self.m_inv_w[s.at..]);
-                        self.row[entries].fill(0.0);
-                    }
-                    self.starts.push(self.segments.len());
                 }
+                a.end_contact();
             }
         }
     }
 
-    /// Adds `h M^-1 W' lambda` to `free`, which then is `v+`.
-    pub fn push_back(&mut self, lambda: &[f64], h: f64) {
-        for (i, l) in lambda.iter().enumerate() {
-            for s in &self.segments[self.starts[i]..self.starts[i + 1]] {
-                let moved = self.m_inv_w[s.at..][..s.dofs.1].iter();
-                for (v, m) in self.free[s.dofs.0..].iter_mut().zip(moved) {
-                    *v += h * l * m;
-                }
-            }
+    /// Adds `Y lambda` to `v`.
+    pub fn push_back(&self, lambda: &[f64], v: &mut [f64]) {
+        for (k, own) in lambda.chunks_exact(self.per).enumerate() {
+            self.factors().push(k, own, v);
         }
     }
+}
 
-    /// `A lambda + b`, with `g/h` still in the normal rows.
-    pub fn speed(&self, lambda: &[f64]) -> Vec<f64> {
-        (0..lambda.len()).map(|i| dot(self.a.row(i), lambda) + self.b[i]).collect()
-    }
+/// The two bodies of a contact, with the sign of their speeds in `W v`.
+fn ends(detector: &Detector, c: &Contact) -> [(Owner, f64); 2] {
+    [(c.id.part_a, -1.0), (c.id.part_b, 1.0)].map(|(part, sign)| (detector.parts[part as usize].owner, sign))
 }
 
 /// Gap of an element whose line misses a body, m.

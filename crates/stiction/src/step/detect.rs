@@ -254,12 +254,10 @@ impl Detector {
     pub fn keep_closed(&mut self, state: &State, closed: f64) {
         let (elements, planar) = (&self.elements, self.planar);
         self.contacts.retain(|c| {
-            let delta = state.deformation(c.id);
+            let known = state.remembered(c.id);
             let per = if planar { 2 } else { 3 };
-            (0..c.count).any(|k| {
-                elements[c.first + k].gap + delta.map_or(0.0, |d| d.get(per * k).copied().unwrap_or(0.0))
-                    <= closed
-            })
+            let delta = |k: usize| known.and_then(|m| m.deformation.get(per * k)).copied().unwrap_or(0.0);
+            (0..c.count).any(|k| elements[c.first + k].gap + delta(k) <= closed)
         });
         self.pack();
     }

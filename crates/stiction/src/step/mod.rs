@@ -13,17 +13,17 @@
 mod assemble;
 mod detect;
 mod load;
+mod solve;
 
 use crate::dynamics::{Kinematics, MassMatrix, SingularMass, System};
-use crate::scene::{FrictionKind, GapLevel, Owner, Scene};
+use crate::scene::{GapLevel, Owner, Scene};
 use crate::space::{Frame, Vector, length};
 use crate::state::{ContactId, Memory, State};
-use assemble::Rows;
-use complementarity::problem::{Friction, FrictionProblem};
-use complementarity::residual::{self, Residual};
-use complementarity::solver::interior_point;
-use complementarity::solver::lemke::{End, Lemke};
+use assemble::{Rows, Speeds};
+use complementarity::residual::Residual;
+use complementarity::solver::lemke::End;
 use detect::Detector;
+use solve::ContactSolver;
 
 /// Why a scene cannot be stepped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -130,18 +130,21 @@ pub struct Stepper {
     mass: MassMatrix,
     detector: Detector,
     reaches: Vec<f64>,
-    lemke: Lemke,
     rows: Rows,
-    /// Contacts of the last solved problem and the basis it ended on.
-    warm: (Vec<ContactId>, Vec<usize>),
+    solver: ContactSolver,
     elements: Vec<ElementReport>,
-    /// Deformation and force of all elements, row by row.
+    /// `M^-1 f`, then the deformations' rates and the forces of their dampers.
+    scratch: Vec<f64>,
+    /// `v + h M^-1 f`, then with the contact forces: `v+`.
+    velocity: Vec<f64>,
+    /// Position after the step.
+    position: Vec<f64>,
+    /// Deformation of all elements, row by row, before and after the step.
     delta: Vec<f64>,
     after: Vec<f64>,
+    /// Memory of contacts that are no more.
+    spare: Vec<Memory>,
 }
-
-/// Covering vectors of Lemke's method before the interior point is asked.
-const STARTS: usize = 2;
 
 /// Gaps up to this are closed where the law is about speeds, m.
 const CLOSED: f64 = 1e-9;
@@ -154,20 +157,20 @@ impl Stepper {
     pub fn new(scene: Scene) -> Result<Self, InvalidModel> {
         let system = System::new(scene.links()).map_err(|e| InvalidModel(e.to_string()))?;
         let detector = Detector::new(&scene)?;
-        let mut lemke = Lemke::default();
-        lemke.settings.tolerance = scene.step.tolerance;
-        lemke.settings.starts = STARTS;
         Ok(Self {
             kinematics: Kinematics::new(&system),
             mass: MassMatrix::new(&system),
             reaches: detector.reaches(scene.bodies.len()),
             detector,
-            lemke,
-            rows: Rows::default(),
-            warm: (vec![], vec![]),
+            rows: Rows::new(&scene),
+            solver: ContactSolver::new(&scene),
             elements: vec![],
+            scratch: vec![],
+            velocity: vec![],
+            position: vec![],
             delta: vec![],
             after: vec![],
+            spare: vec![],
             scene,
         })
     }
@@ -198,7 +201,10 @@ impl Stepper {
         self.kinematics.update(&state.position, &state.velocity);
         let elastic = state.memory.iter().map(|m| {
             let rule = self.detector.rule_of(m.id);
-            rule.and_then(|r| r.compliance.as_ref()).map_or(0.0, |c| c.elastic_energy(&m.deformation))
+            let compliance = rule.and_then(|r| r.compliance.as_ref());
+            compliance
+                .filter(|c| c.rows() == m.deformation.len())
+                .map_or(0.0, |c| c.elastic_energy(&m.deformation))
         });
         Energy {
             elastic: elastic.sum(),
@@ -212,7 +218,7 @@ impl Stepper {
     /// method; one that neither solves is tried again with half the step,
     /// as often as the scene allows; the report says so.
     pub fn step(&mut self, state: &mut State) -> Result<StepReport, Failed> {
-        let (h, start) = (self.scene.step.h, state.clone());
+        let h = self.scene.step.h;
         let none = Residual { absolute: 0.0, relative: 0.0 };
         let mut report = StepReport {
             iterations: 0,
@@ -222,28 +228,31 @@ impl Stepper {
             friction_loss: 0.0,
             damping_loss: 0.0,
         };
-        // time left, in units of the smallest part 2^-level h
-        let (mut level, mut left) = (0, 1u64);
+        // time left, in units of the smallest part 2^-level h; the start is kept only once a part has failed
+        let (mut level, mut left, mut start) = (0, 1u64, None);
+        let time = state.time;
         while left > 0 {
             let part = h / (1u64 << level) as f64;
             match self.attempt(state, part, &mut report) {
                 Ok(()) => left -= 1,
                 Err(Failed::Unsolved { .. }) if level < self.scene.step.retries.min(50) => {
+                    start.get_or_insert_with(|| state.clone());
                     level += 1;
                     left *= 2;
                 }
                 Err(why) => {
-                    *state = start;
+                    if let Some(start) = start {
+                        *state = start;
+                    }
                     return Err(why);
                 }
             }
         }
-        state.time = start.time + h;
+        state.time = time + h;
         Ok(report)
     }
 
     fn attempt(&mut self, state: &mut State, h: f64, report: &mut StepReport) -> Result<(), Failed> {
-        let explicit = self.scene.step.explicit_share;
         self.detector.set_step(h)?;
         self.kinematics.update(&state.position, &state.velocity);
         self.mass.update(&self.kinematics)?;
@@ -252,33 +261,46 @@ impl Stepper {
         if self.scene.step.gap == GapLevel::Velocity {
             self.detector.keep_closed(state, CLOSED);
         }
-
-        // v + h M^-1 f: what happens without contact
-        let rows = &mut self.rows;
-        rows.force.resize(state.velocity.len(), 0.0);
-        self.kinematics.bias(self.scene.gravity, &mut rows.force);
-        load::add_applied(&self.scene, &self.kinematics, state.time, &mut rows.force);
-        self.mass.solve(&mut rows.force);
-        rows.free.clear();
-        rows.free.extend(state.velocity.iter().zip(&rows.force).map(|(v, a)| v + h * a));
-
+        self.fall(state, h);
         self.remember(state);
-        self.rows.assemble(&self.scene, &self.detector, &self.kinematics, &self.mass, state, &self.delta, h);
-        let lambda = self.solve(state.time, h, report)?;
-
-        // v+ = v + M^-1 (h f + h W' lambda)
-        let rows = &mut self.rows;
-        rows.push_back(&lambda, h);
-        let v_theta: Vec<f64> =
-            state.velocity.iter().zip(&rows.free).map(|(v, w)| explicit * v + (1.0 - explicit) * w).collect();
-        let mut position = vec![0.0; state.position.len()];
-        self.kinematics.system().advance(&state.position, &v_theta, h, &mut position);
-        self.advance_deformation(state, &lambda, h, report);
-        self.tell(&lambda, h, report);
-        state.position = position;
-        state.velocity.copy_from_slice(&self.rows.free);
+        let dynamics = (&self.kinematics, &self.mass);
+        let speeds = Speeds { now: &state.velocity, free: &self.velocity };
+        self.rows.assemble(&self.scene, &self.detector, dynamics, speeds, &self.delta, h);
+        let same = self.detector.contacts.iter().map(|c| c.id).eq(state.memory.iter().map(|m| m.id));
+        if !same {
+            state.basis.clear();
+        }
+        self.solver.solve(&self.rows, state.time, h, &mut state.basis, report)?;
+        self.advance(state, h);
+        self.advance_contacts(state, h, report);
+        self.tell(h, report);
         state.time += h;
         Ok(())
+    }
+
+    /// `v + h M^-1 f`: what happens without contact.
+    fn fall(&mut self, state: &State, h: f64) {
+        let f = &mut self.scratch;
+        f.clear();
+        f.resize(state.velocity.len(), 0.0);
+        self.kinematics.bias(self.scene.gravity, f);
+        load::add_applied(&self.scene, &self.kinematics, state.time, f);
+        self.mass.solve(f);
+        self.velocity.clear();
+        self.velocity.extend(state.velocity.iter().zip(f).map(|(v, a)| v + h * *a));
+    }
+
+    /// `v+ = v + M^-1 (h f + h W' lambda)`, `q+ = q + h G v_theta`.
+    fn advance(&mut self, state: &mut State, h: f64) {
+        let theta = self.scene.step.explicit_share;
+        self.rows.push_back(&self.solver.lambda, &mut self.velocity);
+        for (v, after) in state.velocity.iter_mut().zip(&self.velocity) {
+            *v = theta * *v + (1.0 - theta) * after;
+        }
+        self.position.resize(state.position.len(), 0.0);
+        self.kinematics.system().advance(&state.position, &state.velocity, h, &mut self.position);
+        state.position.copy_from_slice(&self.position);
+        state.velocity.copy_from_slice(&self.velocity);
     }
 
     /// How far apart shapes can be and still meet within a step.
@@ -294,105 +316,57 @@ impl Stepper {
     /// Deformations of all elements before the step; new contacts are undeformed.
     fn remember(&mut self, state: &State) {
         self.delta.clear();
-        let per = self.rows.per_element(&self.scene);
         for c in &self.detector.contacts {
-            match state.deformation(c.id) {
-                Some(known) if known.len() == per * c.count => self.delta.extend_from_slice(known),
-                _ => self.delta.resize(self.delta.len() + per * c.count, 0.0),
+            let size = self.rows.per * c.count;
+            match state.remembered(c.id) {
+                Some(known) if known.deformation.len() == size => {
+                    self.delta.extend_from_slice(&known.deformation)
+                }
+                _ => self.delta.resize(self.delta.len() + size, 0.0),
             }
         }
     }
 
-    /// The contact forces, by Lemke from the last basis where the contacts are the same.
-    fn solve(&mut self, time: f64, h: f64, report: &mut StepReport) -> Result<Vec<f64>, Failed> {
-        if self.rows.b.is_empty() {
-            self.warm.0.clear();
-            return Ok(vec![]);
-        }
-        let friction = match self.scene.step.friction {
-            FrictionKind::Polygon { sides } => Friction::Polygon { sides },
-            _ => Friction::Pyramid,
-        };
-        let invalid = |e: String| Failed::Model(InvalidModel(format!("t = {time} s: {e}")));
-        let problem = FrictionProblem::new(
-            self.rows.a.clone(),
-            self.rows.b.clone(),
-            self.rows.mu.clone(),
-            self.rows.per_element(&self.scene),
-            friction,
-        )
-        .map_err(|e| invalid(e.to_string()))?;
-        let converted = match friction {
-            Friction::Pyramid => problem.as_slack_lcp(),
-            _ => problem.as_polygon_lcp(),
-        }
-        .map_err(|e| invalid(e.to_string()))?;
-        let same = self.detector.contacts.iter().map(|c| c.id).eq(self.warm.0.iter().copied());
-        let warm = same.then_some(&self.warm.1[..]);
-        let outcome = self.lemke.solve(&converted.problem, warm, &mut |_| ());
-        report.iterations += outcome.pivots;
-        let mut lambda = converted.forces(self.lemke.solution());
-        let mut judged = residual::friction(&problem, &lambda);
-        let tolerance = self.scene.step.tolerance;
-        let by_lemke = outcome.end == End::Solved && judged.relative <= tolerance;
-        if !by_lemke {
-            let settings = interior_point::Settings { tolerance, ..Default::default() };
-            let second = interior_point::solve(&converted.problem, &settings, &mut |_| ());
-            report.iterations += second.iterations;
-            if second.solution.len() == converted.problem.size() {
-                lambda = converted.forces(&second.solution);
-                judged = residual::friction(&problem, &lambda);
-            }
-            if judged.relative > tolerance {
-                return Err(Failed::Unsolved { time, h, end: outcome.end, residual: judged.relative });
-            }
-            report.by_interior_point += 1;
-        }
-        if judged.relative > report.residual.relative {
-            report.residual = judged;
-        }
-        self.warm.0.clear();
-        self.warm.1.clear();
-        if by_lemke {
-            self.warm.0.extend(self.detector.contacts.iter().map(|c| c.id));
-            self.warm.1.extend_from_slice(self.lemke.active());
-        }
-        report.parts += 1;
-        Ok(lambda)
-    }
-
-    /// Deformations after the step, kept in the state for compliant contacts.
-    fn advance_deformation(&mut self, state: &mut State, lambda: &[f64], h: f64, report: &mut StepReport) {
-        let per = self.rows.per_element(&self.scene);
+    /// What the contacts remember after the step.
+    fn advance_contacts(&mut self, state: &mut State, h: f64, report: &mut StepReport) {
+        let (per, lambda) = (self.rows.per, &self.solver.lambda);
         self.after.clear();
         self.after.resize(self.delta.len(), 0.0);
-        state.memory.clear();
-        for c in &self.detector.contacts {
-            let Some(compliance) = &self.detector.rules[c.rule].compliance else { continue };
+        let memory = &mut state.memory;
+        for (k, c) in self.detector.contacts.iter().enumerate() {
+            if k == memory.len() {
+                let blank = || Memory { id: c.id, deformation: vec![], force: vec![] };
+                memory.push(self.spare.pop().unwrap_or_else(blank));
+            }
+            let own = &mut memory[k];
             let rows = per * c.first..per * (c.first + c.count);
-            compliance.deformation_after(
-                &lambda[rows.clone()],
-                &self.delta[rows.clone()],
-                &mut self.after[rows.clone()],
-            );
-            let rate: Vec<f64> = rows.clone().map(|i| (self.after[i] - self.delta[i]) / h).collect();
-            let mut damping = vec![0.0; rate.len()];
-            compliance.damping_times(&rate, &mut damping);
-            report.damping_loss += h * rate.iter().zip(&damping).map(|(a, b)| a * b).sum::<f64>();
-            state.memory.push(Memory { id: c.id, deformation: self.after[rows].to_vec() });
+            own.id = c.id;
+            own.deformation.clear();
+            own.force.clear();
+            own.force.extend_from_slice(&lambda[rows.clone()]);
+            let Some(compliance) = &self.detector.rules[c.rule].compliance else { continue };
+            let (delta, after) = (&self.delta[rows.clone()], &mut self.after[rows]);
+            compliance.deformation_after(&own.force, delta, after);
+            own.deformation.extend_from_slice(after);
+            self.scratch.clear();
+            self.scratch.extend(after.iter().zip(delta).map(|(a, d)| (a - d) / h));
+            self.scratch.resize(2 * after.len(), 0.0);
+            let (rate, damping) = self.scratch.split_at_mut(after.len());
+            compliance.damping_times(rate, damping);
+            report.damping_loss += h * rate.iter().zip(damping).map(|(a, b)| *a * *b).sum::<f64>();
         }
+        self.spare.extend(memory.drain(self.detector.contacts.len()..));
     }
 
     /// What the elements did.
-    fn tell(&mut self, lambda: &[f64], h: f64, report: &mut StepReport) {
+    fn tell(&mut self, h: f64, report: &mut StepReport) {
         self.elements.clear();
-        let per = self.rows.per_element(&self.scene);
-        let s = self.rows.speed(lambda);
+        let (per, lambda, s) = (self.rows.per, &self.solver.lambda, self.solver.speed());
         let still = STILL * self.rows.fastest;
         let pick = |v: &[f64], at: usize| [v[at], v[at + 1], if per == 3 { v[at + 2] } else { 0.0 }];
         for c in &self.detector.contacts {
             for k in c.first..c.first + c.count {
-                let (force, mut speed) = (pick(lambda, per * k), pick(&s, per * k));
+                let (force, mut speed) = (pick(lambda, per * k), pick(s, per * k));
                 speed[0] -= self.rows.gap[k] / h;
                 report.friction_loss -= h * (force[1] * speed[1] + force[2] * speed[2]);
                 let status = match () {

@@ -60,8 +60,8 @@ impl Default for Settings {
             tolerance: 1e-8,
             starts: 40,
             max_pivots: None,
-            pivot_tolerance: 1e-11,
-            tie_tolerance: 1e-11,
+            pivot_tolerance: Lemke::PIVOT_TOLERANCE,
+            tie_tolerance: Lemke::PIVOT_TOLERANCE,
             check_interval: 50,
             drift_tolerance: 1e-9,
         }
@@ -169,6 +169,9 @@ pub struct Lemke {
 }
 
 impl Lemke {
+    /// Default tolerance of pivots and ties.
+    pub const PIVOT_TOLERANCE: f64 = 1e-11;
+
     /// Empty memory.
     pub fn new(settings: Settings) -> Self {
         Self { settings, ..Self::default() }
@@ -195,13 +198,20 @@ impl Lemke {
         self.best.clear();
         self.best.resize(n, 0.0);
         self.active.clear();
+        self.wanted.clear();
+        self.ties.clear();
+        self.kept.clear();
+        for list in [&mut self.active, &mut self.wanted, &mut self.ties, &mut self.kept] {
+            list.reserve(n);
+        }
+        self.ray.reserve(n);
+        self.basis.reserve(n);
         let mut outcome = Outcome { end: End::Inexact, pivots: 0, starts: 0, residual: Residual::NONE };
         if lcp.vector().iter().all(|&q| q >= 0.0) {
             outcome.end = End::Solved;
             outcome.residual = residual::lcp(lcp, &self.best);
             return outcome;
         }
-        self.wanted.clear();
         if let Some(warm) = warm {
             self.scratch.clear();
             self.scratch.resize(n, 0.0);
@@ -209,7 +219,7 @@ impl Lemke {
                 self.scratch[i] = 1.0;
             }
             self.wanted.extend((0..n).filter(|&i| self.scratch[i] > 0.0));
-            if self.is_feasible(lcp) && self.accept_basis(lcp, &mut outcome) {
+            if self.solve_basis(lcp) && self.is_feasible(lcp) && self.accept_basis(lcp, &mut outcome) {
                 return outcome;
             }
         }
@@ -232,7 +242,7 @@ impl Lemke {
             outcome.end = self.follow_path(lcp, &mut outcome.pivots, watch);
             self.wanted.clear();
             self.wanted.extend((0..n).filter(|&i| self.t.row_of(n + i).is_some()));
-            if outcome.end == End::Inexact && self.accept_basis(lcp, &mut outcome) {
+            if outcome.end == End::Inexact && self.solve_basis(lcp) && self.accept_basis(lcp, &mut outcome) {
                 return outcome;
             }
         }
@@ -280,14 +290,16 @@ impl Lemke {
         }
     }
 
-    /// Whether the basis `wanted` has the right signs, in scaled units: a guess is not accepted for a small residual
-    /// alone, which in other units than the problem's may be a large one.
-    fn is_feasible(&mut self, lcp: &Lcp) -> bool {
+    /// Solves the basis `wanted` from the original data, into `z`; false if it is singular.
+    fn solve_basis(&mut self, lcp: &Lcp) -> bool {
         self.z.clear();
         self.z.resize(lcp.size(), 0.0);
-        if self.basis.solve(lcp.matrix(), lcp.vector(), &self.d, &self.wanted, &mut self.z).is_err() {
-            return false;
-        }
+        self.basis.solve(lcp.matrix(), lcp.vector(), &self.d, &self.wanted, &mut self.z).is_ok()
+    }
+
+    /// Whether the basis just solved has the right signs, in scaled units: a guess is not accepted for a small residual
+    /// alone, which in other units than the problem's may be a large one.
+    fn is_feasible(&self, lcp: &Lcp) -> bool {
         let scaled = |i: usize| self.z[i] / (self.d[i] * self.q_scale);
         let largest = self.wanted.iter().fold(1.0f64, |m, &i| m.max(scaled(i).abs()));
         let least = -self.settings.tie_tolerance * largest;
@@ -297,14 +309,8 @@ impl Lemke {
             })
     }
 
-    /// Solves the basis `wanted` afresh and keeps its solution if it is the best so far.
+    /// Keeps the solution of the basis just solved if it is the best so far.
     fn accept_basis(&mut self, lcp: &Lcp, outcome: &mut Outcome) -> bool {
-        self.z.clear();
-        self.z.resize(lcp.size(), 0.0);
-        let solved = self.basis.solve(lcp.matrix(), lcp.vector(), &self.d, &self.wanted, &mut self.z);
-        if solved.is_err() {
-            return false;
-        }
         for z in &mut self.z {
             *z = z.max(0.0);
         }

@@ -1,0 +1,58 @@
+//! A step allocates nothing once its memory has grown.
+#![allow(missing_docs)]
+#![allow(unsafe_code, reason = "a global allocator that counts can only be written so")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::path::Path;
+use stiction::scene::Scene;
+use stiction::step::Stepper;
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: every request goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn steps_allocate_nothing_after_the_first_ones() {
+    // first ones: the ellipse slips and lifts elements until its memory has grown to all it needs
+    for (name, first, counted) in [
+        ("song2004/ellipse-1e-10.toml", 2000, 5000),
+        ("song2004/ellipse-rigid.toml", 2000, 5000),
+        ("sphere-on-plane.toml", 5, 500),
+        ("box-on-slope.toml", 5, 500),
+        ("sliding-sphere.toml", 5, 900),
+        ("chain.toml", 5, 500),
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name);
+        let mut stepper = Stepper::new(Scene::read(&path).expect("a valid scene")).expect("a valid model");
+        let mut state = stepper.initial();
+        for _ in 0..first {
+            let _ = stepper.step(&mut state).expect("no step fails");
+        }
+        let before = COUNT.get();
+        for _ in 0..counted {
+            let _ = stepper.step(&mut state).expect("no step fails");
+        }
+        assert_eq!(COUNT.get() - before, 0, "allocations in {name}");
+    }
+}
