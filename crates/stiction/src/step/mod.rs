@@ -320,7 +320,7 @@ impl Stepper {
             let size = self.rows.per * c.count;
             match state.remembered(c.id) {
                 Some(known) if known.deformation.len() == size => {
-                    self.delta.extend_from_slice(&known.deformation)
+                    self.delta.extend_from_slice(&known.deformation);
                 }
                 _ => self.delta.resize(self.delta.len() + size, 0.0),
             }
