@@ -11,6 +11,7 @@ pub mod decide;
 pub mod gauss_seidel;
 pub mod interior_point;
 pub mod lemke;
+pub mod newton;
 pub mod portfolio;
 
 /// How a solve of a cone problem ended.
