@@ -1,6 +1,54 @@
-//! Who answers: one algorithm a file. Only `portfolio` knows the others.
+//! Who answers: one algorithm a file. Only `portfolio` and `cone` know the others.
+//!
+//! Solvers of Coulomb's cone ([`crate::problem::ConeProblem`]) have one shape: a struct that keeps its memory, with public
+//! `settings` and `solve(&mut self, problem, lambda) -> Outcome`, where `lambda` is the warm start on the way in and the answer on the
+//! way out. After the first solve of a size they allocate nothing.
 
+use crate::residual::Residual;
+
+pub mod cone;
 pub mod decide;
+pub mod gauss_seidel;
 pub mod interior_point;
 pub mod lemke;
+pub mod newton;
 pub mod portfolio;
+
+/// How a solve of a cone problem ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The residual is within tolerance.
+    Solved,
+    /// The limit of iterations was met first.
+    Limit,
+    /// No further progress: iterating on would not help.
+    Stalled,
+    /// The parts of the problem do not fit each other, or an entry is not finite.
+    Invalid,
+}
+
+/// What a cone solver did; the forces are in the slice it was given.
+#[must_use]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outcome {
+    /// Who produced the answer.
+    pub solver: &'static str,
+    /// How it ended.
+    pub end: End,
+    /// Sweeps (Gauss-Seidel), linear systems solved (Newton and others).
+    pub iterations: usize,
+    /// Of the answer, by the judge.
+    pub residual: Residual,
+}
+
+impl Outcome {
+    /// The parts do not fit.
+    pub const fn invalid(solver: &'static str) -> Self {
+        Self { solver, end: End::Invalid, iterations: 0, residual: Residual::NONE }
+    }
+
+    /// Whether the answer is within tolerance.
+    pub fn is_solved(&self) -> bool {
+        self.end == End::Solved
+    }
+}
