@@ -6,8 +6,6 @@ pub struct Axis {
     /// Data at both ends.
     pub low: f64,
     pub high: f64,
-    /// What a shown unit is in SI.
-    pub scale: f64,
     /// The unit as shown; empty without.
     pub unit: String,
     /// Where numbers stand (data), and how they are written.
@@ -35,7 +33,7 @@ impl Axis {
             let x = k as f64 * step;
             (x * scale, format!("{x:.decimals$}").replace('-', "\u{2212}"))
         });
-        Self { low, high, scale, unit: shown, ticks: ticks.collect() }
+        Self { low, high, unit: shown, ticks: ticks.collect() }
     }
 
     /// A round end above and below the data, for axes of values.
@@ -105,7 +103,10 @@ mod tests {
     #[test]
     fn ticks_are_round_and_units_fit() {
         assert_eq!(labels([0.0, 2.0], "s").1, ["0.0", "0.5", "1.0", "1.5", "2.0"]);
-        assert_eq!(labels([0.0, 2e-5], "m"), ("µm".into(), ["0", "5", "10", "15", "20"].map(String::from).into()));
+        assert_eq!(
+            labels([0.0, 2e-5], "m"),
+            ("µm".into(), ["0", "5", "10", "15", "20"].map(String::from).into())
+        );
         assert_eq!(labels([-1e7, 1e7], "Pa").0, "MPa");
         assert_eq!(labels([0.0, 1e-5], "").0, "");
         assert_eq!(labels([-1.0, 1.0], "N").1, ["−1.0", "−0.5", "0.0", "0.5", "1.0"]);

@@ -4,8 +4,7 @@ use super::axis::Axis;
 use super::svg::{Anchor, GREY, INK, Svg, width_of};
 
 /// Okabe and Ito's colours, told apart by the colour-blind; without the yellow, which is faint on white.
-pub const COLOURS: [&str; 7] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+pub const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 const DASHES: [&str; 4] = ["", "6 3", "2 2.5", "8 3 2 3"];
 
 const WIDTH: f64 = 640.0;

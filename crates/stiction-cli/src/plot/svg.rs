@@ -76,11 +76,8 @@ impl Svg {
             Anchor::Middle => "middle",
             Anchor::End => "end",
         };
-        let turn = if turn == 0.0 {
-            String::new()
-        } else {
-            format!(r#" transform="rotate({turn} {x:.2} {y:.2})""#)
-        };
+        let turn =
+            if turn == 0.0 { String::new() } else { format!(r#" transform="rotate({turn} {x:.2} {y:.2})""#) };
         let text = escape(text);
         self.tag(format_args!(
             r#"<text x="{x:.2}" y="{y:.2}" font-size="{size}" text-anchor="{anchor}" fill="{INK}"{turn}>{text}</text>"#

@@ -121,7 +121,9 @@ fn outcome_words(o: &Outcome) -> String {
     let name = &scene.name;
     let of = || format!("{made} of {}", steps(o.asked));
     match &o.end {
-        End::Finished => format!("{name}: {} of {} s, t = {:.6} s reached", steps(made), scene.step.h, o.time),
+        End::Finished => {
+            format!("{name}: {} of {} s, t = {:.6} s reached", steps(made), scene.step.h, o.time)
+        }
         End::Interrupted => format!("{name}: interrupted at t = {:.6} s, after {}", o.time, of()),
         End::Failed(why) => format!("{name}: failed after {}, t = {:.6} s: {why}", of(), o.time),
     }

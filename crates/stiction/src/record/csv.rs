@@ -17,7 +17,9 @@ pub(super) fn write(rows: &Rows, text: &mut Vec<u8>) {
         for values in &rows.values {
             match values {
                 // JSON's writer is the faster one, but knows no infinity
-                Values::Numbers(list) if list[k].is_finite() => drop(serde_json::to_writer(&mut *text, &list[k])),
+                Values::Numbers(list) if list[k].is_finite() => {
+                    drop(serde_json::to_writer(&mut *text, &list[k]))
+                }
                 Values::Numbers(list) => drop(write!(text, "{:?}", list[k])),
                 Values::Counts(list) => drop(write!(text, "{}", list[k])),
                 Values::Words(list) => write_word(&rows.words.list()[list[k] as usize], text),

@@ -43,8 +43,7 @@ impl Encoder {
                 .build()?;
             fields.push(Arc::new(field));
             if column.kind == Kind::Word {
-                properties =
-                    properties.set_column_dictionary_enabled(ColumnPath::from(column.name), true);
+                properties = properties.set_column_dictionary_enabled(ColumnPath::from(column.name), true);
             }
             if !column.unit.is_empty() {
                 units.push(KeyValue::new(format!("unit.{}", column.name), column.unit.to_owned()));

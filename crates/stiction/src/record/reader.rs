@@ -87,7 +87,8 @@ impl Recording {
 
     /// Writes the same recording in a format, in a folder that is empty, new or, if `replace` is true, a recording.
     pub fn export(&self, folder: &Path, format: Format, replace: bool) -> Result<(), RecordError> {
-        let same = |a: &Path, b: &Path| a.canonicalize().ok().is_some_and(|a| Some(a) == b.canonicalize().ok());
+        let same =
+            |a: &Path, b: &Path| a.canonicalize().ok().is_some_and(|a| Some(a) == b.canonicalize().ok());
         if same(folder, &self.folder) {
             return Err(RecordError::Exists(folder.to_owned()));
         }

@@ -128,7 +128,9 @@ impl Recorder {
         self.watch.step(state.time, stepper.elements(), |event| {
             summary.event(event);
             if let Some(Sink { rows, .. }) = events {
-                rows.push_number(state.time).push_word(names.contact(event.contact)).push_count(event.element);
+                rows.push_number(state.time)
+                    .push_word(names.contact(event.contact))
+                    .push_count(event.element);
                 rows.push_word(names.owner(event.body_a)).push_word(names.owner(event.body_b));
                 rows.push_word(event.kind.name());
             }
@@ -243,4 +245,3 @@ fn energy(stepper: &mut Stepper, state: &State) -> Energy {
     let e = stepper.energy(state);
     Energy { kinetic: e.kinetic + 0.0, potential: e.potential + 0.0, elastic: e.elastic + 0.0 }
 }
-

@@ -117,7 +117,10 @@ fn check(state: &State, contacts: &[SavedContact], stepper: &Stepper) -> Result<
         }
     }
     if let Some(w) = state.memory.windows(2).position(|w| w[0].id >= w[1].id) {
-        return Err(format!("contact {}: contacts must be in the order of their parts", contacts[w + 1].contact));
+        return Err(format!(
+            "contact {}: contacts must be in the order of their parts",
+            contacts[w + 1].contact
+        ));
     }
     Ok(())
 }
@@ -132,7 +135,9 @@ fn rows(scene: &Scene, id: ContactId) -> usize {
     match rule.map(|r| r.law) {
         None | Some(Law::Rigid) => 0,
         Some(Law::KelvinVoigt { .. }) => per,
-        Some(Law::HalfSpace { elements, .. }) => per * if scene.planar { elements } else { elements * elements },
+        Some(Law::HalfSpace { elements, .. }) => {
+            per * if scene.planar { elements } else { elements * elements }
+        }
     }
 }
 
