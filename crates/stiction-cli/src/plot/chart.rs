@@ -66,7 +66,7 @@ impl Chart {
 
     pub fn draw(&self) -> Svg {
         let times = self.panels.iter().flat_map(|p| &p.lines).flat_map(|l| &l.points).map(|p| p[0]);
-        let time = Axis::new(range(times), "s", 8.0);
+        let time = Axis::new(from_zero(range(times)), "s", 8.0);
         let styles = self.styles();
         let legend = legend_width(&styles);
         let n = self.panels.len() as f64;
@@ -97,7 +97,7 @@ impl Panel {
     fn draw(&self, svg: &mut Svg, frame: [f64; 4], time: &Axis, last: bool) {
         let [x0, y0, w, h] = frame;
         let values = self.lines.iter().flat_map(|l| &l.points).map(|p| p[1]);
-        let axis = Axis::padded(range(values), self.unit, 4.0);
+        let axis = Axis::padded(range(values), self.unit, 5.0);
         for (value, label) in &axis.ticks {
             let y = y0 + h * (1.0 - axis.share(*value));
             svg.line([x0, y], [x0 + w, y], GREY, if *value == 0.0 { 1.2 } else { 0.6 });
@@ -165,6 +165,11 @@ pub fn short(name: &str) -> String {
 pub fn range(list: impl Iterator<Item = f64>) -> [f64; 2] {
     let finite = list.filter(|x| x.is_finite());
     finite.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
+}
+
+/// A span that all but begins at zero, as records do, begins there.
+pub fn from_zero([low, high]: [f64; 2]) -> [f64; 2] {
+    [if low > 0.0 && low < 0.02 * high { 0.0 } else { low }, high]
 }
 
 /// Between the breaks.

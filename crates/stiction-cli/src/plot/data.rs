@@ -5,6 +5,9 @@ use crate::args::Plot;
 use stiction::record::{Recording, Rows};
 use stiction::scene::Table;
 
+/// By how much, relatively, a time may lie outside the window.
+const ROUNDING: f64 = 1e-9;
+
 /// A recording to be drawn.
 #[derive(Debug)]
 pub struct Source {
@@ -47,7 +50,9 @@ impl Source {
 
     /// Whether a time is to be drawn.
     pub fn shows(&self, time: f64) -> bool {
-        (self.window[0]..=self.window[1]).contains(&time)
+        // times are sums of rounded steps
+        let [from, to] = self.window;
+        (from - time <= ROUNDING * (1.0 + time.abs())) && (time - to <= ROUNDING * (1.0 + time.abs()))
     }
 
     /// The part of the window between two times.

@@ -27,14 +27,14 @@ impl<'a> Lines<'a> {
         Self { sources, names: list }
     }
 
-    /// One recording: a colour for each name. One name: a colour for each recording. Else names by colour and
-    /// recordings by dashes.
+    /// One recording: a colour for each name. One name: a colour for each recording, and dashes, for the lines may lie
+    /// on each other. Else names by colour and recordings by dashes.
     fn style(&self, source: usize, name: &str) -> Style {
         let k = self.names.iter().position(|n| n == name).unwrap_or_default();
         let label = &self.sources[source].label;
         match (self.sources.len(), self.names.len()) {
             (1, _) => Style::number(name, k),
-            (_, 1) => Style::number(label, source),
+            (_, 1) => Style { label: label.clone(), colour: source, dash: source },
             _ => Style { label: format!("{name}, {label}"), colour: k, dash: source },
         }
     }
@@ -311,7 +311,8 @@ pub fn energy(sources: &[Source]) -> Result<Chart, InputError> {
         _ => {
             let of = |what: &str, pick: &dyn Fn(usize) -> Vec<[f64; 2]>| {
                 let lines = sources.iter().enumerate();
-                panel(what, lines.map(|(s, r)| line(Style::number(&r.label, s), &pick(s))).collect())
+                let style = |s: usize, label: &str| Style { label: label.to_owned(), colour: s, dash: s };
+                panel(what, lines.map(|(s, r)| line(style(s, &r.label), &pick(s))).collect())
             };
             let mut panels: Vec<Panel> = (0..5).map(|k| of(KINDS[k].0, &|s| read[s].0[k].clone())).collect();
             panels.retain(|p| p.lines.iter().any(|l| l.points.iter().any(|x| x[1] != 0.0)));

@@ -14,6 +14,8 @@ const MAP: f64 = 220.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 92.0;
 const BELOW: f64 = 70.0;
+/// Friction below this share of the greatest pressure is not shown.
+const ROUNDING: f64 = 1e-9;
 
 /// An element in the plane of its patch, m from the patch's middle.
 struct Cell {
@@ -100,7 +102,10 @@ impl Patch {
         let title = format!("{} at t = {:.6} s", self.name, self.time);
         svg.text([LEFT, y + 18.0], LARGE, Anchor::Start, &title);
         let pressure: Vec<f64> = self.cells.iter().map(|c| c.traction[0]).collect();
-        let friction: Vec<f64> = self.cells.iter().map(|c| c.traction[1].hypot(c.traction[2])).collect();
+        // friction that is rounding alone is none
+        let least = ROUNDING * pressure.iter().copied().fold(0.0, f64::max);
+        let friction = self.cells.iter().map(|c| c.traction[1].hypot(c.traction[2]));
+        let friction: Vec<f64> = friction.map(|f| if f > least { f } else { 0.0 }).collect();
         let top = y + TOP;
         let column = |k: f64| k * (LEFT + MAP + RIGHT) + LEFT;
         self.map(svg, [column(0.0), top], "pressure", &pressure);

@@ -1,7 +1,7 @@
 //! When elements are open, stick and slip: a band each.
 
 use super::axis::Axis;
-use super::chart::{BOTTOM, LARGE, NORMAL, SMALL, TOP, draw_times, short};
+use super::chart::{BOTTOM, LARGE, NORMAL, SMALL, TOP, draw_times, from_zero, short};
 use super::data::{Source, group, wanted};
 use super::svg::{Anchor, GREY, Svg, width_of};
 use crate::InputError;
@@ -76,7 +76,7 @@ pub fn draw(sources: &[Source], contacts: &[String]) -> Result<Option<Svg>, Inpu
         [one] => format!("{}: stick and slip of the elements", one.label),
         _ => "stick and slip of the elements".to_owned(),
     };
-    Ok(Some(figure(&title, &bands, span)))
+    Ok(Some(figure(&title, &bands, from_zero(span))))
 }
 
 fn figure(title: &str, bands: &[Band], span: [f64; 2]) -> Svg {

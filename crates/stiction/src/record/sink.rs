@@ -125,3 +125,60 @@ impl Sink {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Recording;
+
+    fn scratch(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("stiction-sink-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn push(rows: &mut Rows, k: usize) {
+        rows.push_number(0.1 * k as f64).push_word("a/b#0").push_count(k % 7).push_word("a").push_word("b");
+        rows.push_word(["stick", "slip"][k % 2]);
+    }
+
+    #[test]
+    fn full_parts_are_closed_and_read_back_in_order() {
+        let folder = scratch("parts");
+        let mut all = Rows::new(Table::Events);
+        let mut sink = Sink::create(&folder, Table::Events, Format::Parquet).unwrap();
+        for k in 0..2 * PART + 5 {
+            push(&mut sink.rows, k);
+            push(&mut all, k);
+            sink.added().unwrap();
+        }
+        sink.seal().unwrap();
+        let recording = Recording::open(&folder).unwrap();
+        assert_eq!(parts(&folder.join("events")).unwrap().len(), 3);
+        assert_eq!(recording.read(Table::Events).unwrap(), all);
+        // a full part ends a table as well as any
+        let csv = scratch("parts-csv");
+        recording.export(&csv, Format::Csv, false).unwrap();
+        assert_eq!(Recording::open(&csv).unwrap().read(Table::Events).unwrap(), all);
+        fs::remove_dir_all(folder).unwrap();
+        fs::remove_dir_all(csv).unwrap();
+    }
+
+    #[test]
+    fn rows_can_be_read_after_each_seal_while_more_are_added() {
+        for format in Format::ALL {
+            let folder = scratch(&format!("{format:?}"));
+            let mut sink = Sink::create(&folder, Table::Events, format).unwrap();
+            let read = || Recording::open(&folder).unwrap().read(Table::Events).unwrap().len();
+            assert_eq!(read(), 0);
+            for k in 0..10 {
+                push(&mut sink.rows, k);
+                assert_eq!(read(), k);
+                sink.seal().unwrap();
+                assert_eq!(read(), k + 1);
+            }
+            fs::remove_dir_all(folder).unwrap();
+        }
+    }
+}
