@@ -24,9 +24,8 @@ impl Axis {
         let (exponent, shown) = prefix(largest, unit);
         let scale = 10f64.powi(exponent);
         let step = nice((high - low) / scale / about);
-        let decimals = (-step.log10().floor()).max(0.0) as usize;
-        // 2.5 needs one digit more
-        let decimals = decimals + usize::from(!is_whole(step * 10f64.powi(decimals as i32)));
+        // a step of 1 is often a little less
+        let decimals = (-(1.001 * step).log10().floor()).max(0.0) as usize;
         let first = (low / scale / step - 1e-9).ceil() as i64;
         let last = (high / scale / step + 1e-9).floor() as i64;
         let ticks = (first..=last).map(|k| {
@@ -79,16 +78,16 @@ fn prefix(largest: f64, unit: &str) -> (i32, String) {
     (wanted, format!("{name}{unit}"))
 }
 
-/// The next round step: 1, 2, 2.5, 5 times a power of ten.
+/// The round step that is nearest: 1, 2, 5 times a power of ten.
 fn nice(step: f64) -> f64 {
     let power = 10f64.powf(step.log10().floor());
-    let lead = step / power;
-    let round = [1.0, 2.0, 2.5, 5.0].into_iter().find(|r| lead <= r * 1.000_001).unwrap_or(10.0);
+    let round = match step / power {
+        lead if lead < 1.5 => 1.0,
+        lead if lead < 3.5 => 2.0,
+        lead if lead < 7.5 => 5.0,
+        _ => 10.0,
+    };
     round * power
-}
-
-fn is_whole(x: f64) -> bool {
-    (x - x.round()).abs() < 1e-6
 }
 
 #[cfg(test)]
