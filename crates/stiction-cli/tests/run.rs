@@ -160,6 +160,11 @@ fn only_the_tables_asked_for_are_written_and_names_are_quoted() {
     files.sort();
     assert_eq!(files, ["events.csv", "scene.toml", "state.json"]);
     let text = fs::read_to_string(out.join("events.csv")).unwrap();
+    // a recording without tables is one as well
+    fs::write(folder.join("slide.toml"), format!("{SLIDING}[record]\ntables = []\n")).unwrap();
+    done(&folder, &["slide.toml", "--quiet", "--force"], 0);
+    done(&folder, &["slide.toml", "--quiet", "--force"], 0);
+    assert!(!out.join("events.csv").exists());
     assert!(text.contains(",\"ground/ball, red#0\",0,ground,\"ball, red\",close\n"), "{text}");
 }
 
@@ -220,5 +225,8 @@ fn a_failed_step_is_told_and_what_came_before_stays() {
     // the last good state is there
     let (_, rows) = table(folder.join("slide.recording/bodies.csv"));
     near(number(&rows.last().unwrap()[0]), 1e-3 * made as f64, 1e-9);
+    let state = fs::read_to_string(folder.join("slide.recording/state.json")).unwrap();
+    let state: Value = serde_json::from_str(&state).unwrap();
+    assert_eq!(state["time"].as_f64().unwrap().to_bits(), number(&rows.last().unwrap()[0]).to_bits());
     assert!(done(&folder, &["slide.toml", "--force"], 1).starts_with("outcome   slide: failed after "));
 }

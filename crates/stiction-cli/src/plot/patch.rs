@@ -103,13 +103,16 @@ impl Patch {
         svg.text([LEFT, y + 18.0], LARGE, Anchor::Start, &title);
         let pressure: Vec<f64> = self.cells.iter().map(|c| c.traction[0]).collect();
         // friction that is rounding alone is none
-        let least = ROUNDING * pressure.iter().copied().fold(0.0, f64::max);
+        let most = |list: &[f64]| list.iter().copied().fold(0.0, f64::max);
+        let least = ROUNDING * most(&pressure);
         let friction = self.cells.iter().map(|c| c.traction[1].hypot(c.traction[2]));
         let friction: Vec<f64> = friction.map(|f| if f > least { f } else { 0.0 }).collect();
         let top = y + TOP;
         let column = |k: f64| k * (LEFT + MAP + RIGHT) + LEFT;
-        self.map(svg, [column(0.0), top], "pressure", &pressure);
-        self.map(svg, [column(1.0), top], "friction", &friction);
+        // without friction its scale is that of the pressure
+        let scales = [most(&pressure), if most(&friction) > 0.0 { most(&friction) } else { most(&pressure) }];
+        self.map(svg, [column(0.0), top], "pressure", &pressure, scales[0]);
+        self.map(svg, [column(1.0), top], "friction", &friction, scales[1]);
         self.arrows(svg, [column(1.0), top], &friction);
         self.cells(svg, [column(2.0), top], |k| self.cells[k].status.to_owned());
         for (k, (name, colour)) in [("stick", STICK), ("slip", SLIP), ("open", OPEN)].into_iter().enumerate()
@@ -153,8 +156,7 @@ impl Patch {
     }
 
     /// Values as colours, and a bar that says which is which.
-    fn map(&self, svg: &mut Svg, corner: [f64; 2], what: &str, values: &[f64]) {
-        let most = values.iter().copied().fold(0.0, f64::max);
+    fn map(&self, svg: &mut Svg, corner: [f64; 2], what: &str, values: &[f64], most: f64) {
         let axis = Axis::new([0.0, if most > 0.0 { most } else { 1.0 }], "Pa", 4.0);
         self.cells(svg, corner, |k| colour(axis.share(values[k])));
         let (x, y) = (corner[0] + MAP + 12.0, corner[1]);

@@ -94,12 +94,14 @@ fn prepare(folder: &Path, replace: bool) -> Result<(), RecordError> {
     let fail = |e| RecordError::io(folder, e);
     match folder.read_dir() {
         Ok(mut entries) => {
-            let some = entries.next().is_some();
-            match Recording::open(folder) {
-                Ok(_) if !replace => Err(RecordError::Exists(folder.to_owned())),
-                Ok(_) => remove(folder),
-                Err(_) if some => Err(RecordError::Foreign(folder.to_owned())),
-                Err(_) => Ok(()),
+            // one without tables has these two
+            let bare = [SCENE_FILE, STATE_FILE].iter().all(|f| folder.join(f).is_file());
+            let recording = bare || Recording::open(folder).is_ok();
+            match entries.next() {
+                None => Ok(()),
+                Some(_) if !recording => Err(RecordError::Foreign(folder.to_owned())),
+                Some(_) if !replace => Err(RecordError::Exists(folder.to_owned())),
+                Some(_) => remove(folder),
             }
         }
         Err(e) if e.kind() == io::ErrorKind::NotFound => fs::create_dir_all(folder).map_err(fail),
