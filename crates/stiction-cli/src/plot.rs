@@ -3,7 +3,10 @@
 mod axis;
 mod chart;
 mod data;
-mod lines;
+mod energy;
+mod forces;
+mod legend;
+mod motion;
 mod patch;
 mod png;
 mod status;
@@ -57,11 +60,11 @@ fn draw(figure: Figure, sources: &[Source], arguments: &Plot) -> Result<Option<S
     let chart = match figure {
         Figure::Status => return status::draw(sources, contacts),
         Figure::Patch => return patch::draw(sources, contacts, arguments.at),
-        Figure::Positions => lines::motion(sources, bodies, false),
-        Figure::Velocities => lines::motion(sources, bodies, true),
-        Figure::Forces => lines::forces(sources, contacts),
-        Figure::Totals => lines::totals(sources, contacts),
-        Figure::Energy => lines::energy(sources),
+        Figure::Positions => motion::motion(sources, bodies, false),
+        Figure::Velocities => motion::motion(sources, bodies, true),
+        Figure::Forces => forces::by_element(sources, contacts),
+        Figure::Totals => forces::by_pair(sources, contacts),
+        Figure::Energy => energy::energy(sources),
     }?;
     Ok((!chart.is_empty()).then(|| chart.draw()))
 }

@@ -68,7 +68,7 @@ fn widen(low: f64, high: f64) -> (f64, f64) {
 }
 
 fn prefix(largest: f64, unit: &str) -> (i32, String) {
-    let bare = unit.is_empty() || unit == "°" || !(largest > 0.0);
+    let bare = unit.is_empty() || unit == "°" || largest <= 0.0;
     if bare || (0.095..10_000.0).contains(&largest) {
         return (0, unit.to_owned());
     }

@@ -12,22 +12,29 @@ pub(super) fn header(table: Table) -> String {
 
 /// Adds the rows as text: numbers are the shortest text that reads back as the same double.
 pub(super) fn write(rows: &Rows, text: &mut Vec<u8>) {
-    // writing to memory cannot fail
     for k in 0..rows.len() {
         for values in &rows.values {
+            // writing to memory cannot fail
             match values {
-                // JSON's writer is the faster one, but knows no infinity
-                Values::Numbers(list) if list[k].is_finite() => {
-                    drop(serde_json::to_writer(&mut *text, &list[k]))
+                Values::Numbers(list) => write_number(list[k], text),
+                Values::Counts(list) => {
+                    let _ = write!(text, "{}", list[k]);
                 }
-                Values::Numbers(list) => drop(write!(text, "{:?}", list[k])),
-                Values::Counts(list) => drop(write!(text, "{}", list[k])),
                 Values::Words(list) => write_word(&rows.words.list()[list[k] as usize], text),
             }
             text.push(b',');
         }
         text.pop();
         text.push(b'\n');
+    }
+}
+
+fn write_number(x: f64, text: &mut Vec<u8>) {
+    if x.is_finite() {
+        // JSON's writer is the faster one, but knows no infinity
+        let _ = serde_json::to_writer(text, &x);
+    } else {
+        let _ = write!(text, "{x:?}");
     }
 }
 
@@ -118,10 +125,10 @@ fn split(line: &[u8]) -> Result<Vec<String>, String> {
 fn push(rows: &mut Rows, column: &Column, cell: &str) -> Result<(), String> {
     let wrong = |what: &str| format!("{}: expected {what}, found {cell:?}", column.name);
     match column.kind {
-        Kind::Number => drop(rows.push_number(cell.parse().map_err(|_| wrong("a number"))?)),
-        Kind::Count => drop(rows.push_count(cell.parse().map_err(|_| wrong("a whole number"))?)),
-        Kind::Word => drop(rows.push_word(cell)),
-    }
+        Kind::Number => rows.push_number(cell.parse().map_err(|_| wrong("a number"))?),
+        Kind::Count => rows.push_count(cell.parse().map_err(|_| wrong("a whole number"))?),
+        Kind::Word => rows.push_word(cell),
+    };
     Ok(())
 }
 
