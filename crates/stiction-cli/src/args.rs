@@ -14,14 +14,17 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(Run),
+    Plot(Plot),
+    Export(Export),
     Solve(Solve),
     Check(Check),
 }
 
 /// Run a scene and record what happens.
 ///
-/// The recording is a folder of CSV tables: bodies, contacts, steps, events, and a copy of the scene. Exit code: 0
-/// all steps were made, 1 a step failed (what came before is recorded), 2 wrong scene or output folder.
+/// The recording is a folder of Parquet tables (or CSV): bodies, contacts, steps, events; the last state and a copy of
+/// the scene. Exit code: 0 all steps were made, 1 a step failed (what came before is recorded), 2 wrong scene or
+/// folder, 130 interrupted by Ctrl-C (what came before is recorded).
 #[derive(Debug, Args)]
 pub struct Run {
     /// The scene (TOML).
@@ -30,6 +33,18 @@ pub struct Run {
     /// Folder of the recording [default: the scene's name and .recording].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+
+    /// Write the tables as CSV instead of Parquet.
+    #[arg(long)]
+    pub csv: bool,
+
+    /// Go on from the last state of a recording, or from a state's file, into a new recording.
+    #[arg(long, value_name = "RECORDING")]
+    pub resume: Option<PathBuf>,
+
+    /// Time at which the run ends, s [default: the scene's].
+    #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true)]
+    pub duration: Option<f64>,
 
     /// Replace a recording that is there.
     #[arg(long)]
@@ -42,6 +57,107 @@ pub struct Run {
     /// Print one JSON object instead of the summary.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Convert a recording to CSV, or back to Parquet.
+///
+/// Exit code: 0 converted, 2 no recording, or wrong output folder.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The recording.
+    pub recording: PathBuf,
+
+    /// Format of the tables.
+    #[arg(long, value_enum, default_value_t = TableFormat::Csv)]
+    pub format: TableFormat,
+
+    /// Folder of the new recording [default: the recording's name with the format in it].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Replace a recording that is there.
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// Text
+    Csv,
+    /// Columns, compressed
+    Parquet,
+}
+
+/// Draw figures of one recording, or of several in comparison.
+///
+/// Exit code: 0 drawn, 2 no recording, or nothing to draw.
+#[derive(Debug, Args)]
+pub struct Plot {
+    /// The recordings.
+    #[arg(required = true)]
+    pub recordings: Vec<PathBuf>,
+
+    /// Folder of the figures [default: the first recording, or the working folder for several].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Format of the figures; may be given twice.
+    #[arg(long, value_enum, default_values_t = [FigureFormat::Png])]
+    pub format: Vec<FigureFormat>,
+
+    /// What to draw, a comma between [default: all that the recording has].
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub what: Vec<Figure>,
+
+    /// Only from this time, s.
+    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true)]
+    pub from: Option<f64>,
+
+    /// Only until this time, s.
+    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true)]
+    pub to: Option<f64>,
+
+    /// Only this body; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub body: Vec<String>,
+
+    /// Only this contact, as the tables call it, or all contacts of this pair (the part before #); may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub contact: Vec<String>,
+
+    /// Time of the patch's map, s [default: the last record].
+    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true)]
+    pub at: Option<f64>,
+
+    /// Names of the recordings in the legend, in their order, a comma between [default: their folders].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub label: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FigureFormat {
+    /// Pixels
+    Png,
+    /// Vectors
+    Svg,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Figure {
+    /// Coordinates and angle of each body
+    Positions,
+    /// Velocity and angular velocity of each body
+    Velocities,
+    /// Normal force, friction and their ratio of each element
+    Forces,
+    /// Normal force and friction of each contact: sums over its elements
+    Totals,
+    /// When each element is open, sticks and slips
+    Status,
+    /// Energies, losses and their sum
+    Energy,
+    /// A patch at a time: normal force, friction, stick and slip zones
+    Patch,
 }
 
 /// Solve a complementarity or friction problem from a file.
@@ -126,6 +242,13 @@ fn positive(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(x) if f64::is_finite(x) && x > 0.0 => Ok(x),
         _ => Err("expected a positive number".to_owned()),
+    }
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if f64::is_finite(x) => Ok(x),
+        _ => Err("expected a number".to_owned()),
     }
 }
 

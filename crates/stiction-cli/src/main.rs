@@ -1,10 +1,12 @@
 //! The program `stiction`. One file a subcommand; no mathematics of its own.
 //!
 //! Exit codes: 0 the question was decided (solved, several solutions, or proved to have none), 1 no decision
-//! was reached, 2 the input or the command line is wrong. Errors are one line on standard error.
+//! was reached, 2 the input or the command line is wrong, 130 interrupted by Ctrl-C. Errors are one line on standard error.
 
 mod args;
 mod check;
+mod export;
+mod plot;
 mod progress;
 mod run;
 mod solve;
@@ -13,14 +15,28 @@ use args::{Arguments, Command};
 use clap::Parser;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use stiction::record::RecordError;
 
 /// Wrong input, in one line.
 struct InputError(String);
+
+impl InputError {
+    /// A recording's fault, and what to do next.
+    fn record(e: &RecordError) -> Self {
+        Self(match e {
+            RecordError::Exists(_) => format!("{e} (--force replaces it, --out names another folder)"),
+            RecordError::Foreign(_) => format!("{e} (--out names another folder)"),
+            _ => e.to_string(),
+        })
+    }
+}
 
 fn main() -> ExitCode {
     let outcome = match Arguments::try_parse() {
         Ok(arguments) => match arguments.command {
             Command::Run(arguments) => run::run(&arguments),
+            Command::Plot(arguments) => plot::run(&arguments),
+            Command::Export(arguments) => export::run(&arguments),
             Command::Solve(arguments) => solve::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
         },

@@ -8,22 +8,37 @@ use crate::{InputError, print};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use stiction::record::{RecordError, Recorder};
+use stiction::record::{Format, RecordError, Recorder, read_state};
 use stiction::scene::{Scene, SceneError};
+use stiction::state::State;
 use stiction::step::Stepper;
 
 /// Time between words on progress.
 const FRAME: Duration = Duration::from_millis(100);
+
+/// Exit code of a program that Ctrl-C ended, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+/// How a run ended.
+enum End {
+    Finished,
+    Interrupted,
+    Failed(String),
+}
 
 /// Everything that is told about a run.
 struct Outcome {
     file: String,
     stepper: Stepper,
     recorder: Recorder,
+    /// Steps asked for.
+    asked: usize,
     /// Reached, s.
     time: f64,
-    failure: Option<String>,
+    end: End,
     /// Wall clock: all of the run, and recording alone.
     wall: Duration,
     recording: Duration,
@@ -36,7 +51,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
             .map_err(|source| SceneError::Unreadable { file: file.clone(), source })?;
         Scene::from_toml(&file, &text).map(|scene| (text, scene))
     };
-    let (text, scene) = match read() {
+    let (text, mut scene) = match read() {
         Ok(found) => found,
         Err(faults) => {
             // one line a fault; nobody is left to tell if this fails
@@ -44,47 +59,65 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
             return Ok(ExitCode::from(2));
         }
     };
+    scene.step.duration = arguments.duration.unwrap_or(scene.step.duration);
     let folder = arguments.out.clone().unwrap_or_else(|| default_folder(&scene.name));
     let stepper = Stepper::new(scene).map_err(|e| InputError(format!("{file}: {e}")))?;
-    let refused = |e: RecordError| {
-        InputError(match e {
-            RecordError::Exists(_) => format!("{e} (--force replaces it)"),
-            RecordError::Foreign(_) => format!("{e} (--out names another folder)"),
-            RecordError::Io { .. } => e.to_string(),
-        })
+    let refused = |e: RecordError| InputError::record(&e);
+    let (state, steps) = match &arguments.resume {
+        None => (stepper.initial(), stepper.scene().step.count()),
+        Some(saved) => {
+            let state = read_state(saved, &stepper).map_err(refused)?;
+            let mut rest = stepper.scene().step.clone();
+            rest.duration -= state.time;
+            if rest.duration < 0.5 * rest.h {
+                let (reached, end) = (state.time, stepper.scene().step.duration);
+                let saved = saved.display();
+                return Err(InputError(format!(
+                    "{saved}: at t = {reached} s, and the run ends at {end} s (--duration sets a later end)"
+                )));
+            }
+            (state, rest.count())
+        }
     };
-    let recorder = Recorder::create(&folder, stepper.scene(), &text, arguments.force).map_err(refused)?;
+    let format = if arguments.csv { Format::Csv } else { Format::Parquet };
+    let recorder =
+        Recorder::create(&folder, stepper.scene(), &text, format, arguments.force).map_err(refused)?;
     let display = Display::new(!arguments.json && !arguments.quiet);
-    let outcome = step(file, stepper, recorder, display).map_err(refused)?;
+    let outcome = step(file, stepper, recorder, state, steps, display).map_err(refused)?;
     print(&match (arguments.json, arguments.quiet) {
         (true, _) => report::json(&outcome),
         (false, true) => report::outcome_line(&outcome),
         (false, false) => report::text(&outcome),
     })?;
-    Ok(if outcome.failure.is_none() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(match outcome.end {
+        End::Finished => ExitCode::SUCCESS,
+        End::Failed(_) => ExitCode::from(1),
+        End::Interrupted => ExitCode::from(INTERRUPTED),
+    })
 }
 
 fn step(
     file: String,
     mut stepper: Stepper,
     mut recorder: Recorder,
+    mut state: State,
+    asked: usize,
     mut display: Display,
 ) -> Result<Outcome, RecordError> {
-    let steps = stepper.scene().step.count();
-    let mut state = stepper.initial();
-    let mut failure = None;
+    let interrupted = listen();
+    let mut end = End::Finished;
     let begin = Instant::now();
     recorder.start(&mut stepper, &state)?;
     let (mut now, mut shown) = (Instant::now(), begin);
     let mut recording = now - begin;
-    for n in 0..steps {
+    for n in 0..asked {
         let made = stepper.step(&mut state);
         let solved = Instant::now();
         match made {
             Ok(report) => recorder.step(&mut stepper, &state, &report)?,
             Err(why) => {
                 recorder.fail(&mut stepper, &state, &why)?;
-                failure = Some(why.to_string());
+                end = End::Failed(why.to_string());
                 break;
             }
         }
@@ -92,16 +125,33 @@ fn step(
         recording += now - solved;
         if now - shown > FRAME {
             shown = now;
-            display.show(format!("t = {:.4} s", state.time), Some(n as f64 / steps as f64));
+            display.show(format!("t = {:.4} s", state.time), Some(n as f64 / asked as f64));
+        }
+        if n + 1 < asked && interrupted.load(Ordering::Relaxed) {
+            end = End::Interrupted;
+            break;
         }
     }
-    if failure.is_none() {
+    if !matches!(end, End::Failed(_)) {
         recorder.finish(&mut stepper, &state)?;
         recording += now.elapsed();
     }
     let wall = begin.elapsed();
     display.finish();
-    Ok(Outcome { file, stepper, recorder, time: state.time, failure, wall, recording })
+    Ok(Outcome { file, stepper, recorder, asked, time: state.time, end, wall, recording })
+}
+
+/// True once Ctrl-C was pressed; pressed again, it ends the program at once.
+fn listen() -> Arc<AtomicBool> {
+    let pressed = Arc::new(AtomicBool::new(false));
+    let heard = pressed.clone();
+    // without a handler Ctrl-C ends the program, and the recording stays readable all the same
+    let _ = ctrlc::set_handler(move || {
+        if heard.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED.into());
+        }
+    });
+    pressed
 }
 
 /// In the working folder, whatever the scene is called.

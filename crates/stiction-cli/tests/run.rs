@@ -1,37 +1,28 @@
 //! `stiction run` as a program: the recording, exit codes, the summary.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod program;
+
+use program::{SLIDING, scratch as scratch_in};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-/// An empty folder of its own for each test.
 fn scratch(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("run").join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
+    scratch_in("run", name)
 }
 
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stiction"));
-    command.current_dir(folder).arg("run").args(arguments).output().unwrap()
+/// Runs with tables of text, which are read here line by line.
+fn with_run<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [&["run", "--csv"], arguments].concat()
 }
 
 fn done(folder: &Path, arguments: &[&str], code: i32) -> String {
-    let out = run(folder, arguments);
-    assert_eq!(out.status.code(), Some(code), "{out:?}");
-    assert!(out.stderr.is_empty(), "{out:?}");
-    String::from_utf8(out.stdout).unwrap()
+    program::done(folder, &with_run(arguments), code)
 }
 
-/// Exit code 2, nothing on standard output; the lines on standard error.
 fn refused(folder: &Path, arguments: &[&str]) -> String {
-    let out = run(folder, arguments);
-    assert_eq!(out.status.code(), Some(2), "{out:?}");
-    assert!(out.stdout.is_empty(), "{out:?}");
-    String::from_utf8(out.stderr).unwrap()
+    program::refused(folder, &with_run(arguments))
 }
 
 /// The header and the rows of a table.
@@ -113,27 +104,6 @@ fn a_falling_ball_is_recorded_as_it_falls() {
     }
 }
 
-const SLIDING: &str = r#"
-[[material]]
-name = "default"
-friction = 0.3
-
-[[world]]
-name = "ground"
-shape = "half_space"
-
-[[body]]
-name = "ball, red"
-shape = { sphere = { radius = 0.1 } }
-mass = 1
-position = [0, 0, 0.1]
-velocity = [1, 0, 0]
-
-[step]
-h = 1e-3
-duration = 0.2
-"#;
-
 #[test]
 fn a_sliding_ball_closes_slips_and_sticks() {
     let folder = scratch("sliding");
@@ -188,8 +158,13 @@ fn only_the_tables_asked_for_are_written_and_names_are_quoted() {
     let mut files: Vec<_> =
         fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
-    assert_eq!(files, ["events.csv", "scene.toml"]);
+    assert_eq!(files, ["events.csv", "scene.toml", "state.json"]);
     let text = fs::read_to_string(out.join("events.csv")).unwrap();
+    // a recording without tables is one as well
+    fs::write(folder.join("slide.toml"), format!("{SLIDING}[record]\ntables = []\n")).unwrap();
+    done(&folder, &["slide.toml", "--quiet", "--force"], 0);
+    done(&folder, &["slide.toml", "--quiet", "--force"], 0);
+    assert!(!out.join("events.csv").exists());
     assert!(text.contains(",\"ground/ball, red#0\",0,ground,\"ball, red\",close\n"), "{text}");
 }
 
@@ -212,7 +187,10 @@ fn folders_are_not_overwritten_unasked() {
     done(&folder, &["fall.toml"], 0);
     let steps = fs::read_to_string(folder.join("fall.recording/steps.csv")).unwrap();
     let said = refused(&folder, &["fall.toml"]);
-    assert_eq!(said, "error: fall.recording: there is a recording already (--force replaces it)\n");
+    assert_eq!(
+        said,
+        "error: fall.recording: there is a recording already (--force replaces it, --out names another folder)\n"
+    );
     done(&folder, &["fall.toml", "--force"], 0);
     assert_eq!(fs::read_to_string(folder.join("fall.recording/steps.csv")).unwrap(), steps);
 
@@ -247,5 +225,8 @@ fn a_failed_step_is_told_and_what_came_before_stays() {
     // the last good state is there
     let (_, rows) = table(folder.join("slide.recording/bodies.csv"));
     near(number(&rows.last().unwrap()[0]), 1e-3 * made as f64, 1e-9);
+    let state = fs::read_to_string(folder.join("slide.recording/state.json")).unwrap();
+    let state: Value = serde_json::from_str(&state).unwrap();
+    assert_eq!(state["time"].as_f64().unwrap().to_bits(), number(&rows.last().unwrap()[0]).to_bits());
     assert!(done(&folder, &["slide.toml", "--force"], 1).starts_with("outcome   slide: failed after "));
 }

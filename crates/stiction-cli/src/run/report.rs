@@ -1,6 +1,6 @@
 //! A run in words, and as one JSON object.
 
-use super::Outcome;
+use super::{End, Outcome};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use stiction::record::{Event, EventKind};
@@ -78,11 +78,15 @@ pub fn json(o: &Outcome) -> String {
     let object = json!({
         "file": o.file,
         "scene": o.stepper.scene().name,
-        "status": if o.failure.is_none() { "finished" } else { "failed" },
-        "failure": o.failure,
+        "status": match o.end {
+            End::Finished => "finished",
+            End::Interrupted => "interrupted",
+            End::Failed(_) => "failed",
+        },
+        "failure": if let End::Failed(why) = &o.end { Some(why) } else { None },
         "time": o.time,
         "steps": s.steps,
-        "steps_asked": o.stepper.scene().step.count(),
+        "steps_asked": o.asked,
         "h": o.stepper.scene().step.h,
         "seconds": o.wall.as_secs_f64(),
         "recording_seconds": o.recording.as_secs_f64(),
@@ -115,15 +119,13 @@ pub fn json(o: &Outcome) -> String {
 fn outcome_words(o: &Outcome) -> String {
     let (scene, made) = (o.stepper.scene(), o.recorder.summary().steps);
     let name = &scene.name;
-    match &o.failure {
-        None => format!("{name}: {} of {} s, t = {:.6} s reached", steps(made), scene.step.h, o.time),
-        Some(why) => {
-            format!(
-                "{name}: failed after {made} of {}, t = {:.6} s: {why}",
-                steps(scene.step.count()),
-                o.time
-            )
+    let of = || format!("{made} of {}", steps(o.asked));
+    match &o.end {
+        End::Finished => {
+            format!("{name}: {} of {} s, t = {:.6} s reached", steps(made), scene.step.h, o.time)
         }
+        End::Interrupted => format!("{name}: interrupted at t = {:.6} s, after {}", o.time, of()),
+        End::Failed(why) => format!("{name}: failed after {}, t = {:.6} s: {why}", of(), o.time),
     }
 }
 

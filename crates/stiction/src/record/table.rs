@@ -1,90 +1,293 @@
-//! A table in a file: comma-separated text, whole rows at a time.
+//! What the tables of a recording hold: columns, and rows in memory.
 
-use super::RecordError;
-use std::fs::File;
-use std::io::Write;
-use std::path::PathBuf;
+use crate::scene::Table;
+use std::collections::HashMap;
 
-/// Rows wait in memory until [`Csv::flush`]; the file only ever ends after a whole row.
-#[derive(Debug)]
-pub(super) struct Csv {
-    path: PathBuf,
-    file: File,
-    rows: Vec<u8>,
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Doubles.
+    Number,
+    /// Whole numbers.
+    Count,
+    /// Names, of which there are few.
+    Word,
 }
 
-impl Csv {
-    /// Replaces the file.
-    pub fn create(path: PathBuf, header: &str) -> Result<Self, RecordError> {
-        let file = File::create(&path).map_err(|e| RecordError::io(&path, e))?;
-        let mut csv = Self { path, file, rows: format!("{header}\n").into_bytes() };
-        csv.flush()?;
-        Ok(csv)
-    }
+/// A column of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// Its head.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// SI; empty without.
+    pub unit: &'static str,
+}
 
-    /// The shortest text that reads back as the same number.
-    pub fn number(&mut self, x: f64) -> &mut Self {
-        // writing to memory cannot fail; JSON's writer is the faster one, but knows no infinity
-        if x.is_finite() {
-            let _ = serde_json::to_writer(&mut self.rows, &x);
-            self.rows.push(b',');
-        } else {
-            let _ = write!(self.rows, "{x:?},");
-        }
-        self
-    }
+const fn number(name: &'static str, unit: &'static str) -> Column {
+    Column { name, kind: Kind::Number, unit }
+}
 
-    pub fn numbers(&mut self, list: &[f64]) -> &mut Self {
-        list.iter().fold(self, |csv, x| csv.number(*x))
-    }
+const fn count(name: &'static str) -> Column {
+    Column { name, kind: Kind::Count, unit: "" }
+}
 
-    pub fn count(&mut self, n: usize) -> &mut Self {
-        let _ = write!(self.rows, "{n},");
-        self
-    }
+const fn word(name: &'static str) -> Column {
+    Column { name, kind: Kind::Word, unit: "" }
+}
 
-    /// Quoted where it must be (RFC 4180).
-    pub fn word(&mut self, text: &str) -> &mut Self {
-        if text.contains(['"', ',', '\n', '\r']) {
-            let _ = write!(self.rows, "\"{}\",", text.replace('"', "\"\""));
-        } else {
-            self.rows.extend_from_slice(text.as_bytes());
-            self.rows.push(b',');
-        }
-        self
-    }
+const BODIES: &[Column] = &[
+    number("time", "s"),
+    word("body"),
+    number("x", "m"),
+    number("y", "m"),
+    number("z", "m"),
+    number("qw", ""),
+    number("qx", ""),
+    number("qy", ""),
+    number("qz", ""),
+    number("vx", "m/s"),
+    number("vy", "m/s"),
+    number("vz", "m/s"),
+    number("wx", "rad/s"),
+    number("wy", "rad/s"),
+    number("wz", "rad/s"),
+];
 
-    pub fn end(&mut self) {
-        self.rows.pop();
-        self.rows.push(b'\n');
-    }
+const CONTACTS: &[Column] = &[
+    number("time", "s"),
+    word("contact"),
+    count("element"),
+    word("body_a"),
+    word("body_b"),
+    number("px", "m"),
+    number("py", "m"),
+    number("pz", "m"),
+    number("nx", ""),
+    number("ny", ""),
+    number("nz", ""),
+    number("gap", "m"),
+    number("force_n", "N"),
+    number("force_t", "N"),
+    number("force_o", "N"),
+    number("slip_t", "m/s"),
+    number("slip_o", "m/s"),
+    number("deformation_n", "m"),
+    number("deformation_t", "m"),
+    number("deformation_o", "m"),
+    word("status"),
+];
 
-    pub fn flush(&mut self) -> Result<(), RecordError> {
-        if !self.rows.is_empty() {
-            self.file.write_all(&self.rows).map_err(|e| RecordError::io(&self.path, e))?;
-            self.rows.clear();
-        }
-        Ok(())
+const STEPS: &[Column] = &[
+    number("time", "s"),
+    number("h", "s"),
+    word("status"),
+    word("solver"),
+    count("iterations"),
+    number("residual", ""),
+    number("kinetic", "J"),
+    number("potential", "J"),
+    number("elastic", "J"),
+    number("friction_loss", "J"),
+    number("damping_loss", "J"),
+];
+
+const EVENTS: &[Column] =
+    &[number("time", "s"), word("contact"), count("element"), word("body_a"), word("body_b"), word("event")];
+
+/// The columns of a table; what they mean is told in `docs/run.md`.
+pub fn columns(table: Table) -> &'static [Column] {
+    match table {
+        Table::Bodies => BODIES,
+        Table::Contacts => CONTACTS,
+        Table::Steps => STEPS,
+        Table::Events => EVENTS,
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Name of a table, and of its file or folder.
+pub fn table_name(table: Table) -> &'static str {
+    match table {
+        Table::Bodies => "bodies",
+        Table::Contacts => "contacts",
+        Table::Steps => "steps",
+        Table::Events => "events",
+    }
+}
 
-    #[test]
-    fn numbers_read_back_bit_by_bit_and_words_are_quoted() {
-        let path = std::env::temp_dir().join(format!("stiction-csv-{}.csv", std::process::id()));
-        let mut csv = Csv::create(path.clone(), "a,b").unwrap();
-        let list = [0.1 + 0.2, -0.0, 1e-310, 1e300, -7.0, 1.0 / 3.0, f64::INFINITY];
-        csv.numbers(&list).number(f64::NAN).count(3).word("say \"a, b\"").end();
-        csv.flush().unwrap();
-        let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::remove_file(path).unwrap();
-        let fields: Vec<&str> = text.strip_prefix("a,b\n").unwrap().split(',').collect();
-        for (field, x) in fields.iter().zip(list) {
-            assert_eq!(field.parse::<f64>().unwrap().to_bits(), x.to_bits());
+/// The values of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Values {
+    Numbers(Vec<f64>),
+    Counts(Vec<i64>),
+    /// Codes of [`Words`].
+    Words(Vec<u32>),
+}
+
+/// Words by number.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Words {
+    list: Vec<String>,
+    codes: HashMap<String, u32>,
+}
+
+impl Words {
+    /// The word's number, a new one if need be.
+    pub fn code(&mut self, text: &str) -> u32 {
+        if let Some(&code) = self.codes.get(text) {
+            return code;
         }
-        assert_eq!(fields[7..], ["NaN", "3", "\"say \"\"a", " b\"\"\"\n"]);
+        let code = self.list.len() as u32;
+        self.list.push(text.to_owned());
+        self.codes.insert(text.to_owned(), code);
+        code
+    }
+
+    pub fn list(&self) -> &[String] {
+        &self.list
+    }
+}
+
+/// Rows of a table, column by column. Filled cell by cell, in the order of the columns.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    table: Table,
+    pub(super) values: Vec<Values>,
+    pub(super) words: Words,
+    /// Column of the next cell.
+    next: usize,
+}
+
+impl Rows {
+    /// No rows yet.
+    pub fn new(table: Table) -> Self {
+        let values = columns(table).iter().map(|c| match c.kind {
+            Kind::Number => Values::Numbers(vec![]),
+            Kind::Count => Values::Counts(vec![]),
+            Kind::Word => Values::Words(vec![]),
+        });
+        Self { table, values: values.collect(), words: Words::default(), next: 0 }
+    }
+
+    /// Which table.
+    pub fn table(&self) -> Table {
+        self.table
+    }
+
+    /// Number of whole rows.
+    pub fn len(&self) -> usize {
+        // the last column is filled last
+        match self.values.last() {
+            Some(Values::Numbers(v)) => v.len(),
+            Some(Values::Counts(v)) => v.len(),
+            Some(Values::Words(v)) => v.len(),
+            None => 0,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A column of numbers; empty if the table has none of this name.
+    pub fn numbers(&self, column: &str) -> &[f64] {
+        match self.find(column) {
+            Some(Values::Numbers(list)) => list,
+            _ => &[],
+        }
+    }
+
+    /// A column of whole numbers; empty if the table has none of this name.
+    pub fn counts(&self, column: &str) -> &[i64] {
+        match self.find(column) {
+            Some(Values::Counts(list)) => list,
+            _ => &[],
+        }
+    }
+
+    /// A column of words; empty if the table has none of this name.
+    pub fn words(&self, column: &str) -> impl ExactSizeIterator<Item = &str> + Clone {
+        let codes: &[u32] = match self.find(column) {
+            Some(Values::Words(list)) => list,
+            _ => &[],
+        };
+        codes.iter().map(|c| self.words.list[*c as usize].as_str())
+    }
+
+    fn find(&self, column: &str) -> Option<&Values> {
+        columns(self.table).iter().position(|c| c.name == column).map(|at| &self.values[at])
+    }
+
+    /// Forgets all rows and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.next = 0;
+        for values in &mut self.values {
+            match values {
+                Values::Numbers(list) => list.clear(),
+                Values::Counts(list) => list.clear(),
+                Values::Words(list) => list.clear(),
+            }
+        }
+    }
+
+    fn cell(&mut self) -> &mut Values {
+        let at = self.next;
+        self.next = (at + 1) % self.values.len();
+        &mut self.values[at]
+    }
+
+    pub(super) fn push_number(&mut self, x: f64) -> &mut Self {
+        match self.cell() {
+            Values::Numbers(list) => list.push(x),
+            other => debug_assert!(false, "a number for {other:?}"),
+        }
+        self
+    }
+
+    pub(super) fn push_numbers(&mut self, list: &[f64]) -> &mut Self {
+        list.iter().fold(self, |rows, x| rows.push_number(*x))
+    }
+
+    pub(super) fn push_count(&mut self, n: usize) -> &mut Self {
+        match self.cell() {
+            Values::Counts(list) => list.push(n as i64),
+            other => debug_assert!(false, "a count for {other:?}"),
+        }
+        self
+    }
+
+    pub(super) fn push_word(&mut self, text: &str) -> &mut Self {
+        // the word of the row above is the likeliest
+        let at = self.next;
+        let above = match &self.values[at] {
+            Values::Words(list) => list.last().copied().filter(|c| self.words.list[*c as usize] == text),
+            _ => None,
+        };
+        let code = above.unwrap_or_else(|| self.words.code(text));
+        match self.cell() {
+            Values::Words(list) => list.push(code),
+            other => debug_assert!(false, "a word for {other:?}"),
+        }
+        self
+    }
+}
+
+/// Equal in all rows, numbers bit by bit.
+impl PartialEq for Rows {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Values, &Values)| match (a, b) {
+            (Values::Numbers(a), Values::Numbers(b)) => {
+                a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits()))
+            }
+            (Values::Counts(a), Values::Counts(b)) => a == b,
+            (Values::Words(a), Values::Words(b)) => {
+                let a = a.iter().map(|c| &self.words.list[*c as usize]);
+                a.eq(b.iter().map(|c| &other.words.list[*c as usize]))
+            }
+            _ => false,
+        };
+        self.table == other.table && self.values.iter().zip(&other.values).all(same)
     }
 }

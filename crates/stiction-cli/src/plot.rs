@@ -1,0 +1,94 @@
+//! `stiction plot`: figures of recordings.
+
+mod axis;
+mod chart;
+mod data;
+mod energy;
+mod forces;
+mod legend;
+mod motion;
+mod patch;
+mod png;
+mod status;
+mod svg;
+
+use crate::args::{Figure, FigureFormat, Plot};
+use crate::{InputError, print};
+use clap::ValueEnum;
+use data::Source;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use svg::Svg;
+
+pub fn run(arguments: &Plot) -> Result<ExitCode, InputError> {
+    let sources = Source::open(arguments)?;
+    let folder = arguments.out.clone().unwrap_or_else(|| match &arguments.recordings[..] {
+        [one] => one.join("figures"),
+        _ => PathBuf::from("figures"),
+    });
+    // what is not asked for by name is left out where there is nothing to draw
+    let asked = !arguments.what.is_empty();
+    let list = if asked { &arguments.what[..] } else { Figure::value_variants() };
+    let mut drawn = vec![];
+    for figure in list {
+        let name = name(*figure);
+        match draw(*figure, &sources, arguments) {
+            Ok(Some(svg)) => drawn.push((name, svg)),
+            Ok(None) if asked => {
+                return Err(InputError(format!("{name}: nothing to draw{}", hint(*figure))));
+            }
+            Err(e) if asked => return Err(e),
+            _ => {}
+        }
+    }
+    if drawn.is_empty() {
+        return Err(InputError("nothing to draw (are --from, --to, --body, --contact right?)".to_owned()));
+    }
+    std::fs::create_dir_all(&folder).map_err(|e| InputError(format!("{}: {e}", folder.display())))?;
+    let mut said = String::new();
+    for (name, svg) in drawn {
+        for format in &arguments.format {
+            let path = write(&folder, &name, &svg, *format)?;
+            said += &format!("figure    {}\n", path.display());
+        }
+    }
+    print(&said).map(|()| ExitCode::SUCCESS)
+}
+
+fn draw(figure: Figure, sources: &[Source], arguments: &Plot) -> Result<Option<Svg>, InputError> {
+    let (bodies, contacts) = (&arguments.body, &arguments.contact);
+    let chart = match figure {
+        Figure::Status => return status::draw(sources, contacts),
+        Figure::Patch => return patch::draw(sources, contacts, arguments.at),
+        Figure::Positions => motion::motion(sources, bodies, false),
+        Figure::Velocities => motion::motion(sources, bodies, true),
+        Figure::Forces => forces::by_element(sources, contacts),
+        Figure::Totals => forces::by_pair(sources, contacts),
+        Figure::Energy => energy::energy(sources),
+    }?;
+    Ok((!chart.is_empty()).then(|| chart.draw()))
+}
+
+fn hint(figure: Figure) -> &'static str {
+    match figure {
+        Figure::Patch => ": no contact here has elements side by side in two directions",
+        Figure::Status | Figure::Forces | Figure::Totals => {
+            " (nothing touches; or are --contact, --from, --to right?)"
+        }
+        _ => " (are --body, --from, --to right?)",
+    }
+}
+
+fn name(figure: Figure) -> String {
+    figure.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default()
+}
+
+fn write(folder: &Path, name: &str, svg: &Svg, format: FigureFormat) -> Result<PathBuf, InputError> {
+    let (ending, bytes) = match format {
+        FigureFormat::Svg => ("svg", svg.finish().into_bytes()),
+        FigureFormat::Png => ("png", png::png(svg).map_err(|e| InputError(format!("{name}: {e}")))?),
+    };
+    let path = folder.join(format!("{name}.{ending}"));
+    std::fs::write(&path, bytes).map_err(|e| InputError(format!("{}: {e}", path.display())))?;
+    Ok(path)
+}

@@ -1,0 +1,102 @@
+//! Recordings as the figures need them: rows in a window of time, sorted by whom they are about.
+
+use crate::InputError;
+use crate::args::Plot;
+use stiction::record::{Recording, Rows};
+use stiction::scene::Table;
+
+/// By how much, relatively, a time may lie outside the window.
+const ROUNDING: f64 = 1e-9;
+
+/// A recording to be drawn.
+#[derive(Debug)]
+pub struct Source {
+    /// In the legend.
+    pub label: String,
+    recording: Recording,
+    window: [f64; 2],
+}
+
+impl Source {
+    /// Opens the recordings of the command line.
+    pub fn open(arguments: &Plot) -> Result<Vec<Self>, InputError> {
+        let window = [arguments.from.unwrap_or(f64::NEG_INFINITY), arguments.to.unwrap_or(f64::INFINITY)];
+        if window[0] >= window[1] {
+            return Err(InputError(format!("--from {} is not before --to {}", window[0], window[1])));
+        }
+        let (labels, n) = (&arguments.label, arguments.recordings.len());
+        if !labels.is_empty() && labels.len() != n {
+            return Err(InputError(format!("--label: {} names for {n} recordings", labels.len())));
+        }
+        let open = |(k, folder): (usize, &std::path::PathBuf)| {
+            let recording = Recording::open(folder).map_err(|e| InputError::record(&e))?;
+            let label = labels.get(k).cloned().unwrap_or_else(|| {
+                let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+                let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                name.strip_suffix(".recording").map(str::to_owned).unwrap_or(name)
+            });
+            Ok(Self { label, recording, window })
+        };
+        arguments.recordings.iter().enumerate().map(open).collect()
+    }
+
+    pub fn has(&self, table: Table) -> bool {
+        self.recording.tables().contains(&table)
+    }
+
+    pub fn read(&self, table: Table) -> Result<Rows, InputError> {
+        self.recording.read(table).map_err(|e| InputError::record(&e))
+    }
+
+    /// Whether a time is to be drawn.
+    pub fn shows(&self, time: f64) -> bool {
+        // times are sums of rounded steps
+        let [from, to] = self.window;
+        (from - time <= ROUNDING * (1.0 + time.abs())) && (time - to <= ROUNDING * (1.0 + time.abs()))
+    }
+
+    /// The part of the window between two times.
+    pub fn within(&self, [from, to]: [f64; 2]) -> [f64; 2] {
+        [from.max(self.window[0]), to.min(self.window[1])]
+    }
+
+    /// Times of all records in the window, rising.
+    pub fn times(&self, contacts: &Rows) -> Result<Vec<f64>, InputError> {
+        let mut times = contacts.numbers("time").to_vec();
+        if self.has(Table::Bodies) {
+            times.extend_from_slice(self.read(Table::Bodies)?.numbers("time"));
+        }
+        times.retain(|t| self.shows(*t));
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        Ok(times)
+    }
+}
+
+/// Rows by what `of` makes of them, in the order of their first rows; `None` leaves a row out.
+pub fn group<'a>(
+    count: usize,
+    mut of: impl FnMut(usize) -> Option<(&'a str, i64)>,
+) -> Vec<((String, i64), Vec<usize>)> {
+    let mut places = std::collections::HashMap::new();
+    let mut groups: Vec<((String, i64), Vec<usize>)> = vec![];
+    for k in 0..count {
+        let Some(key) = of(k) else { continue };
+        let place = *places.entry(key).or_insert_with(|| {
+            groups.push(((key.0.to_owned(), key.1), vec![]));
+            groups.len() - 1
+        });
+        groups[place].1.push(k);
+    }
+    groups
+}
+
+/// Whether a name is among the wanted; all are if none is named. A contact also goes by its pair.
+pub fn wanted(list: &[String], name: &str) -> bool {
+    list.is_empty() || list.iter().any(|w| w == name || w == pair(name))
+}
+
+/// The two that touch: a contact's name without its feature.
+pub fn pair(contact: &str) -> &str {
+    contact.rsplit_once('#').map_or(contact, |(pair, _)| pair)
+}

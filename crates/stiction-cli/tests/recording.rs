@@ -1,0 +1,218 @@
+//! Recordings as files: formats, crashes, interrupts, and going on from where a run ended.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod program;
+
+use program::{SLIDING, call, done, program, refused, scratch as scratch_in};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use stiction::record::{Recording, Rows};
+use stiction::scene::Table;
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = scratch_in("recording", name);
+    fs::write(folder.join("slide.toml"), SLIDING).unwrap();
+    folder
+}
+
+fn read(folder: &Path, table: Table) -> Rows {
+    Recording::open(folder).unwrap().read(table).unwrap()
+}
+
+fn scene(name: &str) -> String {
+    format!("{}/../../scenes/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn parquet_holds_what_csv_holds_bit_by_bit() {
+    let folder = scratch("formats");
+    done(&folder, &["run", "slide.toml", "--quiet", "--out", "a"], 0);
+    done(&folder, &["run", "slide.toml", "--quiet", "--out", "b", "--csv"], 0);
+    for (table, rows) in [(Table::Bodies, 21), (Table::Contacts, 20), (Table::Steps, 21), (Table::Events, 3)]
+    {
+        let (a, b) = (read(&folder.join("a"), table), read(&folder.join("b"), table));
+        assert_eq!(a.len(), rows, "{table:?}");
+        assert_eq!(a, b);
+    }
+    assert_eq!(
+        fs::read(folder.join("a/state.json")).unwrap(),
+        fs::read(folder.join("b/state.json")).unwrap()
+    );
+    // one file a table
+    for table in ["bodies", "contacts", "steps", "events"] {
+        let parts: Vec<_> = fs::read_dir(folder.join("a").join(table)).unwrap().collect();
+        assert_eq!(parts.len(), 1);
+        assert!(folder.join("a").join(table).join("part-00000.parquet").is_file());
+        assert!(folder.join("b").join(format!("{table}.csv")).is_file());
+    }
+    // another format takes the place of the first
+    done(&folder, &["run", "slide.toml", "--quiet", "--out", "a", "--csv", "--force"], 0);
+    assert!(!folder.join("a/bodies").exists() && folder.join("a/bodies.csv").is_file());
+}
+
+#[test]
+fn export_goes_there_and_back() {
+    let folder = scratch("export");
+    done(&folder, &["run", "slide.toml", "--quiet", "--out", "a.recording"], 0);
+    done(&folder, &["run", "slide.toml", "--quiet", "--out", "b", "--csv"], 0);
+    assert_eq!(done(&folder, &["export", "a.recording"], 0), "recording a.csv.recording\n");
+    done(&folder, &["export", "a.csv.recording", "--format", "parquet", "--out", "c"], 0);
+    for name in ["bodies.csv", "contacts.csv", "steps.csv", "events.csv", "scene.toml", "state.json"] {
+        let same = |f: &str| fs::read_to_string(folder.join(f).join(name)).unwrap();
+        assert_eq!(same("a.csv.recording"), same("b"), "{name}");
+    }
+    for table in Table::ALL {
+        assert_eq!(read(&folder.join("c"), table), read(&folder.join("a.recording"), table));
+    }
+    assert!(refused(&folder, &["export", "a.recording"]).contains("there is a recording already (--force"));
+    done(&folder, &["export", "a.recording", "--force"], 0);
+    refused(&folder, &["export", "b", "--out", "b", "--force"]);
+    assert!(folder.join("b/bodies.csv").is_file());
+}
+
+#[test]
+fn what_is_no_recording_is_told() {
+    let folder = scratch("wrong");
+    assert!(refused(&folder, &["export", "none"]).starts_with("error: none: "));
+    fs::create_dir(folder.join("empty")).unwrap();
+    assert!(refused(&folder, &["export", "empty"]).contains("empty: no recording"));
+    fs::write(folder.join("empty/bodies.csv"), "time,x\n1,2\n").unwrap();
+    assert!(refused(&folder, &["export", "empty", "--out", "o"]).contains("bodies.csv: line 1: expected"));
+    fs::remove_file(folder.join("empty/bodies.csv")).unwrap();
+    fs::create_dir(folder.join("empty/bodies")).unwrap();
+    fs::write(folder.join("empty/bodies/part-00000.parquet"), "PAR1 but no more PAR1").unwrap();
+    let said = refused(&folder, &["export", "empty", "--out", "p"]);
+    assert!(said.contains("part-00000.parquet: "), "{said}");
+}
+
+/// A run without end, once it has sealed its tables.
+fn endless(folder: &Path, arguments: &[&str]) -> Child {
+    let mut arguments = [&["run", "slide.toml", "--out", "a", "--duration", "1e7"], arguments].concat();
+    arguments.push("--json");
+    let mut child =
+        program(folder, &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while !folder.join("a/state.json").is_file() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child
+}
+
+#[test]
+fn what_was_recorded_before_a_kill_is_readable_and_the_run_can_go_on() {
+    for format in [&["--quiet"][..], &["--csv"]] {
+        let folder = scratch("kill");
+        let mut child = endless(&folder, format);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let out = folder.join("a");
+        let bodies = read(&out, Table::Bodies);
+        let last = *bodies.numbers("time").last().unwrap();
+        assert!(last > 0.1 && bodies.len() > 10, "{last}");
+        assert!((last - 0.01 * (bodies.len() - 1) as f64).abs() < 0.01, "every record until then: {last}");
+        let contacts = read(&out, Table::Contacts);
+        assert!(contacts.len() + 10 > bodies.len());
+        assert_eq!(read(&out, Table::Events).len(), 3);
+        assert!(read(&out, Table::Steps).words("status").all(|s| s == "start" || s == "solved"));
+        let state = fs::read_to_string(out.join("state.json")).unwrap();
+        let time = serde_json::from_str::<serde_json::Value>(&state).unwrap()["time"].as_f64().unwrap();
+        let end = format!("{}", time + 0.5);
+        done(
+            &folder,
+            &["run", "slide.toml", "--resume", "a", "--duration", &end, "--out", "b", "--quiet"],
+            0,
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_run_in_order() {
+    let folder = scratch("interrupt");
+    let child = endless(&folder, &[]);
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let out = child.wait_with_output().unwrap();
+    assert_eq!(out.status.code(), Some(130), "{out:?}");
+    let told: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!((&told["status"], &told["failure"]), (&"interrupted".into(), &serde_json::Value::Null));
+    // nothing is lost: the last state is the last row
+    let bodies = read(&folder.join("a"), Table::Bodies);
+    assert_eq!(bodies.numbers("time").last().unwrap().to_bits(), told["time"].as_f64().unwrap().to_bits());
+    let steps = read(&folder.join("a"), Table::Steps);
+    assert_eq!(steps.numbers("time").last(), bodies.numbers("time").last());
+    let state = fs::read_to_string(folder.join("a/state.json")).unwrap();
+    assert!(state.contains(&format!("\"time\": {:?},", told["time"].as_f64().unwrap())), "{state}");
+}
+
+/// Rows after a time, as they are in both.
+fn tails_agree(whole: &Path, rest: &Path, table: Table, after: f64) {
+    let (a, b) = (read(whole, table), read(rest, table));
+    let tail = |rows: &Rows| rows.numbers("time").iter().filter(|t| **t > after).count();
+    let n = tail(&b);
+    assert!(n > 5 && n == tail(&a), "{table:?}: {n}, {}", tail(&a));
+    for column in stiction::record::columns(table) {
+        let bits = |r: &Rows| -> Vec<u64> {
+            let list = r.numbers(column.name);
+            list[list.len().saturating_sub(n)..].iter().map(|x| x.to_bits()).collect()
+        };
+        assert_eq!(bits(&a), bits(&b), "{}", column.name);
+    }
+}
+
+#[test]
+fn a_run_that_is_resumed_has_bitwise_the_same_future() {
+    let folder = scratch("resume");
+    let ellipse = scene("song2004/ellipse-1e-10.toml");
+    for (scene, whole, half) in [("slide.toml", "0.2", "0.1"), (&ellipse, "0.4", "0.2")] {
+        let run = |arguments: &[&str]| {
+            done(&folder, &[&["run", scene, "--quiet", "--force"], arguments].concat(), 0);
+        };
+        run(&["--out", "whole", "--duration", whole]);
+        run(&["--out", "half", "--duration", half]);
+        run(&["--out", "rest", "--duration", whole, "--resume", "half"]);
+        run(&["--out", "again", "--duration", whole, "--resume", "half/state.json"]);
+        let state = |f: &str| fs::read_to_string(folder.join(f).join("state.json")).unwrap();
+        assert_eq!(state("whole"), state("rest"));
+        assert_eq!(state("whole"), state("again"));
+        let after = *read(&folder.join("half"), Table::Bodies).numbers("time").last().unwrap();
+        for table in [Table::Bodies, Table::Contacts] {
+            tails_agree(&folder.join("whole"), &folder.join("rest"), table, after);
+        }
+    }
+}
+
+#[test]
+fn states_that_do_not_fit_the_scene_are_refused() {
+    let folder = scratch("states");
+    let ellipse = scene("song2004/ellipse-1e-10.toml");
+    done(&folder, &["run", &ellipse, "--duration", "0.01", "--out", "a", "--quiet"], 0);
+    let text = fs::read_to_string(folder.join("a/state.json")).unwrap();
+    let said = |text: &str| {
+        fs::write(folder.join("state.json"), text).unwrap();
+        let said = refused(&folder, &["run", &ellipse, "--resume", "state.json", "--out", "b"]);
+        assert!(said.starts_with("error: state.json: ") && !folder.join("b").exists(), "{said}");
+        said
+    };
+    assert!(said("{").contains("no saved state: "));
+    assert!(said(&text.replace("\"version\": 1", "\"version\": 7")).contains("a state of version 7"));
+    assert!(
+        said(&text.replace("ground/", "floor/"))
+            .contains("contact floor/ellipse#0: here it is ground/ellipse#0")
+    );
+    assert!(said(&text.replace("\"part_a\": 1", "\"part_a\": 9")).contains("the scene has no such parts"));
+    assert!(
+        said(&text.replace("\"velocity\": [", "\"velocity\": [1,")).contains("4 velocities, but the scene")
+    );
+    let shorter = text.replace("\"deformation\": [", "\"deformation\": [0.0,");
+    assert!(said(&shorter).contains("7 deformations, but its law has 6"));
+    assert!(said(&text.replace("\"velocity\": [", "\"velocity\": [1e999,")).contains("no saved state"));
+    // of another scene, at the end, or not there
+    let other = refused(&folder, &["run", "slide.toml", "--resume", "a"]);
+    assert!(other.contains("3 positions, but the scene \"slide\" has 7"), "{other}");
+    let end = refused(&folder, &["run", &ellipse, "--duration", "0.01", "--resume", "a", "--out", "b"]);
+    assert!(end.contains("--duration sets a later end"), "{end}");
+    assert!(refused(&folder, &["run", &ellipse, "--resume", "none"]).contains("none: "));
+    assert_eq!(call(&folder, &["run", &ellipse, "--duration", "-1"]).status.code(), Some(2));
+}

@@ -1,0 +1,247 @@
+//! Writes a run as it happens.
+
+use super::events::Watch;
+use super::names::Names;
+use super::sink::Sink;
+use super::{Format, RecordError, SCENE_FILE, STATE_FILE, Summary, prepare, save_state};
+use crate::scene::{Scene, Table};
+use crate::state::{ContactId, State};
+use crate::step::{Energy, Failed, Status, StepReport, Stepper};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// At most so much of a run is lost in a crash, unless writing itself is slow.
+const SEAL: Duration = Duration::from_secs(2);
+/// Sealing takes at most this share of the time.
+const SEAL_SHARE: u32 = 30;
+/// Share of a step by which records may be early, for times are sums of rounded numbers.
+const EARLY: f64 = 1e-3;
+
+/// Records a run.
+#[derive(Debug)]
+pub struct Recorder {
+    folder: PathBuf,
+    bodies: Option<Sink>,
+    contacts: Option<Sink>,
+    steps: Option<Sink>,
+    events: Option<Sink>,
+    names: Names,
+    watch: Watch,
+    summary: Summary,
+    /// Time of the next record, in intervals.
+    next: f64,
+    /// Time of the last record, s.
+    last: f64,
+    /// Time of the last row of `steps`, s.
+    last_row: f64,
+    since: Since,
+    /// When the tables were last sealed, and how long until they are again.
+    sealed: Instant,
+    patience: Duration,
+}
+
+/// Work since the last row of `steps`.
+#[derive(Debug, Default)]
+struct Since {
+    /// Whether the interior point had to help in a step.
+    by_interior_point: bool,
+    pivots: usize,
+    residual: f64,
+    solved: bool,
+}
+
+impl Recorder {
+    /// Makes the folder and its files. `text` is the scene's file. A folder with something in it is refused, unless
+    /// that is a recording and `replace` is true; other files in it stay.
+    pub fn create(
+        folder: &Path,
+        scene: &Scene,
+        text: &str,
+        format: Format,
+        replace: bool,
+    ) -> Result<Self, RecordError> {
+        prepare(folder, replace)?;
+        let copy = folder.join(SCENE_FILE);
+        std::fs::write(&copy, text).map_err(|e| RecordError::io(&copy, e))?;
+        let make = |t: Table| {
+            let wanted = scene.record.tables.contains(&t);
+            wanted.then(|| Sink::create(folder, t, format)).transpose()
+        };
+        Ok(Self {
+            bodies: make(Table::Bodies)?,
+            contacts: make(Table::Contacts)?,
+            steps: make(Table::Steps)?,
+            events: make(Table::Events)?,
+            folder: folder.to_owned(),
+            names: Names::new(scene),
+            watch: Watch::default(),
+            summary: Summary::new(scene),
+            next: 1.0,
+            last: 0.0,
+            last_row: 0.0,
+            since: Since::default(),
+            sealed: Instant::now(),
+            patience: SEAL,
+        })
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The run so far.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// What a contact is called in the tables: its shapes and the features that meet.
+    pub fn contact_name(&self, id: ContactId) -> String {
+        self.names.make(id).unwrap_or_default()
+    }
+
+    /// Records the state before the first step.
+    pub fn start(&mut self, stepper: &mut Stepper, state: &State) -> Result<(), RecordError> {
+        let energy = energy(stepper, state);
+        (self.summary.start, self.summary.now) = (energy, energy);
+        let interval = stepper.scene().record.interval;
+        self.next = (state.time / interval + EARLY).floor() + 1.0;
+        self.last = state.time;
+        self.write_bodies(stepper, state);
+        self.write_step(stepper.scene().step.h, state.time, "start");
+        Ok(())
+    }
+
+    /// Takes notice of a step that was made, and records it if it is time.
+    pub fn step(
+        &mut self,
+        stepper: &mut Stepper,
+        state: &State,
+        report: &StepReport,
+    ) -> Result<(), RecordError> {
+        self.summary.step(state.time, report);
+        self.since.pivots += report.iterations;
+        self.since.by_interior_point |= report.by_interior_point > 0;
+        self.since.residual = self.since.residual.max(report.residual.relative);
+        self.since.solved |= report.parts > 0;
+        let (summary, events, names) = (&mut self.summary, &mut self.events, &mut self.names);
+        self.watch.step(state.time, stepper.elements(), |event| {
+            summary.event(event);
+            if let Some(Sink { rows, .. }) = events {
+                rows.push_number(state.time)
+                    .push_word(names.contact(event.contact))
+                    .push_count(event.element);
+                rows.push_word(names.owner(event.body_a)).push_word(names.owner(event.body_b));
+                rows.push_word(event.kind.name());
+            }
+        });
+        let (h, interval) = (stepper.scene().step.h, stepper.scene().record.interval);
+        let due = state.time + EARLY * h >= self.next * interval;
+        let cut = report.parts > 1;
+        if due || cut {
+            self.summary.energy(energy(stepper, state));
+            self.write_step(h, state.time, if cut { "cut" } else { "solved" });
+        }
+        if due {
+            self.next = ((state.time + EARLY * h) / interval).floor() + 1.0;
+            self.last = state.time;
+            self.write_contacts(stepper, state.time);
+            self.write_bodies(stepper, state);
+        }
+        self.sinks().try_for_each(Sink::added)?;
+        if self.sealed.elapsed() >= self.patience { self.seal(stepper.scene(), state) } else { Ok(()) }
+    }
+
+    /// Takes notice of a step that failed. `state` is as it was before.
+    pub fn fail(&mut self, stepper: &mut Stepper, state: &State, why: &Failed) -> Result<(), RecordError> {
+        // elements may be those of an abandoned part: the state alone is sure
+        self.last_state(stepper, state);
+        let mut h = stepper.scene().step.h;
+        if let Failed::Unsolved { h: smallest, residual, .. } = why {
+            h = *smallest;
+            self.since = Since { pivots: 0, by_interior_point: false, residual: *residual, solved: true };
+        }
+        self.write_step(h, state.time, "failed");
+        self.seal(stepper.scene(), state)
+    }
+
+    /// Records the last state, if it is not yet.
+    pub fn finish(&mut self, stepper: &mut Stepper, state: &State) -> Result<(), RecordError> {
+        if state.time > self.last {
+            self.write_contacts(stepper, state.time);
+        }
+        self.last_state(stepper, state);
+        self.seal(stepper.scene(), state)
+    }
+
+    fn last_state(&mut self, stepper: &mut Stepper, state: &State) {
+        if state.time > self.last_row {
+            self.summary.energy(energy(stepper, state));
+            self.write_step(stepper.scene().step.h, state.time, "solved");
+        }
+        if state.time > self.last {
+            self.last = state.time;
+            self.write_bodies(stepper, state);
+        }
+    }
+
+    fn write_bodies(&mut self, stepper: &mut Stepper, state: &State) {
+        let Some(Sink { rows, .. }) = &mut self.bodies else { return };
+        let kinematics = stepper.kinematics(state);
+        for (i, name) in self.names.bodies.iter().enumerate() {
+            let (pose, (v, omega)) = (kinematics.pose(i), kinematics.velocity(i));
+            rows.push_number(state.time).push_word(name).push_numbers(&pose.position);
+            rows.push_numbers(&pose.attitude.0).push_numbers(&v).push_numbers(&omega);
+        }
+    }
+
+    fn write_contacts(&mut self, stepper: &Stepper, time: f64) {
+        let Some(Sink { rows, .. }) = &mut self.contacts else { return };
+        for e in stepper.elements() {
+            rows.push_number(time).push_word(self.names.contact(e.id)).push_count(e.element);
+            rows.push_word(self.names.owner(e.body_a)).push_word(self.names.owner(e.body_b));
+            rows.push_numbers(&e.point).push_numbers(&e.frame.n).push_number(e.gap);
+            rows.push_numbers(&e.force).push_numbers(&e.speed[1..]).push_numbers(&e.deformation);
+            rows.push_word(match e.status {
+                Status::Open => "open",
+                Status::Stick => "stick",
+                Status::Slip => "slip",
+            });
+        }
+    }
+
+    fn write_step(&mut self, h: f64, time: f64, status: &str) {
+        let since = std::mem::take(&mut self.since);
+        self.last_row = time;
+        let Some(Sink { rows, .. }) = &mut self.steps else { return };
+        let s = &self.summary;
+        rows.push_number(time).push_number(h).push_word(status);
+        rows.push_word(match (since.solved, since.by_interior_point) {
+            (true, true) => "interior-point",
+            (true, false) => "lemke",
+            _ => "none",
+        });
+        rows.push_count(since.pivots).push_number(since.residual);
+        rows.push_numbers(&[s.now.kinetic, s.now.potential, s.now.elastic, s.friction_loss, s.damping_loss]);
+    }
+
+    fn sinks(&mut self) -> impl Iterator<Item = &mut Sink> {
+        [&mut self.bodies, &mut self.contacts, &mut self.steps, &mut self.events].into_iter().flatten()
+    }
+
+    /// Everything so far is on disk, with the state to go on from.
+    fn seal(&mut self, scene: &Scene, state: &State) -> Result<(), RecordError> {
+        let begin = Instant::now();
+        self.sinks().try_for_each(Sink::seal)?;
+        save_state(&self.folder.join(STATE_FILE), scene, state)?;
+        self.sealed = Instant::now();
+        self.patience = SEAL.max(SEAL_SHARE * (self.sealed - begin));
+        Ok(())
+    }
+}
+
+/// Without negative zeros: sums of nothing are such.
+fn energy(stepper: &mut Stepper, state: &State) -> Energy {
+    let e = stepper.energy(state);
+    Energy { kinetic: e.kinetic + 0.0, potential: e.potential + 0.0, elastic: e.elastic + 0.0 }
+}
