@@ -96,7 +96,7 @@ fn an_empty_scene_has_defaults_that_work() {
     assert_eq!((scene.name.as_str(), scene.planar, scene.gravity), ("test", false, [0.0, 0.0, -9.81]));
     assert_eq!((scene.step.h, scene.step.duration, scene.step.count()), (1e-3, 1.0, 1000));
     assert_eq!((scene.step.explicit_share, scene.step.gap), (0.0, GapLevel::Position));
-    assert_eq!((scene.step.friction, scene.step.retries), (FrictionKind::Pyramid, 10));
+    assert_eq!((scene.step.friction, scene.step.retries), (FrictionKind::Cone, 10));
     assert_eq!((scene.record.interval, scene.record.tables.len()), (0.01, Table::ALL.len()));
     assert_eq!(scene.friction_rule, FrictionRule::GeometricMean);
     let ball = from("[[body]]\nname = 'b'\nmass = 2\nshape = { sphere = { radius = 0.5 } }\n");

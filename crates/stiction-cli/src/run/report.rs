@@ -17,9 +17,10 @@ pub fn text(o: &Outcome) -> String {
     lines.push(("time", format!("{wall:.3} s, {:.2} us a step, {share:.1} % of it recording", per_step(o))));
     let (worst, at) = s.worst;
     lines.push(("residual", format!("worst {:.1e} relative, at t = {at:.6} s", worst.relative)));
-    if s.by_interior_point > 0 {
-        let n = steps(s.by_interior_point);
-        lines.push(("solver", format!("Lemke's method failed in {n}; the interior point solved them")));
+    let solvers: Vec<String> = s.solvers.iter().map(|(name, n)| format!("{name} in {}", steps(*n))).collect();
+    if !solvers.is_empty() {
+        let work = format!("{} iterations, {} more in vain", s.iterations, s.wasted);
+        lines.push(("solver", format!("{}; {work}", solvers.join(", "))));
     }
     if !s.cut.is_empty() {
         let mut list: Vec<String> =
@@ -44,16 +45,16 @@ pub fn text(o: &Outcome) -> String {
         "",
         format!("lost to friction {:.6e}, to contact dampers {:.6e} J", s.friction_loss, s.damping_loss),
     ));
+    if s.work != 0.0 {
+        lines.push(("", format!("work of loads, motors and spring dampers {:.6e} J", s.work)));
+    }
     lines.push((
         "",
-        match &s.unbalanced[..] {
-            [] => format!(
-                "the sum changed by {:+.2e} J, {:.1e} of the largest change",
-                s.balance_error(),
-                s.relative_balance_error().abs()
-            ),
-            known => format!("no balance: the work of {} is not counted", known.join(", ")),
-        },
+        format!(
+            "the sum changed by {:+.2e} J, {:.1e} of the largest change",
+            s.balance_error(),
+            s.relative_balance_error().abs()
+        ),
     ));
     lines.push(("recording", o.recorder.folder().display().to_string()));
     let mut out = String::new();
@@ -72,7 +73,6 @@ pub fn outcome_line(o: &Outcome) -> String {
 pub fn json(o: &Outcome) -> String {
     let s = o.recorder.summary();
     let energy = |e: &Energy| json!({"kinetic": e.kinetic, "potential": e.potential, "elastic": e.elastic});
-    let balanced = s.unbalanced.is_empty();
     let counts: serde_json::Map<String, Value> =
         EventKind::ALL.iter().map(|k| (k.name().to_owned(), s.count(*k).into())).collect();
     let object = json!({
@@ -92,7 +92,9 @@ pub fn json(o: &Outcome) -> String {
         "recording_seconds": o.recording.as_secs_f64(),
         "us_per_step": per_step(o),
         "residual": {"absolute": s.worst.0.absolute, "relative": s.worst.0.relative, "time": s.worst.1},
-        "by_interior_point": s.by_interior_point,
+        "solvers": s.solvers.iter().map(|(name, n)| ((*name).to_owned(), (*n).into())).collect::<serde_json::Map<String, Value>>(),
+        "iterations": s.iterations,
+        "wasted": s.wasted,
         "cut": s.cut.iter().map(|(t, n)| json!({"time": t, "parts": n})).collect::<Vec<_>>(),
         "events": counts,
         "first_events": s.first_events.iter().map(|e| json!({
@@ -107,9 +109,9 @@ pub fn json(o: &Outcome) -> String {
             "friction_loss": s.friction_loss,
             "damping_loss": s.damping_loss,
             "largest_change": s.largest_change,
-            "error": balanced.then(|| s.balance_error()),
-            "relative_error": balanced.then(|| s.relative_balance_error()),
-            "not_counted": s.unbalanced,
+            "work": s.work,
+            "error": s.balance_error(),
+            "relative_error": s.relative_balance_error(),
         },
         "recording": o.recorder.folder().display().to_string(),
     });

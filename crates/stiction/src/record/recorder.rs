@@ -41,13 +41,17 @@ pub struct Recorder {
 }
 
 /// Work since the last row of `steps`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Since {
-    /// Whether the interior point had to help in a step.
-    by_interior_point: bool,
-    pivots: usize,
+    /// Who answered where the residual is worst.
+    solver: &'static str,
+    iterations: usize,
+    wasted: usize,
     residual: f64,
-    solved: bool,
+}
+
+impl Since {
+    const NOTHING: Self = Self { solver: "none", iterations: 0, wasted: 0, residual: 0.0 };
 }
 
 impl Recorder {
@@ -75,11 +79,11 @@ impl Recorder {
             folder: folder.to_owned(),
             names: Names::new(scene),
             watch: Watch::default(),
-            summary: Summary::new(scene),
+            summary: Summary::new(),
             next: 1.0,
             last: 0.0,
             last_row: 0.0,
-            since: Since::default(),
+            since: Since::NOTHING,
             sealed: Instant::now(),
             patience: SEAL,
         })
@@ -120,10 +124,11 @@ impl Recorder {
         report: &StepReport,
     ) -> Result<(), RecordError> {
         self.summary.step(state.time, report);
-        self.since.pivots += report.iterations;
-        self.since.by_interior_point |= report.by_interior_point > 0;
-        self.since.residual = self.since.residual.max(report.residual.relative);
-        self.since.solved |= report.parts > 0;
+        self.since.iterations += report.iterations;
+        self.since.wasted += report.wasted;
+        if report.parts > 0 && report.residual.relative >= self.since.residual {
+            (self.since.residual, self.since.solver) = (report.residual.relative, report.solver);
+        }
         let (summary, events, names) = (&mut self.summary, &mut self.events, &mut self.names);
         self.watch.step(state.time, stepper.elements(), |event| {
             summary.event(event);
@@ -157,9 +162,9 @@ impl Recorder {
         // elements may be those of an abandoned part: the state alone is sure
         self.last_state(stepper, state);
         let mut h = stepper.scene().step.h;
-        if let Failed::Unsolved { h: smallest, residual, .. } = why {
+        if let Failed::Unsolved { h: smallest, residual, solver, .. } = why {
             h = *smallest;
-            self.since = Since { pivots: 0, by_interior_point: false, residual: *residual, solved: true };
+            self.since = Since { solver, residual: *residual, ..Since::NOTHING };
         }
         self.write_step(h, state.time, "failed");
         self.seal(stepper.scene(), state)
@@ -211,18 +216,14 @@ impl Recorder {
     }
 
     fn write_step(&mut self, h: f64, time: f64, status: &str) {
-        let since = std::mem::take(&mut self.since);
+        let since = std::mem::replace(&mut self.since, Since::NOTHING);
         self.last_row = time;
         let Some(Sink { rows, .. }) = &mut self.steps else { return };
         let s = &self.summary;
-        rows.push_number(time).push_number(h).push_word(status);
-        rows.push_word(match (since.solved, since.by_interior_point) {
-            (true, true) => "interior-point",
-            (true, false) => "lemke",
-            _ => "none",
-        });
-        rows.push_count(since.pivots).push_number(since.residual);
-        rows.push_numbers(&[s.now.kinetic, s.now.potential, s.now.elastic, s.friction_loss, s.damping_loss]);
+        rows.push_number(time).push_number(h).push_word(status).push_word(since.solver);
+        rows.push_count(since.iterations).push_count(since.wasted).push_number(since.residual);
+        rows.push_numbers(&[s.now.kinetic, s.now.potential, s.now.elastic]);
+        rows.push_numbers(&[s.friction_loss, s.damping_loss, s.work]);
     }
 
     fn sinks(&mut self) -> impl Iterator<Item = &mut Sink> {

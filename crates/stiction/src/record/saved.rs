@@ -23,6 +23,7 @@ struct Saved {
     position: Vec<f64>,
     velocity: Vec<f64>,
     contacts: Vec<SavedContact>,
+    basis: Vec<usize>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -33,6 +34,7 @@ struct SavedContact {
     part_b: u32,
     feature: u32,
     deformation: Vec<f64>,
+    force: Vec<f64>,
 }
 
 /// Writes a state; a file that is there is replaced at once.
@@ -44,6 +46,7 @@ pub fn save_state(path: &Path, scene: &Scene, state: &State) -> Result<(), Recor
         part_b: m.id.part_b,
         feature: m.id.feature,
         deformation: m.deformation.clone(),
+        force: m.force.clone(),
     };
     let saved = Saved {
         version: VERSION,
@@ -52,6 +55,7 @@ pub fn save_state(path: &Path, scene: &Scene, state: &State) -> Result<(), Recor
         position: state.position.clone(),
         velocity: state.velocity.clone(),
         contacts: state.memory.iter().map(contact).collect(),
+        basis: state.basis.clone(),
     };
     let mut text = serde_json::to_vec_pretty(&saved).map_err(|e| RecordError::io(path, e.into()))?;
     text.push(b'\n');
@@ -78,8 +82,10 @@ pub fn read_state(path: &Path, stepper: &Stepper) -> Result<State, RecordError> 
             .map(|c| Memory {
                 id: ContactId { part_a: c.part_a, part_b: c.part_b, feature: c.feature },
                 deformation: c.deformation.clone(),
+                force: c.force.clone(),
             })
             .collect(),
+        basis: saved.basis,
     };
     check(&state, &saved.contacts, stepper).map_err(fault)?;
     Ok(state)
@@ -98,8 +104,8 @@ fn check(state: &State, contacts: &[SavedContact], stepper: &Stepper) -> Result<
         }
     }
     // JSON has no other numbers than finite ones, but some are too large for a double
-    let deformations = state.memory.iter().flat_map(|m| &m.deformation);
-    let mut numbers = state.position.iter().chain(&state.velocity).chain(deformations).chain([&state.time]);
+    let contact = state.memory.iter().flat_map(|m| m.deformation.iter().chain(&m.force));
+    let mut numbers = state.position.iter().chain(&state.velocity).chain(contact).chain([&state.time]);
     if let Some(x) = numbers.find(|x| !x.is_finite()) {
         return Err(format!("a number is not finite: {x}"));
     }

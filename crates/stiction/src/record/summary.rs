@@ -1,7 +1,6 @@
 //! A run in a few numbers.
 
 use super::{Event, EventKind};
-use crate::scene::Scene;
 use crate::step::{Energy, StepReport};
 use complementarity::residual::Residual;
 
@@ -17,8 +16,12 @@ pub struct Summary {
     pub worst: (Residual, f64),
     /// Steps that were cut: the time they ended, s, and the number of parts.
     pub cut: Vec<(f64, usize)>,
-    /// Steps with a contact problem that Lemke's method did not solve and the interior point did.
-    pub by_interior_point: usize,
+    /// Who answered in how many steps; where a step has several contact problems, the one with the worst residual.
+    pub solvers: Vec<(&'static str, usize)>,
+    /// Iterations of those who answered, and of those who did not.
+    pub iterations: usize,
+    /// See `iterations`.
+    pub wasted: usize,
     /// Number of events, kind by kind as in [`EventKind::ALL`].
     pub events: [usize; 4],
     /// The first of them.
@@ -33,22 +36,19 @@ pub struct Summary {
     pub damping_loss: f64,
     /// Largest change of an energy or loss seen at a record, J.
     pub largest_change: f64,
-    /// What does work that the balance does not know: loads, motors, dampers of springs.
-    pub unbalanced: Vec<&'static str>,
+    /// Work of loads, motors and the dampers of springs since the start, J.
+    pub work: f64,
 }
 
 impl Summary {
-    pub(super) fn new(scene: &Scene) -> Self {
-        let outside = [
-            ("loads", !scene.loads.is_empty()),
-            ("motors", !scene.motors.is_empty()),
-            ("dampers of springs", scene.springs.iter().any(|s| s.damping != 0.0)),
-        ];
+    pub(super) fn new() -> Self {
         Self {
             steps: 0,
             worst: (Residual { absolute: 0.0, relative: 0.0 }, 0.0),
             cut: vec![],
-            by_interior_point: 0,
+            solvers: vec![],
+            iterations: 0,
+            wasted: 0,
             events: [0; 4],
             first_events: vec![],
             start: Energy::default(),
@@ -56,7 +56,7 @@ impl Summary {
             friction_loss: 0.0,
             damping_loss: 0.0,
             largest_change: 0.0,
-            unbalanced: outside.iter().filter(|o| o.1).map(|o| o.0).collect(),
+            work: 0.0,
         }
     }
 
@@ -67,7 +67,15 @@ impl Summary {
         if report.residual.relative > self.worst.0.relative {
             self.worst = (report.residual, time);
         }
-        self.by_interior_point += usize::from(report.by_interior_point > 0);
+        self.work += report.work;
+        self.iterations += report.iterations;
+        self.wasted += report.wasted;
+        if report.parts > 0 {
+            match self.solvers.iter_mut().find(|(name, _)| *name == report.solver) {
+                Some((_, steps)) => *steps += 1,
+                None => self.solvers.push((report.solver, 1)),
+            }
+        }
         if report.parts > 1 {
             self.cut.push((time, report.parts));
         }
@@ -88,6 +96,7 @@ impl Summary {
             energy.elastic - self.start.elastic,
             self.friction_loss,
             self.damping_loss,
+            self.work,
         ];
         self.largest_change = changes.iter().fold(self.largest_change, |m, x| m.max(x.abs()));
     }
@@ -97,11 +106,11 @@ impl Summary {
         self.events[kind as usize]
     }
 
-    /// Energies and losses at the last record less the energies at the start, J: negative where energy went that
-    /// neither friction nor contact dampers took (rigid impacts, damping by the time step).
+    /// Energies and losses at the last record less the energies at the start and the work of applied forces, J: negative
+    /// where energy went that neither friction nor contact dampers took (rigid impacts, damping by the time step).
     pub fn balance_error(&self) -> f64 {
         let sum = |e: &Energy| e.kinetic + e.potential + e.elastic;
-        sum(&self.now) + self.friction_loss + self.damping_loss - sum(&self.start)
+        sum(&self.now) + self.friction_loss + self.damping_loss - self.work - sum(&self.start)
     }
 
     /// The same over the largest change; 0 where nothing changed.

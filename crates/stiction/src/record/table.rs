@@ -85,12 +85,14 @@ const STEPS: &[Column] = &[
     word("status"),
     word("solver"),
     count("iterations"),
+    count("wasted"),
     number("residual", ""),
     number("kinetic", "J"),
     number("potential", "J"),
     number("elastic", "J"),
     number("friction_loss", "J"),
     number("damping_loss", "J"),
+    number("work", "J"),
 ];
 
 const EVENTS: &[Column] =

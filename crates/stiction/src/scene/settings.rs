@@ -5,12 +5,15 @@
 pub struct StepSettings {
     /// Length of a step `h`, s; 1e-3 by default.
     pub h: f64,
-    /// Share of the old velocity in the position update, `theta` in [0, 1); 0 by default (song2004).
+    /// Share of the old velocity in the position update, `theta` in [0, 1]; 0 by default (song2004). 1 needs every
+    /// contact to be compliant.
     pub explicit_share: f64,
     /// Length of the run, s; 1 by default.
     pub duration: f64,
-    /// Set of friction forces; the pyramid by default. Planar scenes know no difference.
+    /// Set of friction forces; Coulomb's cone by default. Planar scenes know no difference but the solver.
     pub friction: FrictionKind,
+    /// Who solves the contact problem; picked step by step by default.
+    pub solver: SolverKind,
     /// What the normal law is about; the gap itself by default.
     pub gap: GapLevel,
     /// Largest relative residual of an accepted step; 1e-9 by default.
@@ -25,7 +28,8 @@ impl Default for StepSettings {
             h: 1e-3,
             explicit_share: 0.0,
             duration: 1.0,
-            friction: FrictionKind::Pyramid,
+            friction: FrictionKind::Cone,
+            solver: SolverKind::Auto,
             gap: GapLevel::Position,
             tolerance: 1e-9,
             retries: 10,
@@ -46,6 +50,8 @@ impl StepSettings {
 pub enum FrictionKind {
     /// None at all.
     Frictionless,
+    /// Coulomb's cone: `|(lambda_t, lambda_o)| <= mu lambda_n`.
+    Cone,
     /// `|lambda_t| <= mu lambda_n` and `|lambda_o| <= mu lambda_n` (song2004).
     Pyramid,
     /// A regular polygon.
@@ -53,6 +59,20 @@ pub enum FrictionKind {
         /// Sides, an even number from 4.
         sides: usize,
     },
+}
+
+/// Who solves the contact problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SolverKind {
+    /// Cone: Gauss-Seidel, then Newton, then proximal Newton, island by island. Pyramid and polygon: Lemke's
+    /// method, then the interior point.
+    Auto,
+    /// Block Gauss-Seidel (cone).
+    GaussSeidel,
+    /// Semismooth Newton (cone).
+    Newton,
+    /// Proximal Newton (cone).
+    ProximalNewton,
 }
 
 /// What the normal law is about.

@@ -120,6 +120,7 @@ fn steps(scene: &Scene) -> String {
     };
     let friction = match step.friction {
         FrictionKind::Frictionless => "no friction".to_owned(),
+        FrictionKind::Cone => "Coulomb's cone".to_owned(),
         FrictionKind::Pyramid => "friction pyramid".to_owned(),
         FrictionKind::Polygon { sides } => format!("friction {sides}-gon"),
     };

@@ -1,11 +1,11 @@
-//! Applied forces: loads, springs and dampers, motors.
+//! Applied forces: loads, springs and dampers, motors. Springs keep energy; all others do work from outside.
 
 use crate::dynamics::{Joint, Kinematics};
-use crate::scene::{Axes, End, Scene};
+use crate::scene::{Axes, End, Scene, Spring};
 use crate::space::{Vector, dot, length, scale, sub};
 
-/// Adds all applied forces at `time` to the generalised force `f`.
-pub(super) fn add_applied(scene: &Scene, kinematics: &Kinematics, time: f64, f: &mut [f64]) {
+/// Adds the forces of loads, motors and the dampers of springs at `time` to the generalised force `f`.
+pub(super) fn add_outside(scene: &Scene, kinematics: &Kinematics, time: f64, f: &mut [f64]) {
     for load in &scene.loads {
         let pose = kinematics.pose(load.body);
         let (mut force, mut torque) = (load.force.at(time), load.torque.at(time));
@@ -14,20 +14,8 @@ pub(super) fn add_applied(scene: &Scene, kinematics: &Kinematics, time: f64, f: 
         }
         kinematics.add_wrench(load.body, pose.point(load.point), force, torque, f);
     }
-    for spring in &scene.springs {
-        let [(p, v), (q, w)] = spring.ends.map(|end| place(kinematics, end));
-        let across = sub(q, p);
-        let l = length(across);
-        if l > 0.0 {
-            let axis = scale(1.0 / l, across);
-            let rate = dot(axis, sub(w, v));
-            let pull = spring.stiffness * (l - spring.rest_length) + spring.damping * rate;
-            for (end, at, sign) in [(spring.ends[0], p, 1.0), (spring.ends[1], q, -1.0)] {
-                if let Some(body) = end.body {
-                    kinematics.add_wrench(body, at, scale(sign * pull, axis), [0.0; 3], f);
-                }
-            }
-        }
+    for spring in scene.springs.iter().filter(|s| s.damping != 0.0) {
+        add_along(kinematics, spring, |_, rate| spring.damping * rate, f);
     }
     for motor in &scene.motors {
         let dofs = kinematics.system().dofs(motor.body);
@@ -39,9 +27,32 @@ pub(super) fn add_applied(scene: &Scene, kinematics: &Kinematics, time: f64, f: 
     }
 }
 
+/// Adds the forces of springs to the generalised force `f`.
+pub(super) fn add_springs(scene: &Scene, kinematics: &Kinematics, f: &mut [f64]) {
+    for spring in &scene.springs {
+        add_along(kinematics, spring, |l, _| spring.stiffness * (l - spring.rest_length), f);
+    }
+}
+
+/// Adds a pull, given length and its rate, along a spring.
+fn add_along(kinematics: &Kinematics, spring: &Spring, pull: impl Fn(f64, f64) -> f64, f: &mut [f64]) {
+    let [(p, v), (q, w)] = spring.ends.map(|end| place(kinematics, end));
+    let across = sub(q, p);
+    let l = length(across);
+    if l > 0.0 {
+        let axis = scale(1.0 / l, across);
+        let pull = pull(l, dot(axis, sub(w, v)));
+        for (end, at, sign) in [(spring.ends[0], p, 1.0), (spring.ends[1], q, -1.0)] {
+            if let Some(body) = end.body {
+                kinematics.add_wrench(body, at, scale(sign * pull, axis), [0.0; 3], f);
+            }
+        }
+    }
+}
+
 /// Energy in the springs, J.
 pub(super) fn spring_energy(scene: &Scene, kinematics: &Kinematics) -> f64 {
-    let energy = |spring: &crate::scene::Spring| {
+    let energy = |spring: &Spring| {
         let [(p, _), (q, _)] = spring.ends.map(|end| place(kinematics, end));
         0.5 * spring.stiffness * (length(sub(q, p)) - spring.rest_length).powi(2)
     };

@@ -7,7 +7,7 @@
 //! s = A lambda + b      A = (1-theta) h W M^-1 W' + E^-1      b = W (v + (1-theta) h M^-1 f) - E^-1 K delta
 //! ```
 //!
-//! is closed by `0 <= lambda_n _|_ g/h + s_n >= 0` with `g = psi + delta_n`, and by friction as pyramid or polygon. The normal
+//! is closed by `0 <= lambda_n _|_ g/h + s_n >= 0` with `g = psi + delta_n`, and by friction as cone, pyramid or polygon. The normal
 //! points from the first body to the second; `lambda` acts on the second.
 
 mod assemble;
@@ -20,8 +20,8 @@ use crate::scene::{GapLevel, Owner, Scene};
 use crate::space::{Frame, Vector, length};
 use crate::state::{ContactId, Memory, State};
 use assemble::{Rows, Speeds};
+use complementarity::matrix::dot;
 use complementarity::residual::Residual;
-use complementarity::solver::lemke::End;
 use detect::Detector;
 use solve::ContactSolver;
 
@@ -35,15 +35,17 @@ pub struct InvalidModel(pub String);
 pub enum Failed {
     /// The contact problem was not solved, whatever the step.
     #[error(
-        "contact problem at t = {time} s not solved, down to a step of {h:e} s: {end:?}, relative residual {residual:e}"
+        "contact problem at t = {time} s not solved, down to a step of {h:e} s: {solver} {end}, relative residual {residual:e}"
     )]
     Unsolved {
         /// s.
         time: f64,
         /// Smallest step tried, s.
         h: f64,
-        /// How Lemke's method ended.
-        end: End,
+        /// Who tried last.
+        solver: &'static str,
+        /// How that ended.
+        end: String,
         /// Of the best answer.
         residual: f64,
     },
@@ -108,10 +110,12 @@ pub struct Energy {
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepReport {
-    /// Pivots and Newton steps, all parts of the step together.
+    /// Pivots, sweeps or Newton steps of those who answered, all parts of the step together.
     pub iterations: usize,
-    /// Contact problems that Lemke's method did not solve and the interior-point method did.
-    pub by_interior_point: usize,
+    /// Those of others who did not, or of attempts that were given up.
+    pub wasted: usize,
+    /// Who answered, where the residual is worst.
+    pub solver: &'static str,
     /// Worst residual of its parts, by the judge.
     pub residual: Residual,
     /// Contact problems solved: 0 if nothing was near, 1, or the parts the step was cut into after failed attempts.
@@ -120,6 +124,8 @@ pub struct StepReport {
     pub friction_loss: f64,
     /// Work lost in contact dampers, J.
     pub damping_loss: f64,
+    /// Work of loads, motors and the dampers of springs, J.
+    pub work: f64,
 }
 
 /// Steps a scene. Owns all memory that steps use.
@@ -135,6 +141,8 @@ pub struct Stepper {
     elements: Vec<ElementReport>,
     /// `M^-1 f`, then the deformations' rates and the forces of their dampers.
     scratch: Vec<f64>,
+    /// Generalised force of what does work from outside.
+    outside: Vec<f64>,
     /// `v + h M^-1 f`, then with the contact forces: `v+`.
     velocity: Vec<f64>,
     /// Position after the step.
@@ -166,6 +174,7 @@ impl Stepper {
             solver: ContactSolver::new(&scene),
             elements: vec![],
             scratch: vec![],
+            outside: vec![],
             velocity: vec![],
             position: vec![],
             delta: vec![],
@@ -214,19 +223,20 @@ impl Stepper {
         }
     }
 
-    /// One step of the scene's `h`. A contact problem that Lemke's method does not solve goes to the interior-point
-    /// method; one that neither solves is tried again with half the step,
-    /// as often as the scene allows; the report says so.
+    /// One step of the scene's `h`. A contact problem that is not solved is tried again with half the step, as often as
+    /// the scene allows; the report says so.
     pub fn step(&mut self, state: &mut State) -> Result<StepReport, Failed> {
         let h = self.scene.step.h;
         let none = Residual { absolute: 0.0, relative: 0.0 };
         let mut report = StepReport {
             iterations: 0,
-            by_interior_point: 0,
+            wasted: 0,
+            solver: "none",
             residual: none,
             parts: 0,
             friction_loss: 0.0,
             damping_loss: 0.0,
+            work: 0.0,
         };
         // time left, in units of the smallest part 2^-level h; the start is kept only once a part has failed
         let (mut level, mut left, mut start) = (0, 1u64, None);
@@ -271,7 +281,7 @@ impl Stepper {
             state.basis.clear();
         }
         self.solver.solve(&self.rows, state.time, h, &mut state.basis, report)?;
-        self.advance(state, h);
+        self.advance(state, h, report);
         self.advance_contacts(state, h, report);
         self.tell(h, report);
         state.time += h;
@@ -283,20 +293,25 @@ impl Stepper {
         let f = &mut self.scratch;
         f.clear();
         f.resize(state.velocity.len(), 0.0);
+        self.outside.clear();
+        self.outside.resize(state.velocity.len(), 0.0);
         self.kinematics.bias(self.scene.gravity, f);
-        load::add_applied(&self.scene, &self.kinematics, state.time, f);
+        load::add_springs(&self.scene, &self.kinematics, f);
+        load::add_outside(&self.scene, &self.kinematics, state.time, &mut self.outside);
+        f.iter_mut().zip(&self.outside).for_each(|(f, outside)| *f += outside);
         self.mass.solve(f);
         self.velocity.clear();
         self.velocity.extend(state.velocity.iter().zip(f).map(|(v, a)| v + h * *a));
     }
 
     /// `v+ = v + M^-1 (h f + h W' lambda)`, `q+ = q + h G v_theta`.
-    fn advance(&mut self, state: &mut State, h: f64) {
+    fn advance(&mut self, state: &mut State, h: f64, report: &mut StepReport) {
         let theta = self.scene.step.explicit_share;
         self.rows.push_back(&self.solver.lambda, &mut self.velocity);
         for (v, after) in state.velocity.iter_mut().zip(&self.velocity) {
             *v = theta * *v + (1.0 - theta) * after;
         }
+        report.work += h * dot(&self.outside, &state.velocity);
         self.position.resize(state.position.len(), 0.0);
         self.kinematics.system().advance(&state.position, &state.velocity, h, &mut self.position);
         state.position.copy_from_slice(&self.position);
@@ -313,12 +328,19 @@ impl Stepper {
         4.0 * h * (fastest.fold(0.0, f64::max) + fall) + CLOSED
     }
 
-    /// Deformations of all elements before the step; new contacts are undeformed.
+    /// Deformations of all elements before the step and the last forces; new contacts are undeformed and carry none.
     fn remember(&mut self, state: &State) {
         self.delta.clear();
+        let forces = &mut self.solver.lambda;
+        forces.clear();
         for c in &self.detector.contacts {
             let size = self.rows.per * c.count;
-            match state.remembered(c.id) {
+            let known = state.remembered(c.id);
+            match known {
+                Some(known) if known.force.len() == size => forces.extend_from_slice(&known.force),
+                _ => forces.resize(forces.len() + size, 0.0),
+            }
+            match known {
                 Some(known) if known.deformation.len() == size => {
                     self.delta.extend_from_slice(&known.deformation);
                 }

@@ -2,12 +2,15 @@
 
 use super::assemble::Rows;
 use super::{Failed, InvalidModel, StepReport};
-use crate::scene::{FrictionKind, Scene};
+use crate::scene::{FrictionKind, Scene, SolverKind};
 use complementarity::matrix::Matrix;
-use complementarity::problem::{Friction, LcpForm, RollingLcp};
+use complementarity::problem::{ConeProblem, Friction, InvalidProblem, LcpForm, RollingLcp};
 use complementarity::residual::{self, ConeScratch, Residual};
-use complementarity::solver::interior_point;
-use complementarity::solver::lemke::{End, Lemke};
+use complementarity::solver::cone::ConeSolver;
+use complementarity::solver::gauss_seidel::GaussSeidel;
+use complementarity::solver::lemke::{self, Lemke};
+use complementarity::solver::newton::Newton;
+use complementarity::solver::{Outcome, interior_point};
 
 /// Covering vectors of Lemke's method, with each tolerance.
 const STARTS: usize = 2;
@@ -20,39 +23,61 @@ const RIGID: [f64; 3] = [1e-9, Lemke::PIVOT_TOLERANCE, 1e-7];
 /// Solves contact problems; keeps its memory from step to step.
 #[derive(Debug)]
 pub(super) struct ContactSolver {
-    lemke: Lemke,
-    /// The smaller form, where friction is a pyramid and every contact compliant.
-    slack: Option<RollingLcp>,
-    polygon: RollingLcp,
-    friction: Friction,
+    method: Method,
     tolerance: f64,
-    dense: Matrix,
-    /// Forces, row by row.
+    /// Forces, row by row; where a solver for cones starts.
     pub lambda: Vec<f64>,
     /// Holds `s = A lambda + b` after a solve.
     scratch: ConeScratch,
 }
 
+#[derive(Debug)]
+enum Method {
+    Auto(Box<ConeSolver>),
+    GaussSeidel(Box<GaussSeidel>),
+    Newton(Box<Newton>),
+    Lemke(Box<ByLemke>),
+}
+
+/// An answer, by whom, and what was done in vain.
+struct Answer {
+    solver: &'static str,
+    iterations: usize,
+    wasted: usize,
+    residual: Residual,
+    /// How it ended, if it is no solution.
+    end: String,
+}
+
 impl ContactSolver {
     pub fn new(scene: &Scene) -> Self {
+        let tolerance = scene.step.tolerance;
         let friction = match scene.step.friction {
-            FrictionKind::Polygon { sides } => Friction::Polygon { sides },
-            FrictionKind::Pyramid | FrictionKind::Frictionless => Friction::Pyramid,
+            FrictionKind::Cone => None,
+            FrictionKind::Polygon { sides } => Some(Friction::Polygon { sides }),
+            FrictionKind::Pyramid | FrictionKind::Frictionless => Some(Friction::Pyramid),
         };
-        let rows = if scene.planar { 2 } else { 3 };
-        let mut lemke = Lemke::default();
-        lemke.settings.tolerance = scene.step.tolerance;
-        lemke.settings.starts = STARTS;
-        Self {
-            lemke,
-            slack: RollingLcp::new(friction, rows, LcpForm::Slack),
-            polygon: RollingLcp::new(friction, rows, LcpForm::Polygon).expect("a polygon"),
-            friction,
-            tolerance: scene.step.tolerance,
-            dense: Matrix::default(),
-            lambda: vec![],
-            scratch: ConeScratch::default(),
-        }
+        let newton = |proximal: bool| {
+            let mut solver = Newton::default();
+            (solver.settings.tolerance, solver.settings.proximal) = (tolerance, proximal);
+            Method::Newton(Box::new(solver))
+        };
+        let method = match (friction, scene.step.solver) {
+            (Some(friction), _) => Method::Lemke(Box::new(ByLemke::new(scene, friction))),
+            (None, SolverKind::Auto) => {
+                let mut solver = ConeSolver::default();
+                solver.settings.tolerance = tolerance;
+                Method::Auto(Box::new(solver))
+            }
+            (None, SolverKind::GaussSeidel) => {
+                let mut solver = GaussSeidel::default();
+                solver.settings.tolerance = tolerance;
+                Method::GaussSeidel(Box::new(solver))
+            }
+            (None, SolverKind::Newton) => newton(false),
+            (None, SolverKind::ProximalNewton) => newton(true),
+        };
+        Self { method, tolerance, lambda: vec![], scratch: ConeScratch::default() }
     }
 
     /// `s = A lambda + b` of the last solve.
@@ -60,8 +85,8 @@ impl ContactSolver {
         &self.scratch.speed
     }
 
-    /// Forces into `lambda`. `basis` is where Lemke's method starts (none if it is empty) and then where it ended (empty
-    /// if it did not).
+    /// Forces into `lambda`, which holds the last ones. `basis` is where Lemke's method starts (none if it is empty) and then
+    /// where it ended (empty if it did not).
     pub fn solve(
         &mut self,
         rows: &Rows,
@@ -71,56 +96,116 @@ impl ContactSolver {
         report: &mut StepReport,
     ) -> Result<(), Failed> {
         let problem = rows.problem();
-        self.lambda.clear();
-        self.lambda.resize(problem.b.len(), 0.0);
         self.scratch.speed.clear();
         if problem.b.is_empty() {
             basis.clear();
             return Ok(());
         }
+        let (lambda, scratch) = (&mut self.lambda, &mut self.scratch);
+        let answer = match &mut self.method {
+            Method::Lemke(lemke) => lemke
+                .solve(rows, lambda, basis, scratch)
+                .map_err(|e| Failed::Model(InvalidModel(format!("t = {time} s: contact problem: {e}"))))?,
+            Method::Auto(solver) => cone(solver.solve(problem, lambda), problem, lambda, scratch),
+            Method::GaussSeidel(solver) => cone(solver.solve(problem, lambda), problem, lambda, scratch),
+            Method::Newton(solver) => cone(solver.solve(problem, lambda), problem, lambda, scratch),
+        };
+        report.iterations += answer.iterations;
+        report.wasted += answer.wasted;
+        if answer.residual.relative > self.tolerance {
+            report.wasted += answer.iterations;
+            let residual = answer.residual.relative;
+            return Err(Failed::Unsolved { time, h, solver: answer.solver, end: answer.end, residual });
+        }
+        if answer.residual.relative >= report.residual.relative {
+            (report.residual, report.solver) = (answer.residual, answer.solver);
+        }
+        report.parts += 1;
+        Ok(())
+    }
+}
+
+/// The outcome of a solver for cones, judged here once more: it leaves the speeds.
+fn cone(outcome: Outcome, problem: ConeProblem<'_>, lambda: &[f64], scratch: &mut ConeScratch) -> Answer {
+    let residual = residual::cone(problem, lambda, scratch);
+    let end = if outcome.is_solved() { String::new() } else { format!("{:?}", outcome.end) };
+    Answer { solver: outcome.solver, iterations: outcome.iterations, wasted: 0, residual, end }
+}
+
+/// Pyramid and polygon: Lemke's method; where it fails, the interior point.
+#[derive(Debug)]
+struct ByLemke {
+    lemke: Lemke,
+    /// The smaller form, where friction is a pyramid and every contact compliant.
+    slack: Option<RollingLcp>,
+    polygon: RollingLcp,
+    friction: Friction,
+    dense: Matrix,
+}
+
+impl ByLemke {
+    fn new(scene: &Scene, friction: Friction) -> Self {
+        let rows = if scene.planar { 2 } else { 3 };
+        let mut lemke = Lemke::default();
+        lemke.settings.tolerance = scene.step.tolerance;
+        lemke.settings.starts = STARTS;
+        Self {
+            lemke,
+            slack: RollingLcp::new(friction, rows, LcpForm::Slack),
+            polygon: RollingLcp::new(friction, rows, LcpForm::Polygon).expect("no cone"),
+            friction,
+            dense: Matrix::default(),
+        }
+    }
+
+    fn solve(
+        &mut self,
+        rows: &Rows,
+        lambda: &mut [f64],
+        basis: &mut Vec<usize>,
+        scratch: &mut ConeScratch,
+    ) -> Result<Answer, InvalidProblem> {
+        let (problem, tolerance) = (rows.problem(), self.lemke.settings.tolerance);
         let converted = match &mut self.slack {
             Some(slack) if rows.compliant => slack,
             _ => &mut self.polygon,
         };
         rows.factors().write_dense(&mut self.dense);
-        converted
-            .fill(problem, &self.dense)
-            .map_err(|e| Failed::Model(InvalidModel(format!("t = {time} s: contact problem: {e}"))))?;
-        let warm = (!basis.is_empty()).then_some(&basis[..]);
-        let (mut end, mut judged) = (End::Inexact, Residual::NONE);
-        for &tolerance in if rows.compliant { &COMPLIANT[..] } else { &RIGID } {
-            self.lemke.settings.pivot_tolerance = tolerance;
-            self.lemke.settings.tie_tolerance = tolerance;
+        converted.fill(problem, &self.dense)?;
+        let mut answer = Answer {
+            solver: lemke::NAME,
+            iterations: 0,
+            wasted: 0,
+            residual: Residual::NONE,
+            end: String::new(),
+        };
+        let mut end = lemke::End::Inexact;
+        for &near in if rows.compliant { &COMPLIANT[..] } else { &RIGID } {
+            self.lemke.settings.pivot_tolerance = near;
+            self.lemke.settings.tie_tolerance = near;
+            let warm = (!basis.is_empty()).then_some(&basis[..]);
             let outcome = self.lemke.solve(converted.lcp(), warm, &mut |_| ());
-            report.iterations += outcome.pivots;
             end = outcome.end;
-            converted.forces(self.lemke.solution(), &mut self.lambda);
-            judged = residual::rolling(problem, self.friction, &self.lambda, &mut self.scratch);
-            if end == End::Solved && judged.relative <= self.tolerance {
-                break;
+            answer.wasted += std::mem::replace(&mut answer.iterations, outcome.pivots);
+            converted.forces(self.lemke.solution(), lambda);
+            answer.residual = residual::rolling(problem, self.friction, lambda, scratch);
+            if end == lemke::End::Solved && answer.residual.relative <= tolerance {
+                basis.clear();
+                basis.reserve(converted.lcp().size());
+                basis.extend_from_slice(self.lemke.active());
+                return Ok(answer);
             }
         }
         basis.clear();
-        basis.reserve(converted.lcp().size());
-        if end == End::Solved && judged.relative <= self.tolerance {
-            basis.extend_from_slice(self.lemke.active());
-        } else {
-            let settings = interior_point::Settings { tolerance: self.tolerance, ..Default::default() };
-            let second = interior_point::solve(converted.lcp(), &settings, &mut |_| ());
-            report.iterations += second.iterations;
-            if second.solution.len() == converted.lcp().size() {
-                converted.forces(&second.solution, &mut self.lambda);
-                judged = residual::rolling(problem, self.friction, &self.lambda, &mut self.scratch);
-            }
-            if judged.relative > self.tolerance {
-                return Err(Failed::Unsolved { time, h, end, residual: judged.relative });
-            }
-            report.by_interior_point += 1;
+        let settings = interior_point::Settings { tolerance, ..Default::default() };
+        let second = interior_point::solve(converted.lcp(), &settings, &mut |_| ());
+        answer.solver = second.solver;
+        answer.wasted += std::mem::replace(&mut answer.iterations, second.iterations);
+        if second.solution.len() == converted.lcp().size() {
+            converted.forces(&second.solution, lambda);
+            answer.residual = residual::rolling(problem, self.friction, lambda, scratch);
         }
-        if judged.relative > report.residual.relative {
-            report.residual = judged;
-        }
-        report.parts += 1;
-        Ok(())
+        answer.end = format!("Lemke's method: {end:?}; interior point: {}", second.status);
+        Ok(answer)
     }
 }

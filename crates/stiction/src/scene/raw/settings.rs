@@ -10,12 +10,14 @@ use serde::{Deserialize, Serialize};
 pub struct Step {
     /// Length of a step, s; 1e-3 by default.
     pub h: Option<At<f64>>,
-    /// Share of the old velocity in the position update (theta), from 0 to below 1; 0 by default.
+    /// Share of the old velocity in the position update (theta), from 0 to 1; 0 by default.
     pub explicit_share: Option<At<f64>>,
     /// Length of the run, s; 1 by default.
     pub duration: Option<At<f64>>,
-    /// Set of friction forces; pyramid by default.
+    /// Set of friction forces; cone by default.
     pub friction: Option<At<FrictionKind>>,
+    /// Who solves the contact problem; auto by default.
+    pub solver: Option<At<SolverKind>>,
     /// What the normal law is about; position by default.
     pub gap: Option<GapLevel>,
     /// Largest relative residual of an accepted step; 1e-9 by default.
@@ -30,6 +32,8 @@ pub struct Step {
 pub enum FrictionKind {
     /// None at all.
     Frictionless,
+    /// Coulomb's cone.
+    Cone,
     /// A square.
     Pyramid,
     /// A regular polygon.
@@ -37,6 +41,20 @@ pub enum FrictionKind {
         /// An even number from 4.
         sides: At<usize>,
     },
+}
+
+/// Who solves the contact problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SolverKind {
+    /// Picked step by step.
+    Auto,
+    /// Block Gauss-Seidel (cone).
+    GaussSeidel,
+    /// Semismooth Newton (cone).
+    Newton,
+    /// Proximal Newton (cone).
+    ProximalNewton,
 }
 
 /// What the normal law is about.

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::scene::raw;
-use crate::scene::{FrictionKind, GapLevel, RecordSettings, StepSettings, Table};
+use crate::scene::{FrictionKind, GapLevel, RecordSettings, SolverKind, StepSettings, Table};
 
 /// More steps than anyone waits for; keeps counts exact.
 const MOST_STEPS: f64 = 1e12;
@@ -18,24 +18,26 @@ impl Reader<'_> {
                 format!("duration / h is {:.1e} steps, expected at most {MOST_STEPS:e}", duration / h),
             );
         }
+        let friction = raw.friction.as_ref().map_or(default.friction, |kind| match kind.get() {
+            raw::FrictionKind::Frictionless => FrictionKind::Frictionless,
+            raw::FrictionKind::Cone => FrictionKind::Cone,
+            raw::FrictionKind::Pyramid => FrictionKind::Pyramid,
+            raw::FrictionKind::Polygon { sides } => {
+                if *sides.get() < 4 || sides.get() % 2 == 1 || *sides.get() > 1000 {
+                    let message = format!("sides is {}, expected an even number from 4 to 1000", sides.get());
+                    self.fault(&sides.span(), message);
+                }
+                FrictionKind::Polygon { sides: *sides.get() }
+            }
+        });
         StepSettings {
             h,
             duration,
             explicit_share: raw.explicit_share.as_ref().map_or(default.explicit_share, |x| {
-                self.number(x, "explicit_share", |x| (0.0..1.0).contains(&x), "a number from 0 to below 1")
+                self.number(x, "explicit_share", |x| (0.0..=1.0).contains(&x), "a number from 0 to 1")
             }),
-            friction: raw.friction.as_ref().map_or(default.friction, |kind| match kind.get() {
-                raw::FrictionKind::Frictionless => FrictionKind::Frictionless,
-                raw::FrictionKind::Pyramid => FrictionKind::Pyramid,
-                raw::FrictionKind::Polygon { sides } => {
-                    if *sides.get() < 4 || sides.get() % 2 == 1 || *sides.get() > 1000 {
-                        let message =
-                            format!("sides is {}, expected an even number from 4 to 1000", sides.get());
-                        self.fault(&sides.span(), message);
-                    }
-                    FrictionKind::Polygon { sides: *sides.get() }
-                }
-            }),
+            friction,
+            solver: self.solver(raw, friction),
             gap: match raw.gap {
                 Some(raw::GapLevel::Velocity) => GapLevel::Velocity,
                 Some(raw::GapLevel::Position) => GapLevel::Position,
@@ -49,6 +51,21 @@ impl Reader<'_> {
                 *x.get()
             }),
         }
+    }
+
+    /// Cone solvers are for the cone; planar scenes may be solved as one, too.
+    fn solver(&mut self, raw: &raw::Step, friction: FrictionKind) -> SolverKind {
+        let Some(named) = &raw.solver else { return SolverKind::Auto };
+        let kind = match named.get() {
+            raw::SolverKind::Auto => SolverKind::Auto,
+            raw::SolverKind::GaussSeidel => SolverKind::GaussSeidel,
+            raw::SolverKind::Newton => SolverKind::Newton,
+            raw::SolverKind::ProximalNewton => SolverKind::ProximalNewton,
+        };
+        if kind != SolverKind::Auto && friction != FrictionKind::Cone {
+            self.fault(&named.span(), "this solver is for friction = \"cone\"");
+        }
+        kind
     }
 
     pub fn record(&mut self, raw: &raw::Record, step: &StepSettings) -> RecordSettings {
