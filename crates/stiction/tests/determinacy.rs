@@ -1,0 +1,92 @@
+//! Which contact forces rigid bodies leave open. Expectations are counted by hand.
+#![allow(missing_docs)]
+
+mod running;
+
+use running::{G, go, scene, start};
+use stiction::analysis::determinacy::{Determinacy, determinacy};
+use stiction::scene::{FrictionKind, Scene};
+
+/// After `steps` steps and one more.
+fn after(scene: Scene, steps: usize) -> Determinacy {
+    let (mut stepper, mut state) = start(scene, 1e-3);
+    go(&mut stepper, &mut state, steps, |_, _| ());
+    let before = state.clone();
+    go(&mut stepper, &mut state, 1, |_, _| ());
+    determinacy(&mut stepper, &before).expect("finite")
+}
+
+fn frictionless(mut scene: Scene) -> Scene {
+    scene.step.friction = FrictionKind::Frictionless;
+    scene
+}
+
+/// Four normal forces, three equations: height, and tilt about x and y. With friction twelve forces and six equations.
+#[test]
+fn shares_of_four_rigid_legs_are_not_unique() {
+    let table = || scene("four-legged-table.toml");
+    let smooth = after(frictionless(table()), 20);
+    assert_eq!((smooth.freedom, smooth.rank), (1, 3));
+    assert_eq!(smooth.undetermined_normal, [0, 1, 2, 3]);
+    let rough = after(table(), 20);
+    assert_eq!((rough.freedom, rough.rank), (6, 6));
+    assert_eq!(rough.undetermined_normal, [0, 1, 2, 3]);
+}
+
+#[test]
+fn shares_of_three_legs_are_unique_and_so_are_those_of_four_elastic_ones() {
+    let mut three = scene("four-legged-table.toml");
+    three.bodies[0].parts.pop();
+    three.loads.clear();
+    // over the middle of the three feet
+    three.bodies[0].link.inertia.center = [0.1, -0.1, -0.1];
+    assert_eq!(after(frictionless(three.clone()), 20).freedom, 0);
+    let rough = after(three, 20);
+    // along the ground nine forces less six equations: the normal ones follow from three of these
+    assert_eq!((rough.freedom, rough.undetermined_normal.len(), rough.undetermined.len()), (3, 0, 3));
+    let elastic = after(scene("four-legged-table-elastic.toml"), 500);
+    assert_eq!((elastic.freedom, elastic.rank), (0, 0));
+}
+
+/// The load's line of action meets the ground between the two right feet: forces cannot be negative, so the left feet carry
+/// nothing and the right ones share by the lever, although four forces still have only three equations.
+#[test]
+fn a_load_over_an_edge_has_unique_shares() {
+    let mut table = scene("four-legged-table.toml");
+    let weight = table.bodies[0].link.inertia.mass * G;
+    table.loads[0].point = [0.5 * (weight + 100.0) / 100.0, 0.1, 0.02];
+    let found = after(frictionless(table), 0);
+    assert_eq!((found.freedom, found.undetermined.len()), (0, 0), "{found:?}");
+}
+
+/// Forty elements, 120 forces; the motion of ten boxes has 60 coordinates, none of which is free.
+#[test]
+fn a_stack_s_forces_are_open_by_what_its_equations_leave() {
+    let found = after(scene("stack-of-ten.toml"), 3);
+    assert_eq!((found.freedom, found.rank, found.undetermined_normal.len()), (60, 60, 40));
+}
+
+#[test]
+fn a_ball_is_determined_beside_a_box_that_is_not() {
+    let ball = after(scene("sphere-on-plane.toml"), 5);
+    assert_eq!((ball.freedom, ball.rank), (0, 3));
+    let mut both = scene("box-on-plane.toml");
+    let mut ball = scene("sphere-on-plane.toml").bodies[0].clone();
+    ball.position[0] = 1.0;
+    both.bodies.push(ball);
+    let found = after(both, 5);
+    // elements are in order of the bodies: four of the box, one of the ball
+    assert_eq!((found.freedom, found.rank, found.undetermined), (6, 9, vec![0, 1, 2, 3]));
+}
+
+/// Sliding along t, each corner's friction along t is tied to its normal force. The pyramid leaves friction along o open: eight
+/// forces, and all equations but one, for height and x go together. A polygon with a corner along t does not.
+#[test]
+fn a_sliding_box_leaves_open_what_its_friction_does() {
+    let pyramid = after(scene("sliding-box.toml"), 20);
+    assert_eq!((pyramid.freedom, pyramid.rank, pyramid.undetermined_normal.len()), (3, 5, 4));
+    let mut polygon = scene("sliding-box.toml");
+    polygon.step.friction = FrictionKind::Polygon { sides: 8 };
+    let polygon = after(polygon, 20);
+    assert_eq!((polygon.freedom, polygon.rank, polygon.undetermined_normal.len()), (1, 3, 4));
+}
