@@ -1,7 +1,7 @@
 //! Five measures of accuracy at h = 1e-3, one a line: `cargo run --release --example accuracy [-- NAME...]`
 //! (slope, stack, arch, heading, rolling).
 //!
-//! Beside each: the bound, which is at or below the best of MuJoCo, Drake, Bullet, Rapier and Siconos at its best setting.
+//! Beside each: the bound that tests hold (`tests/standing.rs`, `tests/sliding.rs`); of friction's polygon, what its corners allow.
 #![allow(missing_docs)]
 
 use std::f64::consts::PI;
@@ -10,8 +10,6 @@ use stiction::scene::{FrictionKind, Scene};
 use stiction::space::{length, sub};
 use stiction::state::State;
 use stiction::step::Stepper;
-
-const G: f64 = 9.81;
 
 fn scene(name: &str) -> Scene {
     let path = format!("{}/../../scenes/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -87,7 +85,10 @@ fn rolling(run: &mut Run) -> f64 {
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).collect();
     let wanted = |name: &str| asked.is_empty() || asked.iter().any(|a| a == name);
-    println!("{:52} {:>9} {:>9}  {:>6} {:>8} {:>14} {:>8}", "h = 1e-3", "measured", "bound", "steps", "residual", "interior point", "us/step");
+    println!(
+        "{:52} {:>9} {:>9}  {:>6} {:>8} {:>14} {:>8}",
+        "h = 1e-3", "measured", "bound", "steps", "residual", "interior point", "us/step"
+    );
     let line = |what: &str, measured: f64, bound: f64, run: &Run, begin: Instant| {
         println!(
             "{what:52} {measured:9.1e} {bound:9.1e}  {:6} {:8.0e} {:14} {:8.0}",
@@ -97,7 +98,6 @@ fn main() {
             1e6 * begin.elapsed().as_secs_f64() / run.steps as f64
         );
     };
-    let _ = G;
     if wanted("slope") {
         let (begin, mut run) = (Instant::now(), Run::default());
         let (far, _) = movement("box-on-slope.toml", &mut run);
@@ -118,7 +118,9 @@ fn main() {
         for sides in [8, 16, 32, 64] {
             let (begin, mut run) = (Instant::now(), Run::default());
             let spread = heading(sides, &mut run);
-            let bound = 1.0 / (PI / sides as f64).cos() - 1.0;
+            // 1 / cos(pi / K) - 1 of the distance v^2 / (2 mu g), from which each slide loses half a step at its first speed
+            let (distance, half_step) = (1.0 / (2.0 * 0.3 * 9.81), 0.5e-3);
+            let bound = (distance / (PI / sides as f64).cos() - half_step) / (distance - half_step) - 1.0;
             line(&format!("stopping distance over headings, {sides} sides"), spread, bound, &run, begin);
         }
     }

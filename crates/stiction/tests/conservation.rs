@@ -85,11 +85,9 @@ fn shaken(seed: u64, law: &Law, gap: GapLevel) -> Scene {
 #[test]
 fn contacts_create_no_energy() {
     let soft = Law::kelvin_voigt([2e4, 1e4], 0.3, 2.0).expect("valid");
-    for (law, gap) in [
-        (&Law::Rigid, GapLevel::Position),
-        (&Law::Rigid, GapLevel::Velocity),
-        (&soft, GapLevel::Position),
-    ] {
+    for (law, gap) in
+        [(&Law::Rigid, GapLevel::Position), (&Law::Rigid, GapLevel::Velocity), (&soft, GapLevel::Position)]
+    {
         let (mut met, mut pushed_in_all, mut lost) = (0, 0.0f64, 0.0f64);
         for seed in 0..8 {
             let h = [4e-3, 2e-3, 1e-3][seed as usize % 3];

@@ -26,9 +26,21 @@ fn a_sliding_box_stops_where_and_when_coulomb_says() {
         assert!((v / a..v / a + h).contains(&stopped), "h = {h}: {stopped} s, expected {}", v / a);
         let n = (v / (a * h)).floor();
         let expected = h * v * n - a * h * h * n * (n + 1.0) / 2.0;
-        assert!((state.position[0] - expected).abs() < 1e-9, "h = {h}: {} m, expected {expected}", state.position[0]);
-        assert!((state.position[0] - v * v / (2.0 * a)).abs() < 0.51 * v * h, "h = {h}: {} m", state.position[0]);
-        assert!(state.position[1].abs() < 1e-9 && (state.position[2] - 0.05).abs() < 1e-9, "{:?}", state.position);
+        assert!(
+            (state.position[0] - expected).abs() < 1e-9,
+            "h = {h}: {} m, expected {expected}",
+            state.position[0]
+        );
+        assert!(
+            (state.position[0] - v * v / (2.0 * a)).abs() < 0.51 * v * h,
+            "h = {h}: {} m",
+            state.position[0]
+        );
+        assert!(
+            state.position[1].abs() < 1e-9 && (state.position[2] - 0.05).abs() < 1e-9,
+            "{:?}",
+            state.position
+        );
     }
 }
 
@@ -45,7 +57,10 @@ fn a_sliding_sphere_ends_rolling_at_five_sevenths() {
             }
         });
         let expected = 2.0 * v / (7.0 * 0.3 * G);
-        assert!((expected..expected + h).contains(&rolls), "h = {h}: rolls from {rolls} s, expected {expected}");
+        assert!(
+            (expected..expected + h).contains(&rolls),
+            "h = {h}: rolls from {rolls} s, expected {expected}"
+        );
         assert!((state.velocity[0] / v - 5.0 / 7.0).abs() < 1e-12, "h = {h}: {}", state.velocity[0] / v);
         // the normal force is the weight
         let force: f64 = stepper.elements().iter().map(|e| e.force[0]).sum();
@@ -108,14 +123,16 @@ fn friction_of_two_materials_combines_by_the_rule_and_a_pair_overrides_it() {
         (2.0 - state.velocity[0]) / (1e-3 * G)
     };
     assert_eq!(two.friction_rule, GeometricMean);
-    for (rule, mu) in [(Product, 0.16), (Minimum, 0.2), (GeometricMean, 0.4), (Average, 0.5), (Maximum, 0.8)] {
+    for (rule, mu) in [(Product, 0.16), (Minimum, 0.2), (GeometricMean, 0.4), (Average, 0.5), (Maximum, 0.8)]
+    {
         two.friction_rule = rule;
         two.pairs.clear();
         assert!((coefficient(&two) - mu).abs() < 1e-9, "{rule:?}: {}", coefficient(&two));
         let pair = |of| Pair { of, collide: true, friction: None, friction_rule: None, law: None };
         two.pairs.push(Pair { friction_rule: Some(Average), ..pair(PairOf::Materials([1, 0])) });
         assert!((coefficient(&two) - 0.5).abs() < 1e-9, "{rule:?}, by the pair of materials");
-        two.pairs.push(Pair { friction: Some(0.3), ..pair(PairOf::Owners([Owner::Body(0), Owner::World(0)])) });
+        two.pairs
+            .push(Pair { friction: Some(0.3), ..pair(PairOf::Owners([Owner::Body(0), Owner::World(0)])) });
         assert!((coefficient(&two) - 0.3).abs() < 1e-9, "{rule:?}, by the pair of bodies");
     }
 }

@@ -23,7 +23,8 @@ fn a_box_above_the_friction_angle_slides_as_coulomb_says() {
         let (stepper, state) = run(steep, h, 0.5);
         let (sin, cos) = 15f64.to_radians().sin_cos();
         let first = stepper.initial();
-        let moved = (state.position[0] - first.position[0]) * cos - (state.position[2] - first.position[2]) * sin;
+        let moved =
+            (state.position[0] - first.position[0]) * cos - (state.position[2] - first.position[2]) * sin;
         let expected = G * (sin - 0.2 * cos) * h * h * steps * (steps + 1.0) / 2.0;
         assert!((moved / expected - 1.0).abs() < 1e-9, "h = {h}: {moved} m, expected {expected}");
     }
@@ -74,7 +75,9 @@ fn an_arch_of_wedges_stands() {
 fn a_thin_arch_falls() {
     let mut thin = scene("arch.toml");
     for body in &mut thin.bodies {
-        let stiction::geometry::Shape::Polygon { vertices } = &mut body.parts[0].shape else { panic!("no wedge") };
+        let stiction::geometry::Shape::Polygon { vertices } = &mut body.parts[0].shape else {
+            panic!("no wedge")
+        };
         for v in vertices {
             // radii 0.97 and 1.03 instead of 0.9 and 1.1
             let radius = if v[1] < 0.0 { 0.97 / 0.9 } else { 1.03 / 1.1 };
@@ -93,7 +96,8 @@ fn an_elastic_table_shares_its_load_as_the_elastic_solution_says() {
         let mass = stepper.scene().bodies[0].link.inertia.mass;
         let total = mass * G + 100.0;
         // moments of the load about the middle, spread over feet at (+-0.5, +-0.3)
-        let share = |x: f64, y: f64| total / 4.0 + 100.0 * 0.2 * x / (4.0 * 0.25) + 100.0 * 0.1 * y / (4.0 * 0.09);
+        let share =
+            |x: f64, y: f64| total / 4.0 + 100.0 * 0.2 * x / (4.0 * 0.25) + 100.0 * 0.1 * y / (4.0 * 0.09);
         for e in stepper.elements() {
             let expected = share(0.5 * e.point[0].signum(), 0.3 * e.point[1].signum());
             let found = e.force[0];

@@ -51,7 +51,8 @@ pub fn determinacy(stepper: &mut Stepper, start: &State) -> Option<Determinacy> 
     let directions: Vec<Direction> =
         (0..elements.len()).flat_map(|k| of_element(&scene, k, &elements[k])).collect();
     let taken = contacts.possible(&directions)?;
-    let kept: Vec<Direction> = directions.into_iter().zip(taken).filter(|(_, t)| *t).map(|(d, _)| d).collect();
+    let kept: Vec<Direction> =
+        directions.into_iter().zip(taken).filter(|(_, t)| *t).map(|(d, _)| d).collect();
     let basis = orthonormal(&kept);
     let (gram, size) = contacts.between(&basis);
     let (values, vectors) = symmetric_eigen(&gram)?;
@@ -62,7 +63,8 @@ pub fn determinacy(stepper: &mut Stepper, start: &State) -> Option<Determinacy> 
     let moved = |element: usize, along: fn(&Direction) -> Vector| {
         null.iter().any(|&i| {
             let mine = basis.iter().enumerate().filter(|(_, d)| d.element == element);
-            let sum = mine.fold([0.0; 3], |sum, (k, d)| sub(sum, scale(vectors[(k, i)] * least / size[k], along(d))));
+            let sum = mine
+                .fold([0.0; 3], |sum, (k, d)| sub(sum, scale(vectors[(k, i)] * least / size[k], along(d))));
             length(sum) > PART
         })
     };
@@ -165,7 +167,8 @@ fn least_squares(gram: &Matrix, i: usize) -> (f64, Vec<f64>) {
     for _ in 0..3 * n {
         let down = |j: usize| -> f64 { -(0..n).map(|k| gram[(j, k)] * d[k]).sum::<f64>() };
         let enters = (0..n).filter(|j| *j != i && !passive.contains(j));
-        let Some(best) = enters.max_by(|&a, &b| down(a).total_cmp(&down(b))).filter(|&j| down(j) > NULL) else {
+        let Some(best) = enters.max_by(|&a, &b| down(a).total_cmp(&down(b))).filter(|&j| down(j) > NULL)
+        else {
             break;
         };
         passive.push(best);
@@ -254,14 +257,17 @@ fn of_element(scene: &Scene, element: usize, e: &ElementReport) -> Vec<Direction
     let force = scale(1.0 / e.force[0], e.force);
     if loaded && still && inside(&corners, [force[1] / mu, force[2] / mu]) {
         let axes = [normal, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-        return axes.into_iter().take(if scene.planar { 2 } else { 3 }).map(|a| direction(a, false)).collect();
+        return axes
+            .into_iter()
+            .take(if scene.planar { 2 } else { 3 })
+            .map(|a| direction(a, false))
+            .collect();
     }
     // friction that opposes the slip most
     let work = |c: &[f64; 2]| c[0] * slip[0] + c[1] * slip[1];
     let least = corners.iter().map(work).fold(f64::INFINITY, f64::min);
     let face = corners.iter().filter(|c| still || work(c) <= least + SMALL * slip[0].hypot(slip[1]));
-    let mut directions: Vec<Direction> =
-        face.map(|c| direction([1.0, mu * c[0], mu * c[1]], true)).collect();
+    let mut directions: Vec<Direction> = face.map(|c| direction([1.0, mu * c[0], mu * c[1]], true)).collect();
     if loaded {
         directions.retain(|d| length(sub(d.force, force)) > SMALL);
         directions.push(direction(force, false));

@@ -70,9 +70,7 @@ impl Ellipse {
         let Self { mass: m, inertia, friction, gravity: g, .. } = *self;
         let [r, r1, r2] = self.height(theta);
         let turn = match mode {
-            Mode::Roll => {
-                -m * r1 * (g + r2 * w * w + r * w * w) / (inertia + m * (r1 * r1 + r * r))
-            }
+            Mode::Roll => -m * r1 * (g + r2 * w * w + r * w * w) / (inertia + m * (r1 * r1 + r * r)),
             Mode::Slide(sign) => {
                 let arm = -r1 - sign * friction * r;
                 let normal = m * (g + r2 * w * w) / (1.0 - m * r1 * arm / inertia);
