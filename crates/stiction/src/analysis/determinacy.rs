@@ -47,7 +47,7 @@ const PART: f64 = 1e-6;
 pub fn determinacy(stepper: &mut Stepper, start: &State) -> Option<Determinacy> {
     let elements = stepper.elements().to_vec();
     let scene = stepper.scene().clone();
-    let contacts = Contacts::new(&scene, &elements, stepper.kinematics(start))?;
+    let contacts = Contacts::new(&elements, stepper.kinematics(start))?;
     let directions: Vec<Direction> =
         (0..elements.len()).flat_map(|k| of_element(&scene, k, &elements[k])).collect();
     let taken = contacts.possible(&directions)?;
@@ -91,7 +91,7 @@ struct Contacts {
 }
 
 impl Contacts {
-    fn new(scene: &Scene, elements: &[ElementReport], kinematics: &Kinematics) -> Option<Self> {
+    fn new(elements: &[ElementReport], kinematics: &Kinematics) -> Option<Self> {
         let system = kinematics.system();
         let mut mass = MassMatrix::new(system);
         mass.update(kinematics).ok()?;
@@ -111,7 +111,6 @@ impl Contacts {
                 m_inv_w.push(row);
             }
         }
-        debug_assert!(scene.bodies.len() == system.links().len());
         let along = |i: usize, j: usize| w[i].iter().zip(&m_inv_w[j]).map(|(a, b)| a * b).sum();
         Some(Self { gram: Matrix::from_fn(w.len(), w.len(), along) })
     }

@@ -33,7 +33,7 @@ pub fn run(compliance: f64, depth: f64, steps: usize) -> Vec<[f64; 3]> {
         let psi = q[1] - r;
         let w = |row: usize| {
             let beside = -r1 + RHO * ((row / 2) as f64 - 0.5 * (elements - 1) as f64);
-            if row % 2 == 0 { [0.0, 1.0, beside] } else { [1.0, 0.0, r + depth * psi] }
+            if row.is_multiple_of(2) { [0.0, 1.0, beside] } else { [1.0, 0.0, r + depth * psi] }
         };
         let w: Vec<[f64; 3]> = (0..rows).map(w).collect();
         let a = Matrix::from_fn(rows, rows, |i, j| {
@@ -42,7 +42,7 @@ pub fn run(compliance: f64, depth: f64, steps: usize) -> Vec<[f64; 3]> {
         let free = [v[0], v[1] - H * ellipse.gravity, v[2]];
         let past = e_inv_k.times(&delta);
         let b = (0..rows).map(|i| {
-            let gap = if i % 2 == 0 { (psi + delta[i]) / H } else { 0.0 };
+            let gap = if i.is_multiple_of(2) { (psi + delta[i]) / H } else { 0.0 };
             (0..3).map(|k| w[i][k] * free[k]).sum::<f64>() - past[i] + gap
         });
         let friction = vec![ellipse.friction; elements];
