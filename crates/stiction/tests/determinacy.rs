@@ -3,6 +3,10 @@
 
 mod running;
 
+use complementarity::matrix::Matrix;
+use complementarity::problem::{Lcp, MixedLcp};
+use complementarity::report::Certificate;
+use complementarity::solver::decide;
 use running::{G, go, scene, start};
 use stiction::analysis::determinacy::{Determinacy, determinacy};
 use stiction::scene::{FrictionKind, Scene};
@@ -48,15 +52,37 @@ fn shares_of_three_legs_are_unique_and_so_are_those_of_four_elastic_ones() {
     assert_eq!((elastic.freedom, elastic.rank), (0, 0));
 }
 
-/// The load's line of action meets the ground between the two right feet: forces cannot be negative, so the left feet carry
-/// nothing and the right ones share by the lever, although four forces still have only three equations.
+/// The frictionless feet's forces as an LCP written down by hand: height and tilts of a plate of unit mass and moments, under a
+/// unit load at `x`, `y`. The dimension of the largest piece of its solution set.
+fn dimension_of_all_solutions(x: f64, y: f64) -> usize {
+    let feet = [[-0.5, -0.3], [0.5, -0.3], [0.5, 0.3], [-0.5, 0.3]];
+    let row = |[x, y]: [f64; 2]| [1.0, y, -x];
+    let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    let m = Matrix::from_fn(4, 4, |i, j| dot(row(feet[i]), row(feet[j])));
+    let q = feet.map(|foot| -dot(row(foot), row([x, y])));
+    let lcp = Lcp::new(m, q.to_vec()).expect("finite");
+    let settings = decide::Settings { all: true, ..Default::default() };
+    let report = decide::solve(&MixedLcp::from(&lcp), &settings, &mut |_| ());
+    let Certificate::Solutions { pieces, .. } = report.certificate else { panic!("{report:?}") };
+    pieces.iter().map(|p| p.dimension).max().expect("a solution")
+}
+
+/// Four forces and three equations; yet with the load over an edge between two feet or over a foot, the others carry
+/// nothing, for forces cannot pull, and the shares are unique.
 #[test]
-fn a_load_over_an_edge_has_unique_shares() {
-    let mut table = scene("four-legged-table.toml");
-    let weight = table.bodies[0].link.inertia.mass * G;
-    table.loads[0].point = [0.5 * (weight + 100.0) / 100.0, 0.1, 0.02];
-    let found = after(frictionless(table), 0);
-    assert_eq!((found.freedom, found.undetermined.len()), (0, 0), "{found:?}");
+fn shares_are_unique_where_all_solutions_of_the_lcp_are_one_point() {
+    let mut counts = [0; 2];
+    for (x, y) in [(0.0, 0.0), (0.2, 0.1), (-0.45, 0.25), (0.5, 0.1), (0.5, -0.2), (0.1, 0.3), (0.5, 0.3)] {
+        let mut table = scene("four-legged-table.toml");
+        let share = 1.0 + table.bodies[0].link.inertia.mass * G / 100.0;
+        table.loads[0].point = [x * share, y * share, 0.02];
+        let found = after(frictionless(table), 0);
+        let expected = dimension_of_all_solutions(x, y);
+        assert_eq!(found.freedom, expected, "load at {x}, {y}: {found:?}");
+        assert_eq!(found.undetermined_normal.len(), 4 * expected);
+        counts[expected] += 1;
+    }
+    assert_eq!(counts, [4, 3]);
 }
 
 /// Forty elements, 120 forces; the motion of ten boxes has 60 coordinates, none of which is free.
