@@ -1,0 +1,352 @@
+//! Whether the contact forces of a step are the only ones with its motion.
+//!
+//! Rigid contacts can share a load in more than one way: four legs of a table, a box on a plane, boxes stacked. The motion
+//! `v+` is then the same for all shares, and a solver picks one. A change `d` of the forces `lambda` goes unseen by the
+//! bodies if `W' d = 0`: the speeds `s = A lambda + b` stay, and so does the contact law, as long as `lambda + d` is allowed
+//! where the contact sticks, slips or touches without force. Per element, `d` may lie in
+//!
+//! - the span of n, t, o where it sticks within its friction cone `K`;
+//! - `K` plus the line of `lambda`, where it sticks on the boundary of `K`; `K`, where it touches without force;
+//! - the same with the face of `K` on which friction opposes the slip, where it slips.
+//!
+//! Compliant elements have no such freedom: their force follows from their deformation.
+//!
+//! All those `d` are a polyhedral cone. Which of its one-sided directions can be taken at all is asked one by one (least squares
+//! with signs); those that cannot are dropped, and what remains spans the set: a null space.
+
+use crate::dynamics::{Kinematics, MassMatrix};
+use crate::scene::{FrictionKind, Owner, Scene};
+use crate::space::{Vector, dot, length, scale, sub};
+use crate::state::State;
+use crate::step::{ElementReport, Status, Stepper};
+use complementarity::eigen::symmetric_eigen;
+use complementarity::matrix::Matrix;
+use std::f64::consts::PI;
+
+/// Other forces with the same motion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Determinacy {
+    /// Dimension of the set of forces about the step's own that give the same motion; 0: they are determined.
+    pub freedom: usize,
+    /// Rank of the directions that were looked at, as motions of the bodies.
+    pub rank: usize,
+    /// Elements whose force is not determined: places in [`Stepper::elements`].
+    pub undetermined: Vec<usize>,
+    /// Those of them whose normal force is not.
+    pub undetermined_normal: Vec<usize>,
+}
+
+/// Directions are dependent if an eigenvalue of their Gram matrix (diagonal 1) is below this share of the largest.
+const NULL: f64 = 1e-12;
+/// Lengths of unit directions below this are rounding; gaps, and slips in a step, too (m).
+const SMALL: f64 = 1e-9;
+/// Share of an element in a null vector above which its force is not determined.
+const PART: f64 = 1e-6;
+
+/// Asks about the last step of `stepper`, which began at `start`. `None` if the mass matrix is singular or numbers are not finite.
+pub fn determinacy(stepper: &mut Stepper, start: &State) -> Option<Determinacy> {
+    let elements = stepper.elements().to_vec();
+    let scene = stepper.scene().clone();
+    let contacts = Contacts::new(&elements, stepper.kinematics(start))?;
+    let directions: Vec<Direction> =
+        (0..elements.len()).flat_map(|k| of_element(&scene, k, &elements[k])).collect();
+    let taken = contacts.possible(&directions)?;
+    let kept: Vec<Direction> =
+        directions.into_iter().zip(taken).filter(|(_, t)| *t).map(|(d, _)| d).collect();
+    let basis = orthonormal(&kept);
+    let (gram, size) = contacts.between(&basis);
+    let (values, vectors) = symmetric_eigen(&gram)?;
+    let largest = values.last().copied().unwrap_or(0.0);
+    let null: Vec<usize> = (0..values.len()).filter(|&i| values[i] <= NULL * largest.max(1.0)).collect();
+    // back to forces, in units that make the largest of a null vector at most 1
+    let least = size.iter().copied().fold(f64::INFINITY, f64::min);
+    let moved = |element: usize, along: fn(&Direction) -> Vector| {
+        null.iter().any(|&i| {
+            let mine = basis.iter().enumerate().filter(|(_, d)| d.element == element);
+            let sum = mine
+                .fold([0.0; 3], |sum, (k, d)| sub(sum, scale(vectors[(k, i)] * least / size[k], along(d))));
+            length(sum) > PART
+        })
+    };
+    Some(Determinacy {
+        freedom: null.len(),
+        rank: basis.len() - null.len(),
+        undetermined: (0..elements.len()).filter(|&k| moved(k, |d| d.force)).collect(),
+        undetermined_normal: (0..elements.len()).filter(|&k| moved(k, |d| [d.force[0], 0.0, 0.0])).collect(),
+    })
+}
+
+/// A change of an element's force, along n, t, o.
+#[derive(Debug, Clone, Copy)]
+struct Direction {
+    element: usize,
+    force: Vector,
+    /// Only forwards.
+    one_sided: bool,
+}
+
+/// `W M^-1 W'` of all elements, three rows each.
+struct Contacts {
+    gram: Matrix,
+}
+
+impl Contacts {
+    fn new(elements: &[ElementReport], kinematics: &Kinematics) -> Option<Self> {
+        let system = kinematics.system();
+        let mut mass = MassMatrix::new(system);
+        mass.update(kinematics).ok()?;
+        let (mut w, mut m_inv_w) = (vec![], vec![]);
+        for e in elements {
+            for direction in [e.frame.n, e.frame.t, e.frame.o] {
+                let mut row = vec![0.0; system.velocity_size()];
+                for (owner, sign) in [(e.body_a, -1.0), (e.body_b, 1.0)] {
+                    if let Owner::Body(link) = owner
+                        && system.tree_of(link).is_some()
+                    {
+                        kinematics.jacobian_row(link, e.point, direction, sign, &mut row);
+                    }
+                }
+                w.push(row.clone());
+                mass.solve(&mut row);
+                m_inv_w.push(row);
+            }
+        }
+        let along = |i: usize, j: usize| w[i].iter().zip(&m_inv_w[j]).map(|(a, b)| a * b).sum();
+        Some(Self { gram: Matrix::from_fn(w.len(), w.len(), along) })
+    }
+
+    /// Gram matrix of directions scaled to length 1, and their lengths (1 for a direction that moves nothing).
+    fn between(&self, directions: &[Direction]) -> (Matrix, Vec<f64>) {
+        let raw = |p: &Direction, q: &Direction| -> f64 {
+            let part = |i: usize| {
+                let row = |j: usize| self.gram[(3 * p.element + i, 3 * q.element + j)];
+                p.force[i] * dot([row(0), row(1), row(2)], q.force)
+            };
+            part(0) + part(1) + part(2)
+        };
+        let length = |d: &Direction| Some(raw(d, d).max(0.0).sqrt()).filter(|&l| l > 0.0).unwrap_or(1.0);
+        let size: Vec<f64> = directions.iter().map(length).collect();
+        let entry = |i: usize, j: usize| raw(&directions[i], &directions[j]) / (size[i] * size[j]);
+        (Matrix::from_fn(directions.len(), directions.len(), entry), size)
+    }
+
+    /// Which directions can be taken, in whole or as part of a change that moves nothing.
+    fn possible(&self, directions: &[Direction]) -> Option<Vec<bool>> {
+        let one_sided: Vec<usize> = (0..directions.len()).filter(|&i| directions[i].one_sided).collect();
+        let mut possible: Vec<bool> = directions.iter().map(|d| !d.one_sided).collect();
+        if one_sided.is_empty() {
+            return Some(possible);
+        }
+        let free: Vec<usize> = (0..directions.len()).filter(|&i| !directions[i].one_sided).collect();
+        let ordered: Vec<Direction> = free.iter().chain(&one_sided).map(|&i| directions[i]).collect();
+        let left = without_free(&self.between(&ordered).0, free.len())?;
+        let n = one_sided.len();
+        for i in 0..n {
+            if possible[one_sided[i]] {
+                continue;
+            }
+            let (least, with) = least_squares(&left, i);
+            if least <= SMALL {
+                for j in 0..n {
+                    possible[one_sided[j]] |= with[j] > SMALL;
+                }
+            }
+        }
+        Some(possible)
+    }
+}
+
+/// Least `d' G d` with `d_i = 1` and the others at least 0, and that `d`: Lawson and Hanson's active-set method (Solving Least
+/// Squares Problems, 1974, algorithm NNLS) on the Gram matrix.
+fn least_squares(gram: &Matrix, i: usize) -> (f64, Vec<f64>) {
+    let n = gram.rows();
+    let mut d = vec![0.0; n];
+    d[i] = 1.0;
+    let mut passive: Vec<usize> = vec![];
+    for _ in 0..3 * n {
+        let down = |j: usize| -> f64 { -(0..n).map(|k| gram[(j, k)] * d[k]).sum::<f64>() };
+        let enters = (0..n).filter(|j| *j != i && !passive.contains(j));
+        let Some(best) = enters.max_by(|&a, &b| down(a).total_cmp(&down(b))).filter(|&j| down(j) > NULL)
+        else {
+            break;
+        };
+        passive.push(best);
+        while !passive.is_empty() {
+            let Some(target) = minimum(gram, &passive, i) else {
+                // dependent on the others up to rounding
+                passive.pop();
+                break;
+            };
+            // as far towards the target as signs allow
+            let ratio = |(&k, &t): (&usize, &f64)| if t > 0.0 { 1.0 } else { d[k] / (d[k] - t) };
+            let share = passive.iter().zip(&target).map(ratio).fold(1.0, f64::min);
+            for (&k, t) in passive.iter().zip(&target) {
+                d[k] += share * (t - d[k]);
+            }
+            if target.iter().all(|&t| t > 0.0) {
+                break;
+            }
+            passive.retain(|&k| d[k] > NULL);
+            (0..n).filter(|k| *k != i && !passive.contains(k)).for_each(|k| d[k] = 0.0);
+        }
+    }
+    let value = (0..n).map(|j| d[j] * (0..n).map(|k| gram[(j, k)] * d[k]).sum::<f64>()).sum();
+    (value, d)
+}
+
+/// `G_PP x = -G_Pi` by Cholesky's factor; `None` if `G_PP` is singular.
+fn minimum(gram: &Matrix, passive: &[usize], i: usize) -> Option<Vec<f64>> {
+    let n = passive.len();
+    let mut l = Matrix::zeros(n, n);
+    for r in 0..n {
+        for c in 0..=r {
+            let rest = gram[(passive[r], passive[c])] - (0..c).map(|k| l[(r, k)] * l[(c, k)]).sum::<f64>();
+            if r == c && rest <= NULL {
+                return None;
+            }
+            l[(r, c)] = if r == c { rest.sqrt() } else { rest / l[(c, c)] };
+        }
+    }
+    let mut x: Vec<f64> = passive.iter().map(|&p| -gram[(p, i)]).collect();
+    for r in 0..n {
+        x[r] = (x[r] - (0..r).map(|k| l[(r, k)] * x[k]).sum::<f64>()) / l[(r, r)];
+    }
+    for r in (0..n).rev() {
+        x[r] = (x[r] - (r + 1..n).map(|k| l[(k, r)] * x[k]).sum::<f64>()) / l[(r, r)];
+    }
+    Some(x)
+}
+
+/// Schur complement of the first `free` rows, which may be dependent.
+fn without_free(gram: &Matrix, free: usize) -> Option<Matrix> {
+    let (values, vectors) = symmetric_eigen(&Matrix::from_fn(free, free, |i, j| gram[(i, j)]))?;
+    let n = gram.rows() - free;
+    let kept: Vec<usize> = (0..free).filter(|&k| values[k] > NULL * values[free - 1]).collect();
+    // component of each one-sided direction along each eigenvector
+    let along = Matrix::from_fn(n, kept.len(), |i, k| {
+        let sum: f64 = (0..free).map(|f| vectors[(f, kept[k])] * gram[(f, free + i)]).sum();
+        sum / values[kept[k]].sqrt()
+    });
+    Some(Matrix::from_fn(n, n, |i, j| {
+        let inside: f64 = (0..kept.len()).map(|k| along[(i, k)] * along[(j, k)]).sum();
+        gram[(free + i, free + j)] - inside
+    }))
+}
+
+/// What the contact law lets an element's force do.
+fn of_element(scene: &Scene, element: usize, e: &ElementReport) -> Vec<Direction> {
+    let Some((mu, rigid)) = law(scene, e) else { return vec![] };
+    let touches = e.gap <= SMALL && scene.step.h * e.speed[0] <= SMALL;
+    if !rigid || (e.status == Status::Open && !touches) {
+        return vec![];
+    }
+    let normal = [1.0, 0.0, 0.0];
+    let slip = [e.speed[1], e.speed[2]];
+    let still = match e.status {
+        Status::Stick => true,
+        Status::Slip => false,
+        Status::Open => scene.step.h * slip[0].hypot(slip[1]) <= SMALL,
+    };
+    let loaded = e.force[0] > 0.0;
+    let direction = |force: Vector, one_sided: bool| Direction { element, force, one_sided };
+    if mu == 0.0 {
+        return vec![direction(normal, !loaded)];
+    }
+    let corners = corners(scene);
+    let force = scale(1.0 / e.force[0], e.force);
+    let within = match round(scene) {
+        true => force[1].hypot(force[2]) < mu * (1.0 - SMALL),
+        false => inside(&corners, [force[1] / mu, force[2] / mu]),
+    };
+    if loaded && still && within {
+        let axes = [normal, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        return axes
+            .into_iter()
+            .take(if scene.planar { 2 } else { 3 })
+            .map(|a| direction(a, false))
+            .collect();
+    }
+    // friction that opposes the slip most
+    let work = |c: &[f64; 2]| c[0] * slip[0] + c[1] * slip[1];
+    let fast = slip[0].hypot(slip[1]);
+    let against = [[-slip[0] / fast, -slip[1] / fast]];
+    let corners = if round(scene) && !still { &against[..] } else { &corners };
+    let least = corners.iter().map(work).fold(f64::INFINITY, f64::min);
+    let face = corners.iter().filter(|c| still || work(c) <= least + SMALL * fast);
+    let mut directions: Vec<Direction> = face.map(|c| direction([1.0, mu * c[0], mu * c[1]], true)).collect();
+    if loaded {
+        directions.retain(|d| length(sub(d.force, force)) > SMALL);
+        directions.push(direction(force, false));
+    }
+    directions
+}
+
+/// Whether friction forces lie in a disc.
+fn round(scene: &Scene) -> bool {
+    scene.step.friction == FrictionKind::Cone && !scene.planar
+}
+
+/// Corners of the set of friction forces for `mu lambda_n = 1`, in order about the middle; of the disc, some points of
+/// its edge, which span the same.
+fn corners(scene: &Scene) -> Vec<[f64; 2]> {
+    match scene.step.friction {
+        _ if scene.planar => vec![[1.0, 0.0], [-1.0, 0.0]],
+        FrictionKind::Polygon { sides } => regular(sides),
+        FrictionKind::Cone => regular(16),
+        FrictionKind::Pyramid | FrictionKind::Frictionless => {
+            vec![[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]
+        }
+    }
+}
+
+fn regular(sides: usize) -> Vec<[f64; 2]> {
+    let corner = |k: usize| {
+        let (sin, cos) = (2.0 * PI * k as f64 / sides as f64).sin_cos();
+        [cos, sin]
+    };
+    (0..sides).map(corner).collect()
+}
+
+/// Whether a friction force is within the set, not on its boundary.
+fn inside(corners: &[[f64; 2]], [t, o]: [f64; 2]) -> bool {
+    if corners.len() == 2 {
+        return t.abs() < 1.0 - SMALL;
+    }
+    (0..corners.len()).all(|k| {
+        let (p, q) = (corners[k], corners[(k + 1) % corners.len()]);
+        (q[0] - p[0]) * (o - p[1]) - (q[1] - p[1]) * (t - p[0]) > SMALL
+    })
+}
+
+/// Friction coefficient of an element, and whether it is rigid.
+fn law(scene: &Scene, e: &ElementReport) -> Option<(f64, bool)> {
+    // parts are numbered body by body, then the world's
+    let first = |owner: Owner| match owner {
+        Owner::Body(i) => scene.bodies[..i].iter().map(|b| b.parts.len()).sum::<usize>(),
+        Owner::World(i) => scene.bodies.iter().map(|b| b.parts.len()).sum::<usize>() + i,
+    };
+    let side = |owner: Owner, part: u32| {
+        let parts = scene.parts(owner);
+        Some((owner, parts.get((part as usize).checked_sub(first(owner))?)?.material))
+    };
+    let rule = scene.contact_rule(side(e.body_a, e.id.part_a)?, side(e.body_b, e.id.part_b)?)?;
+    let mu = if scene.step.friction == FrictionKind::Frictionless { 0.0 } else { rule.friction };
+    Some((mu, rule.law == crate::contact::Law::Rigid))
+}
+
+/// Orthonormal directions with the same span, element by element.
+fn orthonormal(directions: &[Direction]) -> Vec<Direction> {
+    let mut basis: Vec<Direction> = vec![];
+    for d in directions {
+        let mut rest = scale(1.0 / length(d.force), d.force);
+        for _ in 0..2 {
+            for b in basis.iter().filter(|b| b.element == d.element) {
+                rest = sub(rest, scale(dot(b.force, rest), b.force));
+            }
+        }
+        if length(rest) > PART {
+            basis.push(Direction { force: scale(1.0 / length(rest), rest), ..*d });
+        }
+    }
+    basis
+}
