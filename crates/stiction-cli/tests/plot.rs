@@ -96,8 +96,8 @@ fn a_window_of_time_and_both_formats() {
     assert_eq!(said.lines().count(), 4);
     for name in ["totals", "status"] {
         let text = svg(&folder.join("f"), name);
-        says(&text, &["0.10", "0.15"]);
-        assert!(!text.contains(">0.20</text>"));
+        says(&text, &["0.100", "0.150"]);
+        assert!(!text.contains(">0.200</text>"));
     }
 }
 
