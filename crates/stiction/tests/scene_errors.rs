@@ -129,7 +129,7 @@ fn numbers_out_of_range_say_what_was_expected() {
     check("[step]\nduration = §0", "duration is 0, expected a number above 0");
     check("[step]\nh = §-1e-3", "h is -0.001, expected a number above 0");
     check("[step]\nh = §1e-300", "duration / h is 1.0e300 steps, expected at most 1e12");
-    check("[step]\nexplicit_share = §1", "explicit_share is 1, expected a number from 0 to below 1");
+    check("[step]\nexplicit_share = §1.5", "explicit_share is 1.5, expected a number from 0 to 1");
     check(
         "[step]\nfriction = { polygon = { sides = §5 } }",
         "sides is 5, expected an even number from 4 to 1000",

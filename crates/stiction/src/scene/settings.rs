@@ -16,7 +16,7 @@ pub struct StepSettings {
     pub solver: SolverKind,
     /// What the normal law is about; the gap itself by default.
     pub gap: GapLevel,
-    /// Largest relative residual of an accepted step; 1e-9 by default.
+    /// Largest relative residual of an accepted step; 1e-10 by default.
     pub tolerance: f64,
     /// How many times a failed step is halved before the run ends; 10 by default.
     pub retries: usize,
@@ -31,7 +31,7 @@ impl Default for StepSettings {
             friction: FrictionKind::Cone,
             solver: SolverKind::Auto,
             gap: GapLevel::Position,
-            tolerance: 1e-9,
+            tolerance: 1e-10,
             retries: 10,
         }
     }

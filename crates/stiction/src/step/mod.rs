@@ -165,6 +165,10 @@ impl Stepper {
     pub fn new(scene: Scene) -> Result<Self, InvalidModel> {
         let system = System::new(scene.links()).map_err(|e| InvalidModel(e.to_string()))?;
         let detector = Detector::new(&scene)?;
+        if scene.step.explicit_share == 1.0 && detector.rules.iter().any(|r| r.compliance.is_none()) {
+            let why = "explicit_share = 1 needs every contact to be compliant: rigid ones are solved for the new velocity";
+            return Err(InvalidModel(why.to_owned()));
+        }
         Ok(Self {
             kinematics: Kinematics::new(&system),
             mass: MassMatrix::new(&system),
