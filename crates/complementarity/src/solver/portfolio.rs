@@ -241,14 +241,16 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     };
     let Outcome { solver, end, iterations, residual } = outcome;
     let reason = match end {
-        End::Solved => return Report {
-            status: Status::Solved,
-            solver,
-            iterations,
-            residual,
-            solution,
-            certificate: Certificate::Residual,
-        },
+        End::Solved => {
+            return Report {
+                status: Status::Solved,
+                solver,
+                iterations,
+                residual,
+                solution,
+                certificate: Certificate::Residual,
+            };
+        }
         End::Limit => format!("limit of iterations reached at relative residual {:.1e}", residual.relative),
         End::Stalled => format!("nothing brought the relative residual below {:.1e}", residual.relative),
         End::Invalid => "an entry is not finite, or the parts do not fit each other".to_owned(),
