@@ -123,7 +123,8 @@ fn with_friction(problem: Problem, arguments: &Solve, method: Method) -> Result<
     }
     if !planar && polyhedral && friction == Friction::Cone {
         return Err(InputError(
-            "--friction cone needs --solver auto, gauss-seidel, newton or proximal-newton, without --all".to_owned(),
+            "--friction cone needs --solver auto, gauss-seidel, newton or proximal-newton, without --all"
+                .to_owned(),
         ));
     }
     Ok(Problem::Friction(p))

@@ -38,7 +38,7 @@ impl Default for Settings {
             patience: 12.0,
             medium: 300,
             large: 4000,
-            max_sweeps: 5000,
+            max_sweeps: 1000,
             newton: newton::Settings::default(),
         }
     }
