@@ -7,11 +7,14 @@
 use crate::residual::Residual;
 
 pub mod cone;
+pub mod cone_interior_point;
 pub mod decide;
 pub mod gauss_seidel;
 pub mod interior_point;
 pub mod lemke;
 pub mod portfolio;
+
+mod scaled;
 
 /// How a solve of a cone problem ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
