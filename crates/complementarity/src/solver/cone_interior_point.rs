@@ -21,6 +21,7 @@
 
 use super::scaled::{Scaled, fits};
 use super::{End, Outcome};
+use crate::cone::project_in_place;
 use crate::factor::Lu;
 use crate::matrix::dot;
 use crate::problem::ConeProblem;
@@ -133,11 +134,18 @@ impl ConeInteriorPoint {
         let mut short = 0;
         for iteration in 0..self.settings.max_iterations {
             let Some(step) = self.step() else { return outcome(End::Stalled, iteration, best) };
-            self.scaled.forces(&self.point.x, &mut self.forces);
-            let found = residual::cone(problem, &self.forces, &mut self.judge);
-            if found.relative < best.relative {
-                best = found;
-                lambda.copy_from_slice(&self.forces);
+            for projected in [false, true] {
+                if projected {
+                    self.point.project(self.scaled.rows, &mut self.target);
+                    self.scaled.forces(&self.target, &mut self.forces);
+                } else {
+                    self.scaled.forces(&self.point.x, &mut self.forces);
+                }
+                let found = residual::cone(problem, &self.forces, &mut self.judge);
+                if found.relative < best.relative {
+                    best = found;
+                    lambda.copy_from_slice(&self.forces);
+                }
             }
             short = if step < self.settings.short_step { short + 1 } else { 0 };
             if best.relative <= tolerance || short > self.settings.max_short_steps {
@@ -218,6 +226,13 @@ impl Point {
         self.x.iter_mut().zip(&direction.x).for_each(|(x, d)| *x += alpha * d);
         self.u.iter_mut().zip(&direction.u).for_each(|(u, d)| *u += alpha * d);
         self.refresh(scaled)
+    }
+
+    /// `P_L(x - y)`: at the end nearer to a solution than `x`, where open contacts still have a force.
+    fn project(&self, rows: usize, out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(self.x.iter().zip(&self.y).map(|(x, y)| x - y));
+        out.chunks_exact_mut(rows).for_each(|x| project_in_place(1.0, x));
     }
 
     /// Calls `put` with each entry of `x o y` and its place.
