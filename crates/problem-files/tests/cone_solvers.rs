@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Solves every friction problem in the folders; prints a table (`--nocapture`) and returns the names of those not solved.
-fn unsolved(name: &str, mut solve: impl FnMut(ConeProblem<'_>, &mut [f64]) -> Outcome) -> Option<Vec<String>> {
+fn unsolved(
+    name: &str,
+    mut solve: impl FnMut(ConeProblem<'_>, &mut [f64]) -> Outcome,
+) -> Option<Vec<String>> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/problems");
     let folder = std::env::var_os("STICTION_PROBLEMS").map_or(beside, PathBuf::from);
     let mut files: Vec<_> = ["fc3d", "fc2d"]

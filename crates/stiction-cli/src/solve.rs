@@ -156,5 +156,6 @@ fn friction_name(friction: Friction) -> String {
         Friction::Cone => "cone".to_owned(),
         Friction::Pyramid => "pyramid".to_owned(),
         Friction::Polygon { sides } => format!("polygon:{sides}"),
+        Friction::Ellipsoid => "ellipsoid".to_owned(),
     }
 }

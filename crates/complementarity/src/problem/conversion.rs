@@ -133,6 +133,7 @@ impl FrictionProblem {
     fn needs_pyramid(&self) -> Result<(), NotConvertible> {
         match self.friction() {
             Friction::Pyramid => Ok(()),
+            Friction::Ellipsoid => Err(NotConvertible::NeedsPyramid),
             _ if self.rows_per_contact() == 2 => Ok(()),
             _ => Err(NotConvertible::NeedsPyramid),
         }
@@ -295,6 +296,7 @@ impl FrictionProblem {
     pub fn as_polygon_lcp(&self) -> Result<Converted<Lcp>, NotConvertible> {
         let r = Reduced::new(self);
         let corners: Vec<[f64; 2]> = match self.friction() {
+            Friction::Ellipsoid => return Err(NotConvertible::NeedsPolygon),
             _ if r.tangents == 1 => vec![[1.0, 0.0], [-1.0, 0.0]],
             Friction::Cone => return Err(NotConvertible::NeedsPolygon),
             Friction::Pyramid => vec![[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]],

@@ -2,12 +2,14 @@
 
 mod conversion;
 mod elimination;
+mod ellipsoid;
 mod friction;
 mod lcp;
 mod mixed;
 
 pub use conversion::{Converted, NotConvertible};
 pub use elimination::{Elimination, NotEliminable};
+pub use ellipsoid::AsDisc;
 pub use friction::{ConeProblem, Friction, FrictionProblem, Mode};
 pub use lcp::Lcp;
 pub use mixed::MixedLcp;

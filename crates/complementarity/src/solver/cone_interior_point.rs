@@ -327,7 +327,8 @@ impl Newton {
             let block = &mut self.force[d * d * c..][..d * d];
             for i in 0..d {
                 for j in 0..d {
-                    let arrow = if i == 0 { x[j] } else { x[i] * f64::from(j == 0) + x[0] * f64::from(i == j) };
+                    let arrow =
+                        if i == 0 { x[j] } else { x[i] * f64::from(j == 0) + x[0] * f64::from(i == j) };
                     let lift = if j > 0 && length > 0.0 { x[i] * u[j] / length } else { 0.0 };
                     block[d * i + j] = arrow + lift;
                 }
@@ -372,4 +373,3 @@ impl Newton {
         out.x.iter().chain(&out.u).all(|x| x.is_finite()).then_some(())
     }
 }
-

@@ -70,6 +70,7 @@ fn problem(answer: &Answer) -> String {
                 Friction::Cone => "Coulomb's cone".to_owned(),
                 Friction::Pyramid => "friction pyramid".to_owned(),
                 Friction::Polygon { sides } => format!("friction polygon of {sides} corners"),
+                Friction::Ellipsoid => "ellipsoids of friction".to_owned(),
             };
             let (contacts, each) = (count(p.contacts(), "contact"), p.rows_per_contact());
             format!("friction, {contacts} of {each} rows, {} in all, {set}", count(rows, "row"))
