@@ -3,6 +3,7 @@
 
 use complementarity::problem::ConeProblem;
 use complementarity::solver::Outcome;
+use complementarity::solver::admm::Admm;
 use complementarity::solver::cone_interior_point::ConeInteriorPoint;
 use problem_files::{Problem, read};
 use std::path::{Path, PathBuf};
@@ -48,4 +49,11 @@ fn interior_point_solves_all_but_the_rock_pile() {
     let mut solver = ConeInteriorPoint::default();
     let missed = unsolved("interior point", |problem, lambda| solver.solve(problem, lambda));
     assert!(missed.is_none_or(|m| m.iter().all(|name| name == "RockPile_tob1")));
+}
+
+#[test]
+fn admm_solves_most() {
+    let mut solver = Admm::default();
+    let missed = unsolved("admm", |problem, lambda| solver.solve(problem, lambda));
+    assert!(missed.is_none_or(|m| m.len() <= 2));
 }

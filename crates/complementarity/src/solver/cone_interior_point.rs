@@ -19,10 +19,10 @@
 //! The warm start is judged, and kept if it is a solution; else the method starts from its own centre. One dense LU a step:
 //! meant for up to about a thousand rows. `A` may be singular, and need not be symmetric.
 
-use super::scaled::{Scaled, fits};
+use super::scaled::{Scaled, fits, tangential};
+use super::system::System;
 use super::{End, Outcome};
 use crate::cone::project_in_place;
-use crate::factor::Lu;
 use crate::matrix::dot;
 use crate::problem::ConeProblem;
 use crate::residual::{self, ConeScratch, Residual};
@@ -102,12 +102,12 @@ struct Direction {
 /// `G = dy/du`, row by row: the identity, and `u_t / |u_t|` beside the corner.
 #[derive(Debug, Clone, Default)]
 struct Newton {
-    matrix: Vec<f64>,
-    lu: Lu,
+    system: System,
     /// Blocks `L_x G`.
     force: Vec<f64>,
+    /// Blocks `L_y`.
+    speed: Vec<f64>,
     right: Vec<f64>,
-    rest: Vec<f64>,
 }
 
 impl ConeInteriorPoint {
@@ -191,11 +191,6 @@ fn add_centre(target: &mut [f64], rows: usize, weight: f64) {
     target.chunks_exact_mut(rows).for_each(|t| t[0] += weight);
 }
 
-/// Euclidean length of a contact's tangential part.
-fn tangential(x: &[f64]) -> f64 {
-    x[1..].iter().map(|x| x * x).sum::<f64>().sqrt()
-}
-
 impl Point {
     /// The centre of the cones, of length 1 as `q` is.
     fn start(&mut self, scaled: &Scaled) {
@@ -211,14 +206,14 @@ impl Point {
 
     /// `y`, `f` and the gap of `x` and `u`; `false` if they are not finite.
     fn refresh(&mut self, scaled: &Scaled) -> bool {
-        let Scaled { n, rows, w, q, .. } = scaled;
+        let rows = scaled.rows;
         self.y.clone_from(&self.u);
-        for y in self.y.chunks_exact_mut(*rows) {
+        for y in self.y.chunks_exact_mut(rows) {
             y[0] += tangential(y);
         }
-        self.f.clear();
-        self.f.extend((0..*n).map(|i| dot(&w[n * i..][..*n], &self.x) + q[i] - self.u[i]));
-        self.gap = dot(&self.x, &self.y) / (n / rows) as f64;
+        scaled.speeds(&self.x, &mut self.f);
+        self.f.iter_mut().zip(&self.u).for_each(|(f, u)| *f -= u);
+        self.gap = dot(&self.x, &self.y) / (scaled.n / rows) as f64;
         self.gap.is_finite() && self.gap > 0.0 && self.f.iter().all(|f| f.is_finite())
     }
 
@@ -315,61 +310,44 @@ fn step_in_cone(x: &[f64], d: &[f64]) -> f64 {
 impl Newton {
     /// Factors the matrix of a point; `None` if it is singular.
     fn factor(&mut self, scaled: &Scaled, point: &Point) -> Option<()> {
-        let Scaled { n, rows, w, .. } = scaled;
-        let (n, d) = (*n, *rows);
-        self.matrix.resize(n * n, 0.0);
-        self.force.resize(n * d, 0.0);
-        for c in 0..n / d {
+        let d = scaled.rows;
+        self.force.clear();
+        self.speed.clear();
+        for c in 0..scaled.n / d {
             let at = d * c..d * (c + 1);
-            let (x, u, y) = (&point.x[at.clone()], &point.u[at.clone()], &point.y[at.clone()]);
+            let (x, u, y) = (&point.x[at.clone()], &point.u[at.clone()], &point.y[at]);
             let length = tangential(u);
-            // L_x G: the column of the corner is x, and G's row adds x u_t' / |u_t|
-            let block = &mut self.force[d * d * c..][..d * d];
-            for i in 0..d {
-                for j in 0..d {
-                    let arrow =
-                        if i == 0 { x[j] } else { x[i] * f64::from(j == 0) + x[0] * f64::from(i == j) };
-                    let lift = if j > 0 && length > 0.0 { x[i] * u[j] / length } else { 0.0 };
-                    block[d * i + j] = arrow + lift;
-                }
-            }
-            for i in 0..d {
-                let row = &mut self.matrix[n * (d * c + i)..][..n];
-                row.fill(0.0);
-                for k in 0..d {
-                    let factor = block[d * i + k];
-                    row.iter_mut().zip(&w[n * (d * c + k)..][..n]).for_each(|(m, w)| *m += factor * w);
-                }
-                // L_y
-                if i == 0 {
-                    row[at.clone()].iter_mut().zip(y).for_each(|(m, y)| *m += y);
-                } else {
-                    row[d * c] += y[i];
-                    row[d * c + i] += y[0];
-                }
-            }
+            // L_x G = L_x + x (0, u_t / |u_t|)'
+            self.force.extend((0..d * d).map(|k| {
+                let lift = if k % d > 0 && length > 0.0 { x[k / d] * u[k % d] / length } else { 0.0 };
+                arrow(x, k / d, k % d) + lift
+            }));
+            self.speed.extend((0..d * d).map(|k| arrow(y, k / d, k % d)));
         }
-        let Self { lu, matrix, .. } = self;
-        lu.factor(n, |i, j| matrix[n * i + j]).ok()
+        self.system.factor(scaled, &self.force, &self.speed)
     }
 
     /// The direction of a target for `x o y`, refined once; `None` if it is not finite.
     fn solve(&mut self, scaled: &Scaled, point: &Point, target: &[f64], out: &mut Direction) -> Option<()> {
-        let Self { matrix, lu, force, right, rest } = self;
+        let Self { system, force, right, .. } = self;
         let (n, d) = (scaled.n, scaled.rows);
         right.clear();
         for c in 0..n / d {
             let f = &point.f[d * c..][..d];
-            right.extend((0..d).map(|i| target[d * c + i] - dot(&force[d * d * c + d * i..][..d], f)));
+            right.extend((0..d).map(|i| target[d * c + i] - dot(&force[d * (d * c + i)..][..d], f)));
         }
-        out.x.clone_from(right);
-        lu.solve(&mut out.x);
-        rest.clear();
-        rest.extend((0..n).map(|i| right[i] - dot(&matrix[n * i..][..n], &out.x)));
-        lu.solve(rest);
-        out.x.iter_mut().zip(rest.iter()).for_each(|(x, r)| *x += r);
-        out.u.clear();
-        out.u.extend((0..n).map(|i| dot(&scaled.w[n * i..][..n], &out.x) + point.f[i]));
+        system.solve_refined(right, &mut out.x);
+        scaled.times(&out.x, &mut out.u);
+        out.u.iter_mut().zip(&point.f).for_each(|(u, f)| *u += f);
         out.x.iter().chain(&out.u).all(|x| x.is_finite()).then_some(())
+    }
+}
+
+/// Entry of `L_x`, the matrix of `x o .`: `x` in the first row and column, `x_n` on the diagonal.
+fn arrow(x: &[f64], i: usize, j: usize) -> f64 {
+    match (i, j) {
+        (0, k) | (k, 0) => x[k],
+        _ if i == j => x[0],
+        _ => 0.0,
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::residual::Residual;
 
+pub mod admm;
 pub mod cone;
 pub mod cone_interior_point;
 pub mod decide;
@@ -15,6 +16,7 @@ pub mod lemke;
 pub mod portfolio;
 
 mod scaled;
+mod system;
 
 /// How a solve of a cone problem ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@
 //! that friction sees are the `mu s_t`, so that De Saxce's `s_n + mu |s_t|` is `u_n + |u_t|`. Where `mu = 0` the rows of
 //! friction vanish, and nothing has to be divided by `mu`. `d_c = 1 / sqrt(trace of the block of c)` brings `W` near the identity.
 
-use crate::matrix::norm;
+use crate::matrix::{dot, norm};
 use crate::operator::Operator;
 use crate::problem::ConeProblem;
 
@@ -64,6 +64,25 @@ impl Scaled {
         self.beta > 0.0 && self.beta.is_finite() && self.w.iter().all(|w| w.is_finite())
     }
 
+    /// `out = W x`.
+    pub fn times(&self, x: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(self.w.chunks_exact(self.n).map(|row| dot(row, x)));
+    }
+
+    /// `out = W x + q`: the speeds `u`.
+    pub fn speeds(&self, x: &[f64], out: &mut Vec<f64>) {
+        self.times(x, out);
+        out.iter_mut().zip(&self.q).for_each(|(u, q)| *u += q);
+    }
+
+    /// `x` of forces; rows without friction are zero.
+    pub fn unknowns(&self, lambda: &[f64], x: &mut Vec<f64>) {
+        x.clear();
+        let units = lambda.iter().zip(&self.s);
+        x.extend(units.map(|(l, &s)| if s > 0.0 { l / (self.beta * s) } else { 0.0 }));
+    }
+
     /// `lambda = beta S x`.
     pub fn forces(&self, x: &[f64], lambda: &mut [f64]) {
         for ((l, x), s) in lambda.iter_mut().zip(x).zip(&self.s) {
@@ -103,6 +122,11 @@ impl Scaled {
             }
         }
     }
+}
+
+/// Euclidean length of a contact's rows but the first.
+pub(super) fn tangential(x: &[f64]) -> f64 {
+    x[1..].iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 /// Whether the parts of a problem and a vector of forces fit each other.
