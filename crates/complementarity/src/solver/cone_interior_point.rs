@@ -35,7 +35,9 @@ pub const NAME: &str = "cone-interior-point";
 pub struct Settings {
     /// A solution counts when its relative residual is at most this.
     pub tolerance: f64,
-    /// Newton steps before it gives up (a solution takes 4 to 30).
+    /// Lengths of the starting points, tried one after another; `q` has length 1.
+    pub starts: [f64; 3],
+    /// Newton steps from a start before it is given up (a solution takes 4 to 30).
     pub max_iterations: usize,
     /// Least share of the way to the boundary that a step may take; the share is `1 - gap` where that is more.
     pub fraction: f64,
@@ -51,6 +53,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             tolerance: 1e-8,
+            starts: [1.0, 1000.0, 100000.0],
             max_iterations: 100,
             fraction: 0.95,
             short_step: 0.1,
@@ -130,10 +133,28 @@ impl ConeInteriorPoint {
             return outcome(End::Stalled, 0, residual::cone(problem, lambda, &mut self.judge));
         }
         self.forces.resize(lambda.len(), 0.0);
-        self.point.start(&self.scaled);
+        let mut iterations = 0;
+        for size in self.settings.starts {
+            self.point.start(&self.scaled, size);
+            if self.descend(problem, lambda, &mut best, &mut iterations) {
+                break;
+            }
+        }
+        outcome(End::Stalled, iterations, best)
+    }
+
+    /// Steps from the point at hand until there is a solution (true), or no further progress.
+    fn descend(
+        &mut self,
+        problem: ConeProblem<'_>,
+        lambda: &mut [f64],
+        best: &mut Residual,
+        iterations: &mut usize,
+    ) -> bool {
         let mut short = 0;
-        for iteration in 0..self.settings.max_iterations {
-            let Some(step) = self.step() else { return outcome(End::Stalled, iteration, best) };
+        for _ in 0..self.settings.max_iterations {
+            let Some(step) = self.step() else { return false };
+            *iterations += 1;
             for projected in [false, true] {
                 if projected {
                     self.point.project(self.scaled.rows, &mut self.target);
@@ -143,16 +164,19 @@ impl ConeInteriorPoint {
                 }
                 let found = residual::cone(problem, &self.forces, &mut self.judge);
                 if found.relative < best.relative {
-                    best = found;
+                    *best = found;
                     lambda.copy_from_slice(&self.forces);
                 }
             }
+            if best.relative <= self.settings.tolerance {
+                return true;
+            }
             short = if step < self.settings.short_step { short + 1 } else { 0 };
-            if best.relative <= tolerance || short > self.settings.max_short_steps {
-                return outcome(End::Stalled, iteration + 1, best);
+            if short > self.settings.max_short_steps {
+                return false;
             }
         }
-        outcome(End::Limit, self.settings.max_iterations, best)
+        false
     }
 
     /// One predictor-corrector step; its length. `None` if the linear system cannot be solved.
@@ -192,10 +216,10 @@ fn add_centre(target: &mut [f64], rows: usize, weight: f64) {
 }
 
 impl Point {
-    /// The centre of the cones, of length 1 as `q` is.
-    fn start(&mut self, scaled: &Scaled) {
+    /// The centre of the cones, of a length given.
+    fn start(&mut self, scaled: &Scaled, length: f64) {
         let Scaled { n, rows, .. } = *scaled;
-        let size = (rows as f64 / n as f64).sqrt();
+        let size = length * (rows as f64 / n as f64).sqrt();
         for part in [&mut self.x, &mut self.u] {
             part.clear();
             part.resize(n, 0.0);
