@@ -28,7 +28,12 @@ pub mod residual;
 pub mod solver;
 
 mod basis;
+mod bench;
+mod block_lu;
 mod dictionary;
 mod factor;
+mod islands;
 mod linear_program;
+mod one_contact;
 mod scaling;
+mod sweep;

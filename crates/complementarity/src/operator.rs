@@ -83,6 +83,8 @@ pub struct BlockMatrix {
     rows: usize,
     starts: Vec<usize>,
     columns: Vec<usize>,
+    /// Where the diagonal block of each block row is.
+    diagonals: Vec<usize>,
     data: Vec<f64>,
 }
 
@@ -92,20 +94,119 @@ impl BlockMatrix {
     /// # Panics
     /// If `a` is not square or its order no multiple of `rows`.
     pub fn from_dense(a: &Matrix, rows: usize) -> Self {
+        let mut out = Self::default();
+        out.assign_dense(a, rows);
+        out
+    }
+
+    /// As [`Self::from_dense`], in the memory at hand.
+    ///
+    /// # Panics
+    /// The same.
+    pub fn assign_dense(&mut self, a: &Matrix, rows: usize) {
         assert!(a.rows() == a.columns() && a.rows().is_multiple_of(rows), "whole blocks");
         let contacts = a.rows() / rows;
-        let mut out = Self { rows, starts: vec![0], ..Self::default() };
+        self.clear(rows);
         for c in 0..contacts {
             for d in 0..contacts {
                 let part = |i: usize| &a.row(rows * c + i)[rows * d..][..rows];
                 if c == d || (0..rows).any(|i| part(i).iter().any(|&x| x != 0.0)) {
-                    out.columns.push(d);
-                    (0..rows).for_each(|i| out.data.extend_from_slice(part(i)));
+                    self.columns.push(d);
+                    (0..rows).for_each(|i| self.data.extend_from_slice(part(i)));
                 }
             }
-            out.starts.push(out.columns.len());
+            self.end_row();
+        }
+    }
+
+    /// Entries `(row, column, value)` of a matrix of order `rows * contacts`; those at one place add up.
+    ///
+    /// # Panics
+    /// If an entry lies outside.
+    pub fn from_entries(rows: usize, contacts: usize, entries: &[(usize, usize, f64)]) -> Self {
+        let mut places: Vec<(usize, usize)> = entries.iter().map(|&(i, j, _)| (i / rows, j / rows)).collect();
+        places.extend((0..contacts).map(|c| (c, c)));
+        places.sort_unstable();
+        places.dedup();
+        assert!(places.last().is_none_or(|p| p.0 < contacts), "rows within the matrix");
+        let mut out = Self::default();
+        out.clear(rows);
+        for &(c, k) in &places {
+            assert!(k < contacts, "columns within the matrix");
+            (out.contacts()..c).for_each(|_| out.end_row());
+            out.columns.push(k);
+        }
+        if contacts > 0 {
+            out.end_row();
+        }
+        out.data.resize(rows * rows * places.len(), 0.0);
+        for &(i, j, x) in entries {
+            let (c, k) = (i / rows, j / rows);
+            let first = out.starts[c];
+            if let Ok(at) = out.columns[first..out.starts[c + 1]].binary_search(&k) {
+                out.data[rows * rows * (first + at) + rows * (i % rows) + j % rows] += x;
+            }
         }
         out
+    }
+
+    /// `W Y + E^-1` multiplied out, in the memory at hand. Contacts are neighbours if they share a group of speeds or a patch.
+    pub fn assign_factored(&mut self, a: &Factored, scratch: &mut Neighbours) {
+        let area = a.rows * a.rows;
+        self.clear(a.rows);
+        scratch.find(a);
+        for c in 0..a.contacts() {
+            let first = self.columns.len();
+            for s in &a.segments[a.starts[c]..a.starts[c + 1]] {
+                self.columns.extend_from_slice(scratch.contacts_of(s.first));
+            }
+            if let Some(p) = a.patches.get(a.patch_of[c]) {
+                self.columns.extend(p.first..p.first + p.count);
+            }
+            self.columns.push(c);
+            self.columns[first..].sort_unstable();
+            let mut last = first;
+            for k in first + 1..self.columns.len() {
+                if self.columns[k] != self.columns[last] {
+                    last += 1;
+                    self.columns[last] = self.columns[k];
+                }
+            }
+            self.columns.truncate(last + 1);
+            for k in first..self.columns.len() {
+                let at = self.data.len();
+                self.data.resize(at + area, 0.0);
+                a.block(c, self.columns[k], &mut self.data[at..]);
+            }
+            self.end_row();
+        }
+    }
+
+    fn clear(&mut self, rows: usize) {
+        self.rows = rows;
+        self.starts.clear();
+        self.starts.push(0);
+        self.columns.clear();
+        self.diagonals.clear();
+        self.data.clear();
+    }
+
+    /// Ends a block row whose columns are there, the diagonal among them.
+    fn end_row(&mut self) {
+        let (c, first) = (self.contacts(), self.starts[self.contacts()]);
+        let at = self.columns[first..].binary_search(&c).expect("the diagonal is always there");
+        self.diagonals.push(first + at);
+        self.starts.push(self.columns.len());
+    }
+
+    /// Rows a contact.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.columns.len()
     }
 
     /// Number of contacts.
@@ -120,14 +221,38 @@ impl BlockMatrix {
         (&self.columns[first..last], &self.data[area * first..area * last])
     }
 
-    fn diagonal(&self, contact: usize) -> &[f64] {
-        let (columns, data) = self.row(contact);
+    /// The block of a contact with itself, row by row.
+    pub fn diagonal(&self, contact: usize) -> &[f64] {
         let area = self.rows * self.rows;
-        let at = columns.binary_search(&contact).expect("the diagonal is always there");
-        &data[area * at..][..area]
+        &self.data[area * self.diagonals[contact]..][..area]
     }
 
+    /// `out = A x`; two and three rows a contact have code of their own.
     fn times(&self, x: &[f64], out: &mut [f64]) {
+        match self.rows {
+            2 => self.times_of::<2>(x, out),
+            3 => self.times_of::<3>(x, out),
+            _ => self.times_any(x, out),
+        }
+    }
+
+    fn times_of<const D: usize>(&self, x: &[f64], out: &mut [f64]) {
+        let (x, blocks) = (x.as_chunks::<D>().0, self.data.as_chunks::<D>().0.as_chunks::<D>().0);
+        for (c, own) in out.as_chunks_mut::<D>().0.iter_mut().enumerate() {
+            let at = self.starts[c]..self.starts[c + 1];
+            *own = [0.0; D];
+            for (&k, block) in self.columns[at.clone()].iter().zip(&blocks[at]) {
+                let from = &x[k];
+                for i in 0..D {
+                    for j in 0..D {
+                        own[i] += block[i][j] * from[j];
+                    }
+                }
+            }
+        }
+    }
+
+    fn times_any(&self, x: &[f64], out: &mut [f64]) {
         let d = self.rows;
         for c in 0..self.contacts() {
             let (columns, data) = self.row(c);
@@ -154,6 +279,42 @@ impl BlockMatrix {
             }
         }
         a
+    }
+}
+
+/// Which contacts see which group of speeds.
+#[derive(Debug, Clone, Default)]
+pub struct Neighbours {
+    /// By first speed of the group: where its contacts begin.
+    starts: Vec<usize>,
+    contacts: Vec<usize>,
+}
+
+impl Neighbours {
+    /// Reads them from `a`.
+    pub fn find(&mut self, a: &Factored) {
+        self.starts.clear();
+        self.starts.resize(a.speeds + 2, 0);
+        for s in &a.segments {
+            self.starts[s.first + 2] += 1;
+        }
+        for k in 2..self.starts.len() {
+            self.starts[k] += self.starts[k - 1];
+        }
+        self.contacts.clear();
+        self.contacts.resize(a.segments.len(), 0);
+        for c in 0..a.contacts() {
+            for s in &a.segments[a.starts[c]..a.starts[c + 1]] {
+                let at = &mut self.starts[s.first + 1];
+                self.contacts[*at] = c;
+                *at += 1;
+            }
+        }
+    }
+
+    /// Contacts that see the group whose first speed is `first`, ascending.
+    pub fn contacts_of(&self, first: usize) -> &[usize] {
+        &self.contacts[self.starts[first]..self.starts[first + 1]]
     }
 }
 

@@ -1,6 +1,16 @@
-//! `auto` for Coulomb's cone: picks a solver, escalates when it fails, and says who answered (draft: shape only).
+//! `auto` for Coulomb's cone: picks a solver, escalates when it fails, and says who answered.
+//!
+//! Islands are solved apart. The warm start is judged first: an island that is within tolerance is left alone. Then Gauss-Seidel sweeps, as long
+//! as they promise to end soon; then Newton from the states they found; then, for the islands that are left, the proximal Newton method, and
+//! sweeps to the end. An island may leave its share of the tolerance; those that find it hard get what the others did not need.
+//!
+//! Factored operators are swept through the bodies, and multiplied out only for Newton.
 
-use super::{Outcome, gauss_seidel::GaussSeidel};
+use super::gauss_seidel::{self, relax};
+use super::newton::{self, Steps, With};
+use super::{End, Outcome};
+use crate::bench::{Bench, Task, allowance, by_rows};
+use crate::operator::Operator;
 use crate::problem::ConeProblem;
 
 /// Settings of [`ConeSolver`].
@@ -8,11 +18,28 @@ use crate::problem::ConeProblem;
 pub struct Settings {
     /// A solution counts when its relative residual is at most this.
     pub tolerance: f64,
+    /// Further sweeps that Gauss-Seidel may foresee, for an island of up to `medium` contacts, before Newton takes over.
+    pub patience: f64,
+    /// Contacts of an island up to which a Newton step costs a few sweeps; beyond, the patience grows with their number.
+    pub medium: usize,
+    /// Contacts of an island beyond which Newton is not tried.
+    pub large: usize,
+    /// Sweeps at the very end.
+    pub max_sweeps: usize,
+    /// Of Newton's method, plain and proximal; tolerance and kind are set here.
+    pub newton: newton::Settings,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { tolerance: 1e-8 }
+        Self {
+            tolerance: 1e-8,
+            patience: 12.0,
+            medium: 300,
+            large: 4000,
+            max_sweeps: 5000,
+            newton: newton::Settings::default(),
+        }
     }
 }
 
@@ -21,13 +48,102 @@ impl Default for Settings {
 pub struct ConeSolver {
     /// May be changed between solves.
     pub settings: Settings,
-    gauss_seidel: GaussSeidel,
+    bench: Bench,
+    steps: Steps,
+    /// Islands that are left, with their residuals.
+    left: Vec<(usize, f64)>,
+}
+
+/// Who did how much.
+#[derive(Debug, Clone, Copy, Default)]
+struct Work {
+    sweeps: usize,
+    newton: usize,
+    proximal: usize,
+    last_sweeps: usize,
 }
 
 impl ConeSolver {
     /// Solves from the warm start `lambda`, which takes the answer.
     pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
-        self.gauss_seidel.settings.tolerance = self.settings.tolerance;
-        self.gauss_seidel.solve(problem, lambda)
+        let tolerance = self.settings.tolerance;
+        if let Some(outcome) = self.bench.begin(problem, lambda, tolerance, "warm-start") {
+            return outcome;
+        }
+        let work = by_rows!(problem.rows, self.run(problem, lambda));
+        let (solver, iterations) = match work {
+            Work { last_sweeps: n @ 1.., .. } => (gauss_seidel::NAME, n),
+            Work { proximal: n @ 1.., newton, .. } => (newton::PROXIMAL, n + newton),
+            Work { newton: n @ 1.., .. } => (newton::NAME, n),
+            Work { sweeps, .. } => (gauss_seidel::NAME, sweeps),
+        };
+        self.bench.judge(problem, lambda, tolerance, solver, iterations, End::Stalled)
+    }
+
+    fn run<const D: usize>(&mut self, given: ConeProblem<'_>, lambda: &mut [f64]) -> Work {
+        let Bench { sweeper, islands, formed, .. } = &mut self.bench;
+        let settings = &self.settings;
+        let factored = matches!(given.a, Operator::Factored(_));
+        let problem = formed.sparse(given);
+        let n = problem.mu.len();
+        sweeper.prepare::<D>(problem, lambda);
+        islands.find(problem.a, D, n);
+        let mut allowed = allowance(problem.b, settings.tolerance);
+        let share = allowed / n as f64;
+        let mut work = Work::default();
+        self.left.clear();
+        for k in 0..islands.count() {
+            let contacts = islands.island(k);
+            let task = Task { problem, contacts, target: share * contacts.len() as f64 };
+            let size = contacts.len() as f64 / settings.medium as f64;
+            let patience = if contacts.len() > settings.large { 1e9 } else { settings.patience * size.max(1.0) };
+            let done = relax::<D>(sweeper, task, lambda, settings.max_sweeps, patience);
+            work.sweeps = work.sweeps.max(done.iterations);
+            if done.residual <= task.target {
+                allowed -= done.residual;
+            } else {
+                self.left.push((k, done.residual));
+            }
+        }
+        if self.left.is_empty() {
+            return work;
+        }
+        // Newton wants blocks
+        let problem = if factored { formed.blocks(given) } else { problem };
+        let Operator::Blocks(a) = problem.a else { return work };
+        for (k, residual) in &mut self.left {
+            let contacts = islands.island(*k);
+            let task = Task { problem, contacts, target: share * contacts.len() as f64 };
+            let with = With { sweeper, a, task, settings: &settings.newton };
+            if contacts.len() <= settings.large {
+                let done = self.steps.plain::<D>(with, lambda);
+                work.newton += done.iterations;
+                *residual = done.residual;
+            }
+            if *residual <= task.target {
+                allowed -= *residual;
+            }
+        }
+        let count = |k: usize| islands.island(k).len() as f64;
+        self.left.retain(|&(k, residual)| !(residual <= share * count(k)));
+        let mut rest: f64 = self.left.iter().map(|&(k, _)| count(k)).sum();
+        for &(k, _) in &self.left {
+            let contacts = islands.island(k);
+            let target = allowed * count(k) / rest;
+            let task = Task { problem, contacts, target };
+            let mut done = crate::bench::Done { iterations: 0, residual: f64::INFINITY };
+            if contacts.len() <= settings.large {
+                let with = With { sweeper, a, task, settings: &settings.newton };
+                done = self.steps.proximal::<D>(with, lambda);
+                work.proximal += done.iterations;
+            }
+            if !(done.residual <= target) {
+                done = relax::<D>(sweeper, task, lambda, settings.max_sweeps, f64::INFINITY);
+                work.last_sweeps = work.last_sweeps.max(done.iterations);
+            }
+            allowed = (allowed - done.residual).max(share);
+            rest -= count(k);
+        }
+        work
     }
 }

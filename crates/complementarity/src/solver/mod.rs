@@ -13,6 +13,7 @@ pub mod decide;
 pub mod gauss_seidel;
 pub mod interior_point;
 pub mod lemke;
+pub mod newton;
 pub mod portfolio;
 
 mod scaled;

@@ -1,0 +1,153 @@
+//! One contact alone: the cone problem of two to six rows, solved exactly.
+//!
+//! Given `s = A l + q` with the contact's own block `A`, find the force `l` under Coulomb's law:
+//!
+//! - open: `q_n >= 0`, `l = 0`;
+//! - stick: `s = 0`, `l = -A^-1 q` within the cone;
+//! - slip: `s_n = 0`, `s_t = -tau l_t` with `tau > 0`, `|l_t| = mu l_n`.
+//!
+//! With `T = diag(0, 1, ..., 1)` the last two are `l(tau) = -(A + tau T)^-1 q`, `tau = 0` being stick. For `A > 0` and `q_n < 0` the force at
+//! `tau -> inf` is normal and positive, so where sticking asks for too much friction `|l_t(tau)| = mu l_n(tau)` has a root: one scalar
+//! equation in any number of rows, whatever couples normal and tangent. Newton on `1/|l_t| - 1/(mu l_n)`, which is nearly straight in `tau`
+//! (the trust-region subproblem's equation), kept within a bracket.
+
+/// What a contact does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum State {
+    /// No force.
+    #[default]
+    Open,
+    /// No speed.
+    Stick,
+    /// Force on the cone, speed against it.
+    Slip,
+}
+
+/// A contact's state and its `tau` (stick: 0), the start of the next search.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Local {
+    pub state: State,
+    pub tau: f64,
+}
+
+/// Share of `mu l_n` to which the length of the friction force is found.
+const EXACT: f64 = 1e-14;
+/// Newton steps and bisections of `tau`; a double has no more to halve.
+const MOST_STEPS: usize = 200;
+
+/// The force for block `a` (row by row) and constant `q`.
+#[inline]
+pub(crate) fn solve<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], mu: f64, local: &mut Local) -> [f64; D] {
+    if q[0] >= 0.0 {
+        *local = Local { state: State::Open, tau: 0.0 };
+        return [0.0; D];
+    }
+    if mu == 0.0 || D == 1 {
+        let mut l = [0.0; D];
+        l[0] = -q[0] / a[0][0];
+        *local = Local { state: State::Slip, tau: 0.0 };
+        return l;
+    }
+    let mut tau = local.tau;
+    // phi(low) > 0 > phi(high); whether low was met
+    let (mut low, mut high, mut low_met) = (0.0, f64::INFINITY, false);
+    let mut l = [0.0; D];
+    for _ in 0..MOST_STEPS {
+        let (force, change) = at(a, q, tau);
+        l = force;
+        let length = tangent(&l, &l).sqrt();
+        let limit = mu * l[0];
+        if tau == 0.0 && length <= limit {
+            *local = Local { state: State::Stick, tau: 0.0 };
+            return l;
+        }
+        if (length - limit).abs() <= EXACT * limit {
+            break;
+        }
+        if length > limit {
+            (low, low_met) = (tau, true);
+        } else {
+            high = tau;
+        }
+        if low_met && high < f64::INFINITY && high - low <= 2.0 * f64::EPSILON * high {
+            break;
+        }
+        // Newton on 1/|l_t| - 1/(mu l_n)
+        let f = 1.0 / length - 1.0 / limit;
+        let slope = change[0] * mu / (limit * limit) - tangent(&l, &change) / (length * length * length);
+        let next = tau - f / slope;
+        tau = if limit > 0.0 && next > low && next < high {
+            next
+        } else if !low_met {
+            0.0
+        } else if high < f64::INFINITY {
+            if low == 0.0 { 1e-3 * high } else if high > 4.0 * low { (low * high).sqrt() } else { 0.5 * (low + high) }
+        } else {
+            let size = (1..D).map(|i| a[i][i].abs()).sum::<f64>();
+            if tau > 0.0 { 8.0 * tau } else { size.max(f64::MIN_POSITIVE) }
+        };
+    }
+    // exactly on the cone
+    let length = tangent(&l, &l).sqrt();
+    l[0] = l[0].max(0.0);
+    let shrink = if length > 0.0 { mu * l[0] / length } else { 0.0 };
+    l[1..].iter_mut().for_each(|t| *t *= shrink);
+    *local = Local { state: State::Slip, tau };
+    l
+}
+
+/// Scalar product of the tangential parts.
+#[inline]
+pub(crate) fn tangent<const D: usize>(a: &[f64; D], b: &[f64; D]) -> f64 {
+    (1..D).map(|i| a[i] * b[i]).sum()
+}
+
+/// `l = -(A + tau T)^-1 q` and `dl/dtau = -(A + tau T)^-1 T l`, tangents eliminated first.
+#[inline]
+fn at<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], tau: f64) -> ([f64; D], [f64; D]) {
+    let mut k = *a;
+    for i in 1..D {
+        k[i][i] += tau;
+    }
+    let inverse = eliminate(&mut k);
+    let l = substitute(&k, &inverse, q);
+    let mut tl = l;
+    tl[0] = 0.0;
+    (l, substitute(&k, &inverse, &tl))
+}
+
+/// Triangular factors in place, from the last row up; the inverses of the pivots.
+#[inline]
+fn eliminate<const D: usize>(k: &mut [[f64; D]; D]) -> [f64; D] {
+    let mut inverse = [0.0; D];
+    for p in (0..D).rev() {
+        // a pivot lost to rounding: the block is singular here, and any large number will do
+        let least = f64::EPSILON * f64::EPSILON * k[0][0].abs().max(f64::MIN_POSITIVE);
+        inverse[p] = 1.0 / if k[p][p].abs() > least { k[p][p] } else { least };
+        for i in 0..p {
+            k[i][p] *= inverse[p];
+            for j in 0..p {
+                k[i][j] -= k[i][p] * k[p][j];
+            }
+        }
+    }
+    inverse
+}
+
+/// `-(factored matrix)^-1 x`.
+#[inline]
+fn substitute<const D: usize>(k: &[[f64; D]; D], inverse: &[f64; D], x: &[f64; D]) -> [f64; D] {
+    let mut y = x.map(|x| -x);
+    for p in (0..D).rev() {
+        for i in 0..p {
+            y[i] -= k[i][p] * y[p];
+        }
+    }
+    for p in 0..D {
+        for j in 0..p {
+            y[p] -= k[p][j] * y[j];
+        }
+        y[p] *= inverse[p];
+    }
+    y
+}

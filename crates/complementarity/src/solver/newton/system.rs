@@ -1,0 +1,185 @@
+//! The Newton step: Coulomb's law linearised on the states that the last sweep gave the contacts.
+//!
+//! Stick: all of `s + ds = 0`. Slip, with `e` the direction of the friction force and `f` those across: `s_n + ds_n = 0`,
+//! `f . (s_t + ds_t + tau dl_t) = 0`, and the force stays on the cone, `dl = (1, mu e) y_0 + (0, f) y`. Open: `dl = 0`. With `R` the rows that
+//! are kept and `C` the directions of the force, the system is `R (A + tau T + weight) C y = -R s`: not symmetric where contacts slip. Rows
+//! without a variable are padded, so that all blocks have one size.
+
+use crate::block_lu::BlockLu;
+use crate::one_contact::{State, tangent};
+use crate::operator::BlockMatrix;
+use crate::sweep::{Sweeper, blocks_of};
+
+const NONE: usize = usize::MAX;
+
+/// The step's linear system and its memory.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct System {
+    lu: BlockLu,
+    /// Contacts that carry force; `index` is the inverse.
+    active: Vec<usize>,
+    index: Vec<usize>,
+    /// `R` and `C` of each active contact.
+    frames: Vec<f64>,
+    /// Whether each active contact slips.
+    slips: Vec<bool>,
+    /// Right-hand side, then `y`.
+    y: Vec<f64>,
+    /// What the factors at hand are of, if nothing slips there: contacts and weight.
+    factored: Vec<usize>,
+    factored_weight: f64,
+}
+
+impl System {
+    /// Forgets the factors at hand: the matrix is another one.
+    pub fn reset(&mut self) {
+        self.factored.clear();
+        self.factored_weight = 0.0;
+    }
+
+    /// Reads states and right-hand sides off the sweeper, whose speeds must be those of `lambda`.
+    pub fn linearise<const D: usize>(
+        &mut self,
+        sweeper: &Sweeper,
+        mu: &[f64],
+        contacts: &[usize],
+        lambda: &[f64],
+    ) {
+        self.index.resize(mu.len(), NONE);
+        self.active.clear();
+        self.frames.clear();
+        self.slips.clear();
+        self.y.clear();
+        for &c in contacts {
+            let l = &lambda.as_chunks::<D>().0[c];
+            let state = sweeper.local[c].state;
+            self.index[c] = NONE;
+            if state == State::Open || (state == State::Slip && l[0] <= 0.0) {
+                continue;
+            }
+            self.index[c] = self.active.len();
+            self.active.push(c);
+            let slips = state == State::Slip;
+            self.slips.push(slips);
+            let (r, columns) = if slips { slip_frame(mu[c], l) } else { (identity(), identity()) };
+            let s = &sweeper.speed.as_chunks::<D>().0[c];
+            self.y.extend((0..D).map(|i| -(0..D).map(|j| r[i][j] * s[j]).sum::<f64>()));
+            self.frames.extend_from_slice(r.as_flattened());
+            self.frames.extend_from_slice(columns.as_flattened());
+        }
+    }
+
+    /// As [`Self::linearise`], with all contacts sticking.
+    pub fn stick_all<const D: usize>(&mut self, sweeper: &Sweeper, contacts: &[usize]) {
+        self.index.resize(sweeper.local.len(), NONE);
+        self.active.clear();
+        self.active.extend_from_slice(contacts);
+        self.frames.clear();
+        self.slips.clear();
+        self.y.clear();
+        for (k, &c) in contacts.iter().enumerate() {
+            self.index[c] = k;
+            self.slips.push(false);
+            self.y.extend(sweeper.speed.as_chunks::<D>().0[c].map(|s| -s));
+            self.frames.extend_from_slice(identity::<D>().as_flattened());
+            self.frames.extend_from_slice(identity::<D>().as_flattened());
+        }
+    }
+
+    /// Solves for `y`, with `weight` times each contact's unit on the diagonal. False if the matrix is singular.
+    pub fn solve<const D: usize>(&mut self, sweeper: &Sweeper, a: &BlockMatrix, weight: f64) -> bool {
+        let all_stick = !self.slips.contains(&true);
+        if !(all_stick && self.factored_weight == weight && self.factored == self.active) {
+            self.reset();
+            if !self.factor::<D>(sweeper, a, weight) {
+                return false;
+            }
+            if all_stick {
+                self.factored.clone_from(&self.active);
+                self.factored_weight = weight;
+            }
+        }
+        self.lu.solve::<D>(self.y.as_chunks_mut::<D>().0);
+        self.y.iter().all(|y| y.is_finite())
+    }
+
+    fn factor<const D: usize>(&mut self, sweeper: &Sweeper, a: &BlockMatrix, weight: f64) -> bool {
+        let Self { lu, active, index, frames, slips, .. } = self;
+        lu.begin(active.len());
+        for (i, &c) in active.iter().enumerate() {
+            a.row(c).0.iter().filter(|&&k| index[k] != NONE).for_each(|&k| lu.connect(i, index[k]));
+        }
+        lu.analyse();
+        let frames = blocks_of::<D>(frames);
+        lu.factor::<D>(|i, row, place| {
+            let c = active[i];
+            let (columns, data) = a.row(c);
+            for (&k, block) in columns.iter().zip(blocks_of::<D>(data)).filter(|(k, _)| index[**k] != NONE) {
+                let j = index[k];
+                let out = &mut row[place[j]];
+                *out = *block;
+                if slips[i] {
+                    *out = product(&frames[2 * i], out);
+                }
+                if slips[j] {
+                    *out = product(out, &frames[2 * j + 1]);
+                }
+            }
+            let unit = sweeper.unit::<D>(c);
+            let out = &mut row[place[i]];
+            for p in 0..D {
+                out[p][p] += weight * unit + if slips[i] && p > 0 { sweeper.local[c].tau } else { 0.0 };
+                if slips[i] && frames[2 * i][p] == [0.0; D] {
+                    out[p][p] = unit;
+                }
+            }
+        })
+    }
+
+    /// `lambda = from + C y`; `from` has the contacts' forces one after another.
+    pub fn step<const D: usize>(&self, contacts: &[usize], from: &[f64], lambda: &mut [f64]) {
+        for (&c, from) in contacts.iter().zip(from.as_chunks::<D>().0) {
+            let own = &mut lambda.as_chunks_mut::<D>().0[c];
+            *own = *from;
+            let k = self.index[c];
+            if k != NONE {
+                let columns = &blocks_of::<D>(&self.frames)[2 * k + 1];
+                let y = &self.y.as_chunks::<D>().0[k];
+                for i in 0..D {
+                    own[i] += (0..D).map(|j| columns[i][j] * y[j]).sum::<f64>();
+                }
+            }
+        }
+    }
+}
+
+fn identity<const D: usize>() -> [[f64; D]; D] {
+    std::array::from_fn(|i| std::array::from_fn(|j| f64::from(u8::from(i == j))))
+}
+
+/// `R`: rows n and across the slip; `C`: columns `(1, mu e)` and across. Without friction only the normal.
+fn slip_frame<const D: usize>(mu: f64, l: &[f64; D]) -> ([[f64; D]; D], [[f64; D]; D]) {
+    let mut r = [[0.0; D]; D];
+    r[0][0] = 1.0;
+    let mut columns = r;
+    let length = tangent(l, l).sqrt();
+    if length > 0.0 {
+        let e: [f64; D] = std::array::from_fn(|i| if i == 0 { 0.0 } else { l[i] / length });
+        (1..D).for_each(|i| columns[i][0] = mu * e[i]);
+        // Householder's reflection takes e to an axis; the images of the other axes are across
+        let mut v = e;
+        v[1] += if e[1] < 0.0 { -1.0 } else { 1.0 };
+        let vv = tangent(&v, &v);
+        for k in 2..D {
+            for i in 1..D {
+                let f = f64::from(u8::from(i == k)) - 2.0 * v[i] * v[k] / vv;
+                (r[k - 1][i], columns[i][k - 1]) = (f, f);
+            }
+        }
+    }
+    (r, columns)
+}
+
+fn product<const D: usize>(a: &[[f64; D]; D], b: &[[f64; D]; D]) -> [[f64; D]; D] {
+    std::array::from_fn(|i| std::array::from_fn(|j| (0..D).map(|k| a[i][k] * b[k][j]).sum()))
+}

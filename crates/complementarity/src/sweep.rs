@@ -1,0 +1,213 @@
+//! Gauss-Seidel's sweep, the common step of the cone solvers: each contact in turn takes the exact force for what the others do.
+//!
+//! Sweeps and residuals here are of the problem with a proximal term: `s = A lambda + b + alpha D (lambda - centre)`, `D` the mean
+//! diagonal of each contact's own block; `alpha = 0` is the problem as posed.
+
+use crate::one_contact::{self, Local, State, tangent};
+use crate::operator::{BlockMatrix, Factored, Operator};
+use crate::problem::ConeProblem;
+
+/// Share by which a friction force may miss its limit and still be taken to slip.
+const ON_CONE: f64 = 1e-9;
+
+/// What sweeps need beside the problem. Dense operators are made block sparse before they come here.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sweeper {
+    /// Diagonal blocks, row by row.
+    diagonal: Vec<f64>,
+    /// Contact by contact.
+    pub local: Vec<Local>,
+    /// Speeds `v = Y lambda` (factored operators).
+    v: Vec<f64>,
+    /// `s` of the contacts last asked for.
+    pub speed: Vec<f64>,
+    /// Proximal weight.
+    pub alpha: f64,
+    /// Proximal centre.
+    pub centre: Vec<f64>,
+}
+
+impl Sweeper {
+    /// Reads the diagonal and the speeds of `lambda`; contacts get the states that `lambda` suggests.
+    pub fn prepare<const D: usize>(&mut self, problem: ConeProblem<'_>, lambda: &[f64]) {
+        let n = problem.mu.len();
+        self.diagonal.resize(D * D * n, 0.0);
+        for c in 0..n {
+            problem.a.diagonal(D, c, &mut self.diagonal[D * D * c..][..D * D]);
+        }
+        self.local.clear();
+        self.local.resize(n, Local::default());
+        self.speed.resize(D * n, 0.0);
+        self.alpha = 0.0;
+        self.set_speeds(problem, lambda);
+    }
+
+    /// Gives `contacts` the states that their forces and speeds suggest.
+    pub fn guess_states<const D: usize>(&mut self, problem: ConeProblem<'_>, contacts: &[usize], lambda: &[f64]) {
+        for &c in contacts {
+            let (l, s) = (&lambda.as_chunks::<D>().0[c], &self.speed.as_chunks::<D>().0[c]);
+            let (force, slip) = (tangent(l, l).sqrt(), tangent(s, s).sqrt());
+            let limit = problem.mu[c] * l[0];
+            self.local[c] = if l[0] <= 0.0 {
+                Local::default()
+            } else if force < (1.0 - ON_CONE) * limit {
+                Local { state: State::Stick, tau: 0.0 }
+            } else {
+                Local { state: State::Slip, tau: if force > 0.0 { slip / force } else { 0.0 } }
+            };
+        }
+    }
+
+    /// To be called when `lambda` was changed by others.
+    pub fn set_speeds(&mut self, problem: ConeProblem<'_>, lambda: &[f64]) {
+        if let Operator::Factored(a) = problem.a {
+            let d = problem.rows;
+            self.v.clear();
+            self.v.resize(a.speeds(), 0.0);
+            for c in 0..problem.mu.len() {
+                a.push(c, &lambda[d * c..][..d], &mut self.v);
+            }
+        }
+    }
+
+    /// The unit in which `alpha` is given: the mean diagonal of a contact's block.
+    pub fn unit<const D: usize>(&self, contact: usize) -> f64 {
+        let block = &blocks_of::<D>(&self.diagonal)[contact];
+        (0..D).map(|i| block[i][i]).sum::<f64>() / D as f64
+    }
+
+    /// Speed of a contact without the proximal term.
+    #[inline]
+    fn speed_of<const D: usize>(&self, problem: ConeProblem<'_>, c: usize, lambda: &[f64]) -> [f64; D] {
+        let s = problem.b.as_chunks::<D>().0[c];
+        match problem.a {
+            Operator::Blocks(a) => row_times(a, c, lambda, s),
+            Operator::Factored(a) => self.through_bodies(a, c, lambda, s),
+            Operator::Dense(a) => std::array::from_fn(|i| s[i] + crate::matrix::dot(a.row(D * c + i), lambda)),
+        }
+    }
+
+    #[inline]
+    fn through_bodies<const D: usize>(&self, a: &Factored, c: usize, lambda: &[f64], mut s: [f64; D]) -> [f64; D] {
+        a.pull(c, &self.v, &mut s);
+        a.yield_to(c, lambda, &mut s);
+        s
+    }
+
+    /// One sweep over `contacts` (all of one or more islands). Returns the sum of squares of the changes, each in whichever unit, force or
+    /// speed, makes it smaller: about the square of the residual before.
+    pub fn sweep<const D: usize>(
+        &mut self,
+        problem: ConeProblem<'_>,
+        contacts: &[usize],
+        lambda: &mut [f64],
+    ) -> f64 {
+        let mut total = 0.0;
+        for &c in contacts {
+            let mut s = self.speed_of::<D>(problem, c, lambda);
+            let own = lambda.as_chunks::<D>().0[c];
+            let local = &mut self.local[c];
+            // without force and lifting off: nothing to do
+            if s[0] >= 0.0 && own[0] == 0.0 && self.alpha == 0.0 {
+                *local = Local::default();
+                continue;
+            }
+            let mut block = blocks_of::<D>(&self.diagonal)[c];
+            if self.alpha > 0.0 {
+                let weight = self.alpha * self.unit::<D>(c);
+                let centre = &self.centre.as_chunks::<D>().0[c];
+                for i in 0..D {
+                    s[i] += weight * (own[i] - centre[i]);
+                    block[i][i] += weight;
+                }
+            }
+            // q = s - A l
+            for i in 0..D {
+                for j in 0..D {
+                    s[i] -= block[i][j] * own[j];
+                }
+            }
+            let force = one_contact::solve(&block, &s, problem.mu[c], &mut self.local[c]);
+            let change: [f64; D] = std::array::from_fn(|i| force[i] - own[i]);
+            let square: f64 = change.iter().map(|x| x * x).sum();
+            lambda.as_chunks_mut::<D>().0[c] = force;
+            if square > 0.0 && let Operator::Factored(a) = problem.a {
+                a.push(c, &change, &mut self.v);
+            }
+            total += square * (block[0][0] * block[0][0]).min(1.0);
+        }
+        total
+    }
+
+    /// Sum of squares of the natural map over `contacts`; their speeds are kept.
+    pub fn residual<const D: usize>(
+        &mut self,
+        problem: ConeProblem<'_>,
+        contacts: &[usize],
+        lambda: &[f64],
+    ) -> f64 {
+        let mut total = 0.0;
+        for &c in contacts {
+            let mut s = self.speed_of::<D>(problem, c, lambda);
+            let l = &lambda.as_chunks::<D>().0[c];
+            if self.alpha > 0.0 {
+                let weight = self.alpha * self.unit::<D>(c);
+                let centre = &self.centre.as_chunks::<D>().0[c];
+                (0..D).for_each(|i| s[i] += weight * (l[i] - centre[i]));
+            }
+            self.speed.as_chunks_mut::<D>().0[c] = s;
+            total += natural(problem.mu[c], l, &s);
+        }
+        total
+    }
+
+    /// [`Self::residual`] of the problem as posed.
+    pub fn true_residual<const D: usize>(
+        &mut self,
+        problem: ConeProblem<'_>,
+        contacts: &[usize],
+        lambda: &[f64],
+    ) -> f64 {
+        let alpha = std::mem::take(&mut self.alpha);
+        let total = self.residual::<D>(problem, contacts, lambda);
+        self.alpha = alpha;
+        total
+    }
+}
+
+/// `s + (A lambda)_c`.
+#[inline]
+fn row_times<const D: usize>(a: &BlockMatrix, c: usize, lambda: &[f64], mut s: [f64; D]) -> [f64; D] {
+    let lambda = lambda.as_chunks::<D>().0;
+    let (columns, data) = a.row(c);
+    for (&k, block) in columns.iter().zip(blocks_of::<D>(data)) {
+        let from = &lambda[k];
+        for i in 0..D {
+            for j in 0..D {
+                s[i] += block[i][j] * from[j];
+            }
+        }
+    }
+    s
+}
+
+/// Entries as blocks.
+pub(crate) fn blocks_of<const D: usize>(data: &[f64]) -> &[[[f64; D]; D]] {
+    data.as_chunks::<D>().0.as_chunks::<D>().0
+}
+
+/// Square of a contact's natural map `l - P_K(l - s~)`, `s~ = s + (mu |s_t|, 0)`.
+#[inline]
+fn natural<const D: usize>(mu: f64, l: &[f64; D], s: &[f64; D]) -> f64 {
+    let slip = tangent(s, s).sqrt();
+    let z: [f64; D] = std::array::from_fn(|i| if i == 0 { l[0] - s[0] - mu * slip } else { l[i] - s[i] });
+    let length = tangent(&z, &z).sqrt();
+    let mut p = z;
+    if length > mu * z[0] {
+        let along = ((z[0] + mu * length) / (1.0 + mu * mu)).max(0.0);
+        let shrink = if length > 0.0 { mu * along / length } else { 0.0 };
+        p[0] = along;
+        (1..D).for_each(|i| p[i] *= shrink);
+    }
+    (0..D).map(|i| (l[i] - p[i]) * (l[i] - p[i])).sum()
+}
