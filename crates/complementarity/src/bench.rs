@@ -63,7 +63,9 @@ impl Formed {
     pub fn blocks<'a>(&'a mut self, problem: ConeProblem<'a>) -> ConeProblem<'a> {
         match (problem.a, &mut self.operator) {
             (Operator::Dense(a), Operator::Blocks(blocks)) => blocks.assign_dense(a, problem.rows),
-            (Operator::Factored(a), Operator::Blocks(blocks)) => blocks.assign_factored(a, &mut self.neighbours),
+            (Operator::Factored(a), Operator::Blocks(blocks)) => {
+                blocks.assign_factored(a, &mut self.neighbours)
+            }
             _ => return problem,
         }
         ConeProblem { a: &self.operator, ..problem }

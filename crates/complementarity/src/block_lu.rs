@@ -132,7 +132,9 @@ impl BlockLu {
     /// Eliminates a node of least degree, `left` being left: its neighbours become neighbours of each other.
     fn eliminate_least(&mut self, left: usize) {
         let (n, words) = (self.nodes, self.words);
-        let Some(p) = (0..n).filter(|&i| self.place[i] == NONE).min_by_key(|&i| self.degree[i]) else { return };
+        let Some(p) = (0..n).filter(|&i| self.place[i] == NONE).min_by_key(|&i| self.degree[i]) else {
+            return;
+        };
         self.place[p] = self.order.len();
         self.order.push(p);
         let clique = self.degree[p] + 1 == left;
@@ -169,7 +171,10 @@ impl BlockLu {
 
     /// Factors the matrix whose row of a node is written by `write(node, row, place)`: block `(node, j)` goes to `row[place[j]]`, and only blocks
     /// of the pattern may be touched. False if a diagonal block turns out singular.
-    pub fn factor<const D: usize>(&mut self, mut write: impl FnMut(usize, &mut [[[f64; D]; D]], &[usize])) -> bool {
+    pub fn factor<const D: usize>(
+        &mut self,
+        mut write: impl FnMut(usize, &mut [[[f64; D]; D]], &[usize]),
+    ) -> bool {
         let (n, area) = (self.nodes, D * D);
         self.row.resize(area * n, 0.0);
         self.u.data.resize(area * self.u.columns.len(), 0.0);
@@ -179,7 +184,8 @@ impl BlockLu {
         let (u, l) = (blocks_mut::<D>(&mut self.u.data), blocks_mut::<D>(&mut self.l.data));
         let inverse = blocks_mut::<D>(&mut self.inverse);
         for i in 0..n {
-            let (left, right) = (self.l.starts[i]..self.l.starts[i + 1], self.u.starts[i]..self.u.starts[i + 1]);
+            let (left, right) =
+                (self.l.starts[i]..self.l.starts[i + 1], self.u.starts[i]..self.u.starts[i + 1]);
             self.l.columns[left.clone()].iter().for_each(|&k| row[k] = [[0.0; D]; D]);
             self.u.columns[right.clone()].iter().for_each(|&k| row[k] = [[0.0; D]; D]);
             row[i] = [[0.0; D]; D];
@@ -208,7 +214,8 @@ impl BlockLu {
         let n = self.nodes;
         self.x.resize(D * n, 0.0);
         let y = &mut self.x.as_chunks_mut::<D>().0[..n];
-        let (u, l, inverse) = (blocks::<D>(&self.u.data), blocks::<D>(&self.l.data), blocks::<D>(&self.inverse));
+        let (u, l, inverse) =
+            (blocks::<D>(&self.u.data), blocks::<D>(&self.l.data), blocks::<D>(&self.inverse));
         for i in 0..n {
             let mut own = x[self.order[i]];
             for at in self.l.row(i) {

@@ -20,7 +20,8 @@ impl Islands {
             Operator::Dense(a) => {
                 for c in 0..n {
                     for k in 0..n {
-                        let zero = (0..rows).all(|i| a.row(rows * c + i)[rows * k..][..rows].iter().all(|&x| x == 0.0));
+                        let zero = (0..rows)
+                            .all(|i| a.row(rows * c + i)[rows * k..][..rows].iter().all(|&x| x == 0.0));
                         if !zero {
                             self.join(c, k);
                         }

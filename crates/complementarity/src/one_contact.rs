@@ -81,7 +81,13 @@ pub(crate) fn solve<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], mu: f64, lo
         } else if !low_met {
             0.0
         } else if high < f64::INFINITY {
-            if low == 0.0 { 1e-3 * high } else if high > 4.0 * low { (low * high).sqrt() } else { 0.5 * (low + high) }
+            if low == 0.0 {
+                1e-3 * high
+            } else if high > 4.0 * low {
+                (low * high).sqrt()
+            } else {
+                0.5 * (low + high)
+            }
         } else {
             let size = (1..D).map(|i| a[i][i].abs()).sum::<f64>();
             if tau > 0.0 { 8.0 * tau } else { size.max(f64::MIN_POSITIVE) }

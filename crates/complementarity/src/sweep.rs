@@ -43,7 +43,12 @@ impl Sweeper {
     }
 
     /// Gives `contacts` the states that their forces and speeds suggest.
-    pub fn guess_states<const D: usize>(&mut self, problem: ConeProblem<'_>, contacts: &[usize], lambda: &[f64]) {
+    pub fn guess_states<const D: usize>(
+        &mut self,
+        problem: ConeProblem<'_>,
+        contacts: &[usize],
+        lambda: &[f64],
+    ) {
         for &c in contacts {
             let (l, s) = (&lambda.as_chunks::<D>().0[c], &self.speed.as_chunks::<D>().0[c]);
             let (force, slip) = (tangent(l, l).sqrt(), tangent(s, s).sqrt());
@@ -83,12 +88,20 @@ impl Sweeper {
         match problem.a {
             Operator::Blocks(a) => row_times(a, c, lambda, s),
             Operator::Factored(a) => self.through_bodies(a, c, lambda, s),
-            Operator::Dense(a) => std::array::from_fn(|i| s[i] + crate::matrix::dot(a.row(D * c + i), lambda)),
+            Operator::Dense(a) => {
+                std::array::from_fn(|i| s[i] + crate::matrix::dot(a.row(D * c + i), lambda))
+            }
         }
     }
 
     #[inline]
-    fn through_bodies<const D: usize>(&self, a: &Factored, c: usize, lambda: &[f64], mut s: [f64; D]) -> [f64; D] {
+    fn through_bodies<const D: usize>(
+        &self,
+        a: &Factored,
+        c: usize,
+        lambda: &[f64],
+        mut s: [f64; D],
+    ) -> [f64; D] {
         a.pull(c, &self.v, &mut s);
         a.yield_to(c, lambda, &mut s);
         s
@@ -131,7 +144,9 @@ impl Sweeper {
             let change: [f64; D] = std::array::from_fn(|i| force[i] - own[i]);
             let square: f64 = change.iter().map(|x| x * x).sum();
             lambda.as_chunks_mut::<D>().0[c] = force;
-            if square > 0.0 && let Operator::Factored(a) = problem.a {
+            if square > 0.0
+                && let Operator::Factored(a) = problem.a
+            {
                 a.push(c, &change, &mut self.v);
             }
             total += square * (block[0][0] * block[0][0]).min(1.0);

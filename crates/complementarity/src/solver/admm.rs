@@ -19,13 +19,14 @@
 //! `least_ratio l`, so that rank-deficient problems start alike; `rho` changes by a fixed factor. The method is slow at the end where
 //! forces are undetermined or elements at the verge of slipping.
 
-use super::scaled::{Scaled, fits, tangential};
+use super::scaled::{Scaled, tangential};
 use super::system::System;
 use super::{End, Outcome};
+use crate::bench::Bench;
 use crate::cone::project_in_place;
 use crate::matrix::{dot, norm};
 use crate::problem::ConeProblem;
-use crate::residual::{self, ConeScratch, Residual};
+use crate::residual::{self, ConeScratch};
 
 /// Name in reports.
 pub const NAME: &str = "admm";
@@ -84,38 +85,39 @@ pub struct Admm {
     identity: Vec<f64>,
     shift: Vec<f64>,
     forces: Vec<f64>,
+    bench: Bench,
     judge: ConeScratch,
 }
 
 impl Admm {
     /// Solves from the warm start `lambda`, which takes the answer, or the best try.
     pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
-        if !fits(problem, lambda) || !problem.a.is_finite() {
-            return Outcome::invalid(NAME);
-        }
         let tolerance = self.settings.tolerance;
-        let outcome = |end: End, iterations: usize, residual: Residual| {
-            let end = if residual.relative <= tolerance { End::Solved } else { end };
-            Outcome { solver: NAME, end, iterations, residual }
-        };
-        let mut best = residual::cone(problem, lambda, &mut self.judge);
-        if best.relative <= tolerance {
-            return outcome(End::Solved, 0, best);
+        if let Some(outcome) = self.bench.begin(problem, lambda, tolerance, NAME) {
+            return outcome;
         }
         if !self.scaled.fill(problem) {
             lambda.fill(0.0);
-            return outcome(End::Stalled, 0, residual::cone(problem, lambda, &mut self.judge));
+            return self.bench.judge(problem, lambda, tolerance, NAME, 0, End::Stalled);
         }
+        self.system.prepare(&self.scaled);
         self.forces.resize(lambda.len(), 0.0);
         self.start(lambda);
+        let (end, iterations) = self.run(problem, lambda);
+        self.bench.judge(problem, lambda, tolerance, NAME, iterations, end)
+    }
+
+    /// Iterates; `lambda` takes the best `z`.
+    fn run(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> (End, usize) {
+        let mut best = residual::cone(problem, lambda, &mut self.judge);
         if self.factor().is_none() {
-            return outcome(End::Stalled, 0, best);
+            return (End::Stalled, 0);
         }
         let mut changed = 0;
         for iteration in 1..=self.settings.max_iterations {
             let (primal, dual) = self.iterate();
             if !(primal + dual).is_finite() {
-                return outcome(End::Stalled, iteration, best);
+                return (End::Stalled, iteration);
             }
             if iteration % self.settings.check_every == 0 {
                 self.scaled.forces(&self.z, &mut self.forces);
@@ -124,8 +126,8 @@ impl Admm {
                     best = found;
                     lambda.copy_from_slice(&self.forces);
                 }
-                if best.relative <= tolerance {
-                    return outcome(End::Solved, iteration, best);
+                if best.relative <= self.settings.tolerance {
+                    return (End::Solved, iteration);
                 }
             }
             if iteration - changed >= self.settings.patience {
@@ -138,11 +140,11 @@ impl Admm {
                 changed = iteration;
                 self.rho *= factor;
                 if self.factor().is_none() {
-                    return outcome(End::Stalled, iteration, best);
+                    return (End::Stalled, iteration);
                 }
             }
         }
-        outcome(End::Limit, self.settings.max_iterations, best)
+        (End::Limit, self.settings.max_iterations)
     }
 
     /// `z` from the forces given, `g` from their speeds, `rho` from the spectrum.
@@ -206,7 +208,7 @@ impl Admm {
         for (x, g) in x.chunks_exact_mut(scaled.rows).zip(g.chunks_exact(scaled.rows)) {
             x[0] -= tangential(g);
         }
-        system.solve(x);
+        system.solve(scaled.rows, x);
         last.clone_from(z);
         for ((z, x), g) in z.iter_mut().zip(x.iter()).zip(g.iter()) {
             *z = x - g / rho;

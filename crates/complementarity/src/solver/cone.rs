@@ -96,7 +96,8 @@ impl ConeSolver {
             let contacts = islands.island(k);
             let task = Task { problem, contacts, target: share * contacts.len() as f64 };
             let size = contacts.len() as f64 / settings.medium as f64;
-            let patience = if contacts.len() > settings.large { 1e9 } else { settings.patience * size.max(1.0) };
+            let patience =
+                if contacts.len() > settings.large { 1e9 } else { settings.patience * size.max(1.0) };
             let done = relax::<D>(sweeper, task, lambda, settings.max_sweeps, patience);
             work.sweeps = work.sweeps.max(done.iterations);
             if done.residual <= task.target {

@@ -16,12 +16,13 @@
 //!   scaling, the angle between `x_t` and `y_t` of a sliding contact converges only as the root of the gap, and 1e-8 is out of reach;
 //! - the step may go nearer to the boundary as the gap closes, which makes the end quadratic.
 //!
-//! The warm start is judged, and kept if it is a solution; else the method starts from its own centre. One dense LU a step:
-//! meant for up to about a thousand rows. `A` may be singular, and need not be symmetric.
+//! The warm start is judged, and kept if it is a solution; else the method starts from its own centre. One factorisation a
+//! step. `A` may be singular, and need not be symmetric.
 
-use super::scaled::{Scaled, fits, tangential};
+use super::scaled::{Scaled, tangential};
 use super::system::System;
 use super::{End, Outcome};
+use crate::bench::Bench;
 use crate::cone::project_in_place;
 use crate::matrix::dot;
 use crate::problem::ConeProblem;
@@ -79,6 +80,7 @@ pub struct ConeInteriorPoint {
     corrector: Direction,
     target: Vec<f64>,
     forces: Vec<f64>,
+    bench: Bench,
     judge: ConeScratch,
 }
 
@@ -116,22 +118,16 @@ struct Newton {
 impl ConeInteriorPoint {
     /// Solves; `lambda` takes the answer, or the best try. A warm start that is a solution is kept.
     pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
-        if !fits(problem, lambda) || !problem.a.is_finite() {
-            return Outcome::invalid(NAME);
-        }
         let tolerance = self.settings.tolerance;
-        let mut best = residual::cone(problem, lambda, &mut self.judge);
-        let outcome = |end: End, iterations: usize, residual: Residual| {
-            let end = if residual.relative <= tolerance { End::Solved } else { end };
-            Outcome { solver: NAME, end, iterations, residual }
-        };
-        if best.relative <= tolerance {
-            return outcome(End::Solved, 0, best);
+        if let Some(outcome) = self.bench.begin(problem, lambda, tolerance, NAME) {
+            return outcome;
         }
         if !self.scaled.fill(problem) {
             lambda.fill(0.0);
-            return outcome(End::Stalled, 0, residual::cone(problem, lambda, &mut self.judge));
+            return self.bench.judge(problem, lambda, tolerance, NAME, 0, End::Stalled);
         }
+        self.newton.system.prepare(&self.scaled);
+        let mut best = residual::cone(problem, lambda, &mut self.judge);
         self.forces.resize(lambda.len(), 0.0);
         let mut iterations = 0;
         for size in self.settings.starts {
@@ -140,7 +136,7 @@ impl ConeInteriorPoint {
                 break;
             }
         }
-        outcome(End::Stalled, iterations, best)
+        self.bench.judge(problem, lambda, tolerance, NAME, iterations, End::Stalled)
     }
 
     /// Steps from the point at hand until there is a solution (true), or no further progress.
@@ -353,17 +349,17 @@ impl Newton {
 
     /// The direction of a target for `x o y`, refined once; `None` if it is not finite.
     fn solve(&mut self, scaled: &Scaled, point: &Point, target: &[f64], out: &mut Direction) -> Option<()> {
-        let Self { system, force, right, .. } = self;
+        let Self { system, force, speed, right } = self;
         let (n, d) = (scaled.n, scaled.rows);
         right.clear();
         for c in 0..n / d {
             let f = &point.f[d * c..][..d];
             right.extend((0..d).map(|i| target[d * c + i] - dot(&force[d * (d * c + i)..][..d], f)));
         }
-        system.solve_refined(right, &mut out.x);
+        system.solve_refined(scaled, force, speed, right, &mut out.x)?;
         scaled.times(&out.x, &mut out.u);
         out.u.iter_mut().zip(&point.f).for_each(|(u, f)| *u += f);
-        out.x.iter().chain(&out.u).all(|x| x.is_finite()).then_some(())
+        out.u.iter().all(|u| u.is_finite()).then_some(())
     }
 }
 

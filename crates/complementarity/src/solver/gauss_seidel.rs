@@ -61,7 +61,8 @@ impl GaussSeidel {
         for k in 0..islands.count() {
             let contacts = islands.island(k);
             let task = Task { problem, contacts, target: allowed * contacts.len() as f64 };
-            most = most.max(relax::<D>(sweeper, task, lambda, self.settings.max_sweeps, f64::INFINITY).iterations);
+            most = most
+                .max(relax::<D>(sweeper, task, lambda, self.settings.max_sweeps, f64::INFINITY).iterations);
         }
         most
     }
@@ -99,7 +100,10 @@ pub(crate) fn relax<const D: usize>(
         }
         let rate = size / last;
         last = size;
-        if iterations > TRUSTED && !(rate < 1.0 && (target / size).ln() / rate.ln() <= patience) && patience.is_finite() {
+        if iterations > TRUSTED
+            && !(rate < 1.0 && (target / size).ln() / rate.ln() <= patience)
+            && patience.is_finite()
+        {
             break;
         }
     }

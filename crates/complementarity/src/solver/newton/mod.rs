@@ -250,7 +250,8 @@ impl Steps {
         sweeper.alpha = 0.0;
         let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
         sweeper.centre.resize(lambda.len(), 0.0);
-        let inner = Settings { weight: 1e-8, weights: (1e-10, 1e-2), max_steps: 40, patience: 3, ..settings.clone() };
+        let inner =
+            Settings { weight: 1e-8, weights: (1e-10, 1e-2), max_steps: 40, patience: 3, ..settings.clone() };
         let mut alpha = settings.alpha;
         let mut iterations = 0;
         for _ in 0..settings.max_centres {
@@ -258,7 +259,9 @@ impl Steps {
                 break;
             }
             keep::<D>(&mut self.before, contacts, lambda);
-            contacts.iter().for_each(|&c| sweeper.centre[D * c..][..D].copy_from_slice(&lambda[D * c..][..D]));
+            contacts
+                .iter()
+                .for_each(|&c| sweeper.centre[D * c..][..D].copy_from_slice(&lambda[D * c..][..D]));
             sweeper.alpha = alpha;
             sweeper.sweep::<D>(problem, contacts, lambda);
             let goal = (0.25 * target).max(1e-4 * residual);
