@@ -4,6 +4,7 @@ use crate::MOST_ROWS;
 use crate::error::{At, Fault};
 use crate::sparse::Sparse;
 use crate::tree_guard;
+use complementarity::operator::Operator;
 use complementarity::problem::{Friction, FrictionProblem};
 use hdf5_pure::{DType, Dataset, Error, File, FormatError, Group, Layout};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -98,8 +99,8 @@ impl Raw {
         if let Some(k) = self.mu.iter().position(|x| !(x.is_finite() && *x >= 0.0)) {
             return Err(Fault::entry("vectors/mu", At::Vector(k), self.mu[k], "a finite number >= 0"));
         }
-        let w = Sparse { order, nz: self.nz, p: self.p, i: self.i, x: self.x }.to_dense()?;
-        Ok(FrictionProblem::new(w, self.q, self.mu, dim, Friction::Cone)?)
+        let w = Sparse { order, nz: self.nz, p: self.p, i: self.i, x: self.x }.to_blocks(dim)?;
+        Ok(FrictionProblem::new(Operator::Blocks(w), self.q, self.mu, dim, Friction::Cone)?)
     }
 }
 

@@ -1,11 +1,11 @@
-//! FCLIB's sparse matrices -> dense.
+//! FCLIB's sparse matrices -> block sparse.
 //!
 //! `nz >= 0`: triplets, `i` the row and `p` the column (FCLIB's header file says the opposite; its files
 //! do not). `nz = -1`: compressed columns, `p` the column pointers and `i` the rows. `nz = -2`: compressed
 //! rows, `p` the row pointers and `i` the columns. Entries named twice add up.
 
 use crate::error::{At, Fault};
-use complementarity::matrix::Matrix;
+use complementarity::operator::BlockMatrix;
 
 /// As it stands in the file; square, of `order` rows.
 pub(crate) struct Sparse {
@@ -17,20 +17,29 @@ pub(crate) struct Sparse {
 }
 
 impl Sparse {
-    pub fn to_dense(&self) -> Result<Matrix, Fault> {
-        let mut dense = Matrix::zeros(self.order, self.order);
+    /// In blocks of `rows`, which divides the order; blocks of zeros are left out.
+    pub fn to_blocks(&self, rows: usize) -> Result<BlockMatrix, Fault> {
+        let mut entries = Vec::with_capacity(self.x.len());
+        let mut keep = |row, column, x| {
+            if x != 0.0 {
+                entries.push((row, column, x));
+            }
+        };
         match self.nz {
-            -2 => self.compressed("column", |line, other, x| dense[(line, other)] += x)?,
-            -1 => self.compressed("row", |line, other, x| dense[(other, line)] += x)?,
-            _ => self.triplets(|row, column, x| dense[(row, column)] += x)?,
+            -2 => self.compressed("column", &mut keep)?,
+            -1 => self.compressed("row", |line, other, x| keep(other, line, x))?,
+            _ => self.triplets(&mut keep)?,
         }
-        match dense.data().iter().position(|x| !x.is_finite()) {
-            None => Ok(dense),
-            Some(k) => {
-                let at = At::Matrix(k / self.order, k % self.order);
-                Err(Fault::entry("W", at, dense.data()[k], "a finite sum of its entries"))
+        let blocks = BlockMatrix::from_entries(rows, self.order / rows, &entries);
+        for c in 0..blocks.contacts() {
+            let (columns, data) = blocks.row(c);
+            if let Some(k) = data.iter().position(|x| !x.is_finite()) {
+                let within = k % (rows * rows);
+                let at = At::Matrix(rows * c + within / rows, rows * columns[k / (rows * rows)] + within % rows);
+                return Err(Fault::entry("W", at, data[k], "a finite sum of its entries"));
             }
         }
+        Ok(blocks)
     }
 
     fn triplets(&self, mut add: impl FnMut(usize, usize, f64)) -> Result<(), Fault> {

@@ -65,8 +65,8 @@ pub struct Solve {
     #[arg(long, value_name = "X", default_value = "1e-8", value_parser = positive, allow_negative_numbers = true)]
     pub tol: f64,
 
-    /// Friction set of an FCLIB problem: pyramid (the default), or polygon:K with K corners inscribed in
-    /// the disc (even, 4 to 64).
+    /// Friction set of an FCLIB problem: cone (the default), pyramid (the default with --all and the solvers of LCPs), or polygon:K with K
+    /// corners inscribed in the disc (even, 4 to 64).
     #[arg(long, value_name = "SET", value_parser = friction)]
     pub friction: Option<FrictionSet>,
 
@@ -97,7 +97,7 @@ pub struct Check {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Solver {
-    /// Lemke's method; where it fails, the interior point if the problem is large, then decide
+    /// Picks and escalates. Cone: Gauss-Seidel, Newton, proximal Newton; else Lemke, the interior point if large, decide
     Auto,
     /// Lemke's method alone
     Lemke,
@@ -105,10 +105,17 @@ pub enum Solver {
     InteriorPoint,
     /// Branch and bound, to a solution or a proof that there is none
     Decide,
+    /// Block Gauss-Seidel alone (Coulomb's cone)
+    GaussSeidel,
+    /// Semismooth Newton alone (Coulomb's cone)
+    Newton,
+    /// Proximal point with semismooth Newton inside (Coulomb's cone)
+    ProximalNewton,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrictionSet {
+    Cone,
     Pyramid,
     Polygon(usize),
 }
@@ -116,9 +123,10 @@ pub enum FrictionSet {
 fn friction(text: &str) -> Result<FrictionSet, String> {
     let sides = || text.strip_prefix("polygon:")?.parse().ok();
     match sides() {
+        _ if text == "cone" => Ok(FrictionSet::Cone),
         _ if text == "pyramid" => Ok(FrictionSet::Pyramid),
         Some(sides) => Ok(FrictionSet::Polygon(sides)),
-        None => Err("expected pyramid, or polygon:K with K even, 4 to 64".to_owned()),
+        None => Err("expected cone, pyramid, or polygon:K with K even, 4 to 64".to_owned()),
     }
 }
 

@@ -43,7 +43,7 @@ struct States {
 pub fn run(arguments: &Solve) -> Result<ExitCode, InputError> {
     let settings = settings(arguments)?;
     let problem = problem_files::read(&arguments.file).map_err(|e| InputError(e.to_string()))?;
-    let problem = with_friction(problem, arguments)?;
+    let problem = with_friction(problem, arguments, settings.method)?;
 
     let mut display = Display::new(!arguments.json && !arguments.quiet);
     let mut solve = || {
@@ -82,6 +82,9 @@ fn settings(arguments: &Solve) -> Result<Settings, InputError> {
         Solver::Lemke => Method::Lemke,
         Solver::InteriorPoint => Method::InteriorPoint,
         Solver::Decide => Method::Decide,
+        Solver::GaussSeidel => Method::GaussSeidel,
+        Solver::Newton => Method::Newton,
+        Solver::ProximalNewton => Method::ProximalNewton,
     };
     if arguments.all && !matches!(method, Method::Auto | Method::Decide) {
         return Err(InputError(
@@ -93,22 +96,37 @@ fn settings(arguments: &Solve) -> Result<Settings, InputError> {
     Ok(Settings { method, tolerance: arguments.tol, all: arguments.all, max_nodes, ..default })
 }
 
-fn with_friction(problem: Problem, arguments: &Solve) -> Result<Problem, InputError> {
+fn with_friction(problem: Problem, arguments: &Solve, method: Method) -> Result<Problem, InputError> {
     let Problem::Friction(p) = problem else {
-        return match arguments.friction {
-            None => Ok(problem),
-            Some(_) => Err(InputError(format!(
-                "{}: --friction is for friction problems, this is {}",
-                arguments.file.display(),
-                if matches!(problem, Problem::Lcp(_)) { "an LCP" } else { "a mixed LCP" }
-            ))),
+        let kind = if matches!(problem, Problem::Lcp(_)) { "an LCP" } else { "a mixed LCP" };
+        let option = match arguments.friction {
+            Some(_) => "--friction is",
+            None if method.wants_cone() => "this --solver is",
+            None => return Ok(problem),
         };
+        let file = arguments.file.display();
+        return Err(InputError(format!("{file}: {option} for friction problems, this is {kind}")));
     };
+    // --all and the solvers of LCPs want a polygon
+    let polyhedral = arguments.all || !(method == Method::Auto || method.wants_cone());
     let friction = match arguments.friction {
-        None | Some(FrictionSet::Pyramid) => Friction::Pyramid,
+        None if polyhedral => Friction::Pyramid,
+        None | Some(FrictionSet::Cone) => Friction::Cone,
+        Some(FrictionSet::Pyramid) => Friction::Pyramid,
         Some(FrictionSet::Polygon(sides)) => Friction::Polygon { sides },
     };
-    p.with_friction(friction).map(Problem::Friction).map_err(|e| InputError(format!("--friction: {e}")))
+    let p = p.with_friction(friction).map_err(|e| InputError(format!("--friction: {e}")))?;
+    // in the plane all sets are one
+    let planar = p.rows_per_contact() == 2;
+    if !planar && method.wants_cone() && friction != Friction::Cone {
+        return Err(InputError("this --solver works on Coulomb's cone: --friction cone".to_owned()));
+    }
+    if !planar && polyhedral && friction == Friction::Cone {
+        return Err(InputError(
+            "--friction cone needs --solver auto, gauss-seidel, newton or proximal-newton, without --all".to_owned(),
+        ));
+    }
+    Ok(Problem::Friction(p))
 }
 
 /// Without an answer the judge's residual is infinite; a proof that there is none overrules all.

@@ -64,6 +64,11 @@ struct Work {
 }
 
 impl ConeSolver {
+    /// Empty memory.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, ..Self::default() }
+    }
+
     /// Solves from the warm start `lambda`, which takes the answer.
     pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;

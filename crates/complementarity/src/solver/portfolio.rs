@@ -1,13 +1,15 @@
 //! `auto`: picks a solver, escalates when it fails, and says who answered.
 
-use super::{decide, interior_point, lemke};
+use super::cone::{self, ConeSolver};
+use super::{End, Outcome, decide, gauss_seidel, interior_point, lemke, newton};
 use crate::basis::BasisSolver;
 use crate::factor::rank;
 use crate::matrix::{Matrix, norm};
-use crate::problem::{Converted, Friction, FrictionProblem, Lcp, MixedLcp, NotConvertible};
+use crate::problem::{ConeProblem, Converted, Friction, FrictionProblem, Lcp, MixedLcp, NotConvertible};
 use crate::report::{Certificate, Piece, Progress, Report, Status};
 use crate::residual::{self, Residual};
 use crate::scaling;
+use std::cell::Cell;
 
 /// Name in reports where no solver was fit to start.
 const NAME: &str = "auto";
@@ -21,9 +23,15 @@ const SAME_FORCES: f64 = 1e-7;
 /// Which algorithm to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// Lemke first; where it fails, the interior point if the problem is large, then decide.
+    /// Lemke first; where it fails, the interior point if the problem is large, then decide. Coulomb's cone: [`cone::ConeSolver`].
     #[default]
     Auto,
+    /// Block Gauss-Seidel alone (Coulomb's cone).
+    GaussSeidel,
+    /// Semismooth Newton alone (Coulomb's cone).
+    Newton,
+    /// Proximal point with Newton inside (Coulomb's cone).
+    ProximalNewton,
     /// Lemke's method alone.
     Lemke,
     /// The interior-point method alone.
@@ -60,6 +68,13 @@ impl Default for Settings {
     }
 }
 
+impl Method {
+    /// Whether it works on Coulomb's cone only.
+    pub fn wants_cone(self) -> bool {
+        matches!(self, Self::GaussSeidel | Self::Newton | Self::ProximalNewton)
+    }
+}
+
 impl Settings {
     fn lemke(&self, size: usize) -> lemke::Settings {
         let all = lemke::Settings { tolerance: self.tolerance, ..Default::default() };
@@ -88,6 +103,9 @@ pub fn solve_lcp(problem: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progr
         Method::Lemke => lemke::solve_watched(problem, &settings.lemke(problem.size()), watch),
         Method::InteriorPoint => interior_point::solve(problem, &settings.interior_point(), watch),
         Method::Decide => decide::solve(&problem.into(), &settings.decide(), watch),
+        Method::GaussSeidel | Method::Newton | Method::ProximalNewton => {
+            stopped("this solver works on Coulomb's cone, not on LCPs".to_owned())
+        }
         Method::Auto => {
             let first = lemke::solve_watched(problem, &settings.lemke(problem.size()), watch);
             if first.status == Status::Solved {
@@ -166,9 +184,88 @@ fn polish(problem: &MixedLcp, report: &mut Report) {
     }
 }
 
-/// Solves a friction problem under its pyramid (as slack LCP) or polygon; the solution holds the
-/// contact forces, pieces too (their supports still name the LCP's variables). Cones are not solved yet.
+/// Solves a friction problem; the solution holds the contact forces. Coulomb's cone goes to the cone solvers (unless an LCP method or all solutions
+/// are asked for), pyramids (as slack LCP) and polygons to the LCP solvers: pieces are then in forces too, but their supports still name the LCP's
+/// variables.
 pub fn solve_friction(
+    problem: &FrictionProblem,
+    settings: &Settings,
+    watch: &mut dyn FnMut(Progress),
+) -> Report {
+    let cone = match problem.as_cone() {
+        Some(cone) if settings.method.wants_cone() => Some(cone),
+        Some(cone) if settings.method == Method::Auto && problem.friction() == Friction::Cone => Some(cone),
+        None if settings.method.wants_cone() => {
+            return stopped("this solver works on Coulomb's cone, all contacts rolling".to_owned());
+        }
+        _ => None,
+    };
+    let Some(cone) = cone.filter(|_| !settings.all) else {
+        return solve_polyhedral(problem, settings, watch);
+    };
+    let report = solve_cone(cone, settings);
+    // in the plane the cone is a polygon, and Lemke's method may find what the others did not
+    let planar = problem.rows_per_contact() == 2 && settings.method == Method::Auto;
+    if report.status != Status::Solved && planar && problem.contacts() <= settings.large_from {
+        let second = solve_polyhedral(problem, settings, watch);
+        if second.status.is_decided() {
+            return second;
+        }
+    }
+    report
+}
+
+/// Solves Coulomb's cone.
+pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
+    let tolerance = settings.tolerance;
+    let mut solution = vec![0.0; problem.b.len()];
+    let outcome = match settings.method {
+        Method::GaussSeidel => {
+            let settings = gauss_seidel::Settings { tolerance, ..Default::default() };
+            gauss_seidel::GaussSeidel::new(settings).solve(problem, &mut solution)
+        }
+        Method::Newton | Method::ProximalNewton => {
+            let proximal = settings.method == Method::ProximalNewton;
+            let settings = newton::Settings { tolerance, proximal, ..Default::default() };
+            newton::Newton::new(settings).solve(problem, &mut solution)
+        }
+        _ => {
+            let mut solver = CONE.take();
+            solver.settings = cone::Settings { tolerance, ..Default::default() };
+            let outcome = solver.solve(problem, &mut solution);
+            if problem.mu.len() <= KEPT_CONTACTS {
+                CONE.set(solver);
+            }
+            outcome
+        }
+    };
+    let Outcome { solver, end, iterations, residual } = outcome;
+    let reason = match end {
+        End::Solved => return Report {
+            status: Status::Solved,
+            solver,
+            iterations,
+            residual,
+            solution,
+            certificate: Certificate::Residual,
+        },
+        End::Limit => format!("limit of iterations reached at relative residual {:.1e}", residual.relative),
+        End::Stalled => format!("nothing brought the relative residual below {:.1e}", residual.relative),
+        End::Invalid => "an entry is not finite, or the parts do not fit each other".to_owned(),
+    };
+    let certificate = Certificate::Stopped { reason };
+    Report { status: Status::Stalled, solver, iterations, residual, solution, certificate }
+}
+
+/// Problems of up to so many contacts leave their memory to the thread's next one.
+const KEPT_CONTACTS: usize = 1000;
+
+thread_local! {
+    static CONE: Cell<ConeSolver> = Cell::default();
+}
+
+/// Solves a friction problem as an LCP.
+fn solve_polyhedral(
     problem: &FrictionProblem,
     settings: &Settings,
     watch: &mut dyn FnMut(Progress),

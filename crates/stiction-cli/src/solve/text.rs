@@ -22,7 +22,8 @@ pub fn render(answer: &Answer) -> String {
             _ => String::new(),
         };
         lines.push(("residual", format!("{}{set}", residual(report.residual))));
-        if let Some(contacts) = &answer.contacts {
+        let is_cone = matches!(&answer.problem, Problem::Friction(p) if p.friction() == Friction::Cone);
+        if let Some(contacts) = answer.contacts.as_ref().filter(|_| !is_cone) {
             lines.push(("", cone(answer, contacts.cone)));
         }
     }
@@ -90,7 +91,8 @@ fn outcome_words(answer: &Answer) -> String {
     };
     let work = match report.solver {
         "lemke" => "pivot",
-        "interior-point" => "Newton step",
+        "interior-point" | "newton" | "proximal-newton" => "Newton step",
+        "gauss-seidel" => "sweep",
         "decide" => "node",
         _ => "iteration",
     };
@@ -174,6 +176,7 @@ fn entries(solution: &[f64]) -> String {
 
 fn advice(answer: &Answer) -> Option<String> {
     let Answer { report, settings, .. } = answer;
+    let on_cone = matches!(&answer.problem, Problem::Friction(p) if p.friction() == Friction::Cone);
     let searched = matches!(settings.method, Method::Auto | Method::Decide);
     match report.status {
         Status::Solved | Status::NoSolution | Status::Several => None,
@@ -182,6 +185,10 @@ fn advice(answer: &Answer) -> Option<String> {
             let limit = settings.max_nodes.saturating_mul(10).max(1_000_000);
             Some(format!("--solver decide{all} --limit {limit}"))
         }
+        Status::Stalled if on_cone && settings.method == Method::Auto => {
+            Some("a larger --tol, or --friction polygon:16".to_owned())
+        }
+        Status::Stalled if on_cone => Some("--solver auto, or a larger --tol".to_owned()),
         Status::Stalled if searched => Some("--solver interior-point, or a larger --tol".to_owned()),
         Status::Stalled => Some("--solver auto, or --solver decide --limit 1000000".to_owned()),
     }

@@ -62,10 +62,10 @@ impl Default for Settings {
             weight: 1e-4,
             weights: (1e-8, 1e-2),
             bold_steps: 3,
-            patience: 4,
+            patience: 8,
             alpha: 1e-2,
             alphas: (1e-10, 10.0),
-            max_centres: 100,
+            max_centres: 30,
         }
     }
 }
@@ -80,6 +80,11 @@ pub struct Newton {
 }
 
 impl Newton {
+    /// Empty memory.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, ..Self::default() }
+    }
+
     /// Solves from the warm start `lambda`, which takes the answer.
     pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
@@ -126,7 +131,7 @@ pub(crate) struct With<'a> {
     pub settings: &'a Settings,
 }
 
-/// A full step that succeeds multiplies the weight by this.
+/// A step that succeeds multiplies the weight by this; less of a leap after one that failed.
 const WEIGHT_DECREASE: f64 = 0.01;
 /// Taking up the best point again multiplies the weight by this.
 const WEIGHT_INCREASE: f64 = 10.0;
@@ -138,6 +143,8 @@ const STICK_DECREASE: f64 = 1e-3;
 const STICK_FROM: usize = 8;
 /// Most sweeps from the best point; they double from one time to the next.
 const MOST_SWEEPS: usize = 64;
+/// Most sweeps after a step; they double with every failure.
+const MOST_SMOOTHING: usize = 8;
 
 /// Newton steps and their memory.
 #[derive(Debug, Clone, Default)]
@@ -157,6 +164,7 @@ impl Steps {
         let mut best = residual;
         keep::<D>(&mut self.best, contacts, lambda);
         let mut weight = settings.weight;
+        let (mut smoothing, mut decrease) = (1, WEIGHT_DECREASE);
         let (mut bold, mut failures, mut sweeps) = (0, 0, 2);
         let mut stick_untried = sweeper.alpha == 0.0 && contacts.len() > STICK_FROM;
         let mut iterations = 0;
@@ -165,12 +173,13 @@ impl Steps {
             self.system.linearise::<D>(sweeper, problem.mu, contacts, lambda);
             keep::<D>(&mut self.from, contacts, lambda);
             if self.system.solve::<D>(sweeper, a, sweeper.alpha + weight) {
-                residual = self.step::<D>(sweeper, problem, contacts, lambda, 1);
+                residual = self.step::<D>(sweeper, problem, contacts, lambda, smoothing);
                 if residual <= DECREASE * best {
                     best = residual;
                     keep::<D>(&mut self.best, contacts, lambda);
                     (bold, failures, sweeps) = (0, 0, 2);
-                    weight = (weight * WEIGHT_DECREASE).max(settings.weights.0);
+                    weight = (weight * decrease).max(settings.weights.0);
+                    decrease = (decrease * decrease).max(WEIGHT_DECREASE);
                     continue;
                 }
                 bold += 1;
@@ -191,6 +200,8 @@ impl Steps {
             restore::<D>(&self.best, contacts, lambda);
             sweeper.set_speeds(problem, lambda);
             failures += 1;
+            smoothing = (2 * smoothing).min(MOST_SMOOTHING);
+            decrease = decrease.sqrt().min(0.5);
             (0..sweeps).for_each(|_| _ = sweeper.sweep::<D>(problem, contacts, lambda));
             sweeps = (2 * sweeps).min(MOST_SWEEPS);
             residual = sweeper.residual::<D>(problem, contacts, lambda);
@@ -250,8 +261,7 @@ impl Steps {
         sweeper.alpha = 0.0;
         let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
         sweeper.centre.resize(lambda.len(), 0.0);
-        let inner =
-            Settings { weight: 1e-8, weights: (1e-10, 1e-2), max_steps: 40, patience: 3, ..settings.clone() };
+        let inner = Settings { weight: 1e-8, weights: (1e-10, 1e-2), max_steps: 40, patience: 4, ..settings.clone() };
         let mut alpha = settings.alpha;
         let mut iterations = 0;
         for _ in 0..settings.max_centres {
@@ -259,9 +269,7 @@ impl Steps {
                 break;
             }
             keep::<D>(&mut self.before, contacts, lambda);
-            contacts
-                .iter()
-                .for_each(|&c| sweeper.centre[D * c..][..D].copy_from_slice(&lambda[D * c..][..D]));
+            contacts.iter().for_each(|&c| sweeper.centre[D * c..][..D].copy_from_slice(&lambda[D * c..][..D]));
             sweeper.alpha = alpha;
             sweeper.sweep::<D>(problem, contacts, lambda);
             let goal = (0.25 * target).max(1e-4 * residual);
