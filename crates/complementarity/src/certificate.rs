@@ -175,6 +175,10 @@ pub fn examine(problem: &FrictionProblem, lambda: Option<&[f64]>, settings: &Set
             };
         }
     }
+    if let Some(forces) = &mut forces {
+        forces.undetermined.sort_unstable();
+        forces.edge.sort_unstable();
+    }
     let reason = match (sliding, lambda) {
         (true, _) => {
             Some("contacts that slide already: the theorems' bounds are for rolling ones".to_owned())

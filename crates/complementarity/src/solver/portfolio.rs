@@ -1,11 +1,13 @@
 //! `auto`: picks a solver, escalates when it fails, and says who answered.
 
+use super::admm::Admm;
 use super::cone::{self, ConeSolver};
+use super::cone_interior_point::ConeInteriorPoint;
 use super::{End, Outcome, decide, gauss_seidel, interior_point, lemke, newton};
 use crate::basis::BasisSolver;
 use crate::factor::rank;
 use crate::matrix::{Matrix, norm};
-use crate::problem::{ConeProblem, Converted, Friction, FrictionProblem, Lcp, MixedLcp, NotConvertible};
+use crate::problem::{AsDisc, ConeProblem, Converted, Friction, FrictionProblem, Lcp, MixedLcp, NotConvertible};
 use crate::report::{Certificate, Piece, Progress, Report, Status};
 use crate::residual::{self, Residual};
 use crate::scaling;
@@ -32,6 +34,10 @@ pub enum Method {
     Newton,
     /// Proximal point with Newton inside (Coulomb's cone).
     ProximalNewton,
+    /// Interior point for cones alone (Coulomb's cone).
+    ConeInteriorPoint,
+    /// ADMM alone (Coulomb's cone).
+    Admm,
     /// Lemke's method alone.
     Lemke,
     /// The interior-point method alone.
@@ -71,7 +77,10 @@ impl Default for Settings {
 impl Method {
     /// Whether it works on Coulomb's cone only.
     pub fn wants_cone(self) -> bool {
-        matches!(self, Self::GaussSeidel | Self::Newton | Self::ProximalNewton)
+        matches!(
+            self,
+            Self::GaussSeidel | Self::Newton | Self::ProximalNewton | Self::ConeInteriorPoint | Self::Admm
+        )
     }
 }
 
@@ -103,10 +112,10 @@ pub fn solve_lcp(problem: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progr
         Method::Lemke => lemke::solve_watched(problem, &settings.lemke(problem.size()), watch),
         Method::InteriorPoint => interior_point::solve(problem, &settings.interior_point(), watch),
         Method::Decide => decide::solve(&problem.into(), &settings.decide(), watch),
-        Method::GaussSeidel | Method::Newton | Method::ProximalNewton => {
+        method if method.wants_cone() => {
             stopped("this solver works on Coulomb's cone, not on LCPs".to_owned())
         }
-        Method::Auto => {
+        _ => {
             let first = lemke::solve_watched(problem, &settings.lemke(problem.size()), watch);
             if first.status == Status::Solved {
                 return first;
@@ -192,6 +201,9 @@ pub fn solve_friction(
     settings: &Settings,
     watch: &mut dyn FnMut(Progress),
 ) -> Report {
+    if let Some(disc) = problem.as_disc() {
+        return solve_as_disc(problem, &disc, settings, watch);
+    }
     let cone = match problem.as_cone() {
         Some(cone) if settings.method.wants_cone() => Some(cone),
         Some(cone) if settings.method == Method::Auto && problem.friction() == Friction::Cone => Some(cone),
@@ -215,6 +227,26 @@ pub fn solve_friction(
     report
 }
 
+/// Ellipsoids are scaled to discs, and the forces judged as posed.
+fn solve_as_disc(
+    problem: &FrictionProblem,
+    disc: &AsDisc,
+    settings: &Settings,
+    watch: &mut dyn FnMut(Progress),
+) -> Report {
+    let mut report = solve_friction(&disc.problem, settings, watch);
+    if report.solution.len() == problem.size() {
+        report.solution = disc.forces(&report.solution);
+        report.residual = residual::friction(problem, &report.solution);
+    }
+    if report.status == Status::Solved && report.residual.relative > settings.tolerance {
+        report.status = Status::Stalled;
+        let reason = format!("solved as discs, but the forces' residual is {:.1e}", report.residual.relative);
+        report.certificate = Certificate::Stopped { reason };
+    }
+    report
+}
+
 /// Solves Coulomb's cone.
 pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     let tolerance = settings.tolerance;
@@ -228,6 +260,16 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
             let proximal = settings.method == Method::ProximalNewton;
             let settings = newton::Settings { tolerance, proximal, ..Default::default() };
             newton::Newton::new(settings).solve(problem, &mut solution)
+        }
+        Method::ConeInteriorPoint => {
+            let mut solver = ConeInteriorPoint::default();
+            solver.settings.tolerance = tolerance;
+            solver.solve(problem, &mut solution)
+        }
+        Method::Admm => {
+            let mut solver = Admm::default();
+            solver.settings.tolerance = tolerance;
+            solver.solve(problem, &mut solution)
         }
         _ => {
             let mut solver = CONE.take();

@@ -1,6 +1,6 @@
 //! The answer for people.
 
-use super::{Answer, friction_name};
+use super::{Answer, certificate, friction_name};
 use complementarity::problem::Friction;
 use complementarity::report::{Certificate, Piece, Proof, ProofNode, Status};
 use complementarity::residual::Residual;
@@ -37,6 +37,9 @@ pub fn render(answer: &Answer) -> String {
     if let Some(contacts) = &answer.contacts {
         let s = contacts.states;
         lines.push(("contacts", format!("{} open, {} stick, {} slip", s.open, s.stick, s.slip)));
+    }
+    if let Some(known) = &answer.known {
+        lines.extend(certificate::lines(known, report.status));
     }
     if let Some(solution) = answer.solution() {
         lines.push((if report.status.is_decided() { "solution" } else { "best try" }, entries(solution)));
