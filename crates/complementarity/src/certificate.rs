@@ -16,7 +16,7 @@
 //! - `max mu < sigma / (r eta)`: it is the only one, for every `b`. This is the proof of pang2005 Lemma 4, `0 >= (sigma - eta |I - D(mu)|) |l1 - l2|^2`
 //!   with `|I - D(mu)| = max mu`, made a little sharper: `I - D(mu)` feeds the tangential rows alone. `r` is the radius of the friction set for
 //!   `mu = 1`: 1 for disc and inscribed polygon, sqrt(2) for the square. trinkle1995 Theorem 1 (c) is the same for rigid contacts, without a number.
-//! - `A` symmetric and `b` in its range: a solution exists for every `mu`, though `A` is singular (trinkle1995 Theorem 1 (a) and the remark on it).
+//! - `A` symmetric, positive semidefinite, and `b` in its range: a solution exists for every `mu`, though `A` is singular (trinkle1995 Theorem 1 (a) and the remark on it).
 
 mod directions;
 mod island;
@@ -41,7 +41,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { rank_tolerance: 1e-9, state_tolerance: 1e-6, most_rows: 400 }
+        Self { rank_tolerance: 1e-9, state_tolerance: 1e-6, most_rows: 600 }
     }
 }
 
@@ -92,7 +92,7 @@ pub struct Forces {
 pub enum Existence {
     /// For every `b` and every `mu`: `A` is positive definite (pang2005 Lemma 4).
     Always,
-    /// For this `b` and every `mu`: `b` is in the range of the symmetric `A` (trinkle1995 Theorem 1 (a)).
+    /// For this `b` and every `mu`: `b` is in the range of the symmetric, semidefinite `A` (trinkle1995 Theorem 1 (a)).
     ForThisVector,
     /// No theorem at hand covers it.
     NotCovered,

@@ -37,7 +37,7 @@ pub(super) struct Spectrum {
     pub sigma: f64,
     /// Norm of the tangential rows.
     pub eta: f64,
-    /// `A` is symmetric and `b` in its range.
+    /// `A` is symmetric and positive semidefinite, and `b` in its range.
     pub in_range: bool,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Island<'a> {
         let (_, left) = singular(&transposed)?;
         let outside: Vec<f64> =
             (rank..n).map(|k| (0..n).map(|i| left[(i, k)] * self.b[i]).sum::<f64>()).collect();
-        let in_range = symmetric && norm(&outside) <= tolerance.sqrt() * norm(&self.b);
+        let in_range = symmetric && least >= -zero && norm(&outside) <= tolerance.sqrt() * norm(&self.b);
         Some(Spectrum { rank, sigma: if least > zero { least } else { 0.0 }, eta, in_range })
     }
 

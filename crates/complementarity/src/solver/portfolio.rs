@@ -7,7 +7,9 @@ use super::{End, Outcome, decide, gauss_seidel, interior_point, lemke, newton};
 use crate::basis::BasisSolver;
 use crate::factor::rank;
 use crate::matrix::{Matrix, norm};
-use crate::problem::{AsDisc, ConeProblem, Converted, Friction, FrictionProblem, Lcp, MixedLcp, NotConvertible};
+use crate::problem::{
+    AsDisc, ConeProblem, Converted, Friction, FrictionProblem, Lcp, MixedLcp, NotConvertible,
+};
 use crate::report::{Certificate, Piece, Progress, Report, Status};
 use crate::residual::{self, Residual};
 use crate::scaling;
@@ -283,14 +285,16 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     };
     let Outcome { solver, end, iterations, residual } = outcome;
     let reason = match end {
-        End::Solved => return Report {
-            status: Status::Solved,
-            solver,
-            iterations,
-            residual,
-            solution,
-            certificate: Certificate::Residual,
-        },
+        End::Solved => {
+            return Report {
+                status: Status::Solved,
+                solver,
+                iterations,
+                residual,
+                solution,
+                certificate: Certificate::Residual,
+            };
+        }
         End::Limit => format!("limit of iterations reached at relative residual {:.1e}", residual.relative),
         End::Stalled => format!("nothing brought the relative residual below {:.1e}", residual.relative),
         End::Invalid => "an entry is not finite, or the parts do not fit each other".to_owned(),

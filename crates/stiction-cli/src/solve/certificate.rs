@@ -10,7 +10,8 @@ const SHOWN: usize = 8;
 /// Examines a friction problem, and the answer if it is one.
 pub fn of(problem: &Problem, report: &Report) -> Option<Certificate> {
     let Problem::Friction(p) = problem else { return None };
-    let solved = matches!(report.status, Status::Solved | Status::Several) && report.solution.len() == p.size();
+    let solved =
+        matches!(report.status, Status::Solved | Status::Several) && report.solution.len() == p.size();
     Some(examine(p, solved.then_some(&report.solution), &Settings::default()))
 }
 
@@ -46,15 +47,21 @@ fn forces_words(forces: &Forces) -> String {
         (d, most) => {
             let range = if d == most { d.to_string() } else { format!("{d} to {most}") };
             let moved = list(&forces.undetermined);
-            format!("not unique: a family of dimension {range} with the same motion, at contacts {moved}{edge}")
+            format!(
+                "not unique: a family of dimension {range} with the same motion, at contacts {moved}{edge}"
+            )
         }
     }
 }
 
 fn theory(known: &Certificate, status: Status) -> String {
     let existence = match known.existence {
-        Existence::Always => "A is positive definite, a solution exists for every b and mu (pang2005 Lemma 4)",
-        Existence::ForThisVector => "b is in the range of A, a solution exists for every mu (trinkle1995 Theorem 1)",
+        Existence::Always => {
+            "A is positive definite, a solution exists for every b and mu (pang2005 Lemma 4)"
+        }
+        Existence::ForThisVector => {
+            "b is in the range of A, a solution exists for every mu (trinkle1995 Theorem 1)"
+        }
         Existence::NotCovered => "no theorem at hand promises a solution",
     };
     let unique = match known.uniqueness {
