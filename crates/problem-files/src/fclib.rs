@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// What is read from the file, before anyone asks what it means.
 enum Raw {
     Local(Local),
-    Global(Global),
+    Global(Box<Global>),
 }
 
 /// Rows a contact, and coefficients of friction.
@@ -58,7 +58,7 @@ impl Raw {
             }));
         }
         if let Some(root) = group(file.group("fclib_global"))? {
-            return Global::read(&Source { root, held }).map(Self::Global);
+            return Global::read(&Source { root, held }).map(|g| Self::Global(Box::new(g)));
         }
         for (name, what) in [
             ("fclib_global_rolling", "rolling friction (group 'fclib_global_rolling') is"),
@@ -91,7 +91,7 @@ impl Contacts {
             3 => 3,
             other => return Err(Fault::entry("spacedim", At::Scalar, other as f64, "2 or 3")),
         };
-        if count % dim != 0 {
+        if !count.is_multiple_of(dim) {
             let expected = format!("a multiple of {dim} (spacedim)");
             return Err(Fault::entry(part, At::Scalar, count as f64, expected));
         }

@@ -35,6 +35,7 @@ pub const MOST_BYTES: u64 = 1 << 32;
 
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "one a file, and moved but once")]
 pub enum Problem {
     /// A linear complementarity problem.
     Lcp(Lcp),
