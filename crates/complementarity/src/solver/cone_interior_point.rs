@@ -40,8 +40,10 @@ pub struct Settings {
     pub starts: [f64; 3],
     /// Newton steps from a start before it is given up (a solution takes 4 to 30).
     pub max_iterations: usize,
-    /// Least share of the way to the boundary that a step may take; the share is `1 - gap` where that is more.
+    /// Share of the way to the boundary that a step may take; where a step of `long_step` is possible, the share is `1 - gap` if that is more.
     pub fraction: f64,
+    /// See `fraction`. Shorter steps must not end near the boundary: later ones would be caught there.
+    pub long_step: f64,
     /// A step shorter than this is taken without the corrector's second-order term and with `safe_centering` at the least.
     pub short_step: f64,
     /// See `short_step`: weight of the centre, as a share of the gap.
@@ -57,10 +59,19 @@ impl Default for Settings {
             starts: [1.0, 1000.0, 100000.0],
             max_iterations: 100,
             fraction: 0.95,
+            long_step: 0.9,
             short_step: 0.1,
             safe_centering: 0.3,
             max_short_steps: 10,
         }
+    }
+}
+
+impl Settings {
+    /// Length of a step, with the boundary at `most`.
+    fn length(&self, most: f64, gap: f64) -> f64 {
+        let near = most * self.fraction.max(1.0 - gap);
+        if near >= self.long_step { near.min(1.0) } else { self.fraction * most }
     }
 }
 
@@ -195,13 +206,12 @@ impl ConeInteriorPoint {
         point.second_order(rows, predictor, target);
         add_centre(target, rows, sigma * point.gap);
         newton.solve(scaled, point, target, corrector)?;
-        let fraction = settings.fraction.max(1.0 - point.gap);
-        let mut alpha = (fraction * point.step_to_boundary(rows, corrector)).min(1.0);
+        let mut alpha = settings.length(point.step_to_boundary(rows, corrector), point.gap);
         if alpha < settings.short_step {
             point.products(rows, target, |product, t| *t = -product);
             add_centre(target, rows, sigma.max(settings.safe_centering) * point.gap);
             newton.solve(scaled, point, target, corrector)?;
-            alpha = (fraction * point.step_to_boundary(rows, corrector)).min(1.0);
+            alpha = settings.length(point.step_to_boundary(rows, corrector), point.gap);
         }
         point.advance(scaled, corrector, alpha).then_some(alpha)
     }
