@@ -15,6 +15,8 @@ pub(crate) struct Task<'a> {
     pub contacts: &'a [usize],
     /// Sum of squares of the natural map that is good enough.
     pub target: f64,
+    /// What residuals are relative to: the sum of squares of the whole `b`.
+    pub size: f64,
 }
 
 /// What became of a task: linear systems or sweeps, and the sum of squares of the natural map.
@@ -122,11 +124,15 @@ impl Bench {
     }
 }
 
-/// Sum of squares that the whole problem may leave.
-pub(crate) fn allowance(b: &[f64], tolerance: f64) -> f64 {
+/// Sum of squares of `b`; 1 if it is zero.
+pub(crate) fn size_of(b: &[f64]) -> f64 {
     let size = norm(b);
-    let most = tolerance * if size > 0.0 { size } else { 1.0 };
-    MARGIN * most * most
+    if size > 0.0 { size * size } else { 1.0 }
+}
+
+/// Sum of squares that a problem of this size may leave.
+pub(crate) fn allowance(size: f64, tolerance: f64) -> f64 {
+    MARGIN * tolerance * tolerance * size
 }
 
 /// Calls a method generic in the number of rows.

@@ -34,7 +34,7 @@ pub fn project(friction: Friction, planar: bool, mu: f64, x: [f64; 3]) -> [f64; 
 
 fn project_disc(mu: f64, [n, t, o]: [f64; 3]) -> [f64; 3] {
     let length = t.hypot(o);
-    if length <= mu * n {
+    if length <= mu * n && n >= 0.0 {
         return [n, t, o];
     }
     let along = (n + mu * length) / (1.0 + mu * mu);
@@ -49,7 +49,7 @@ fn project_disc(mu: f64, [n, t, o]: [f64; 3]) -> [f64; 3] {
 pub fn project_in_place(mu: f64, x: &mut [f64]) {
     let [n, t @ ..] = x else { return };
     let length = t.iter().map(|t| t * t).sum::<f64>().sqrt();
-    if length <= mu * *n {
+    if length <= mu * *n && *n >= 0.0 {
         return;
     }
     let along = (*n + mu * length) / (1.0 + mu * mu);
@@ -76,7 +76,7 @@ fn project_polygon(
     let (x, y) = (cos * t + sin * o, cos * o - sin * t);
     let back = |n: f64, x: f64, y: f64| [n, cos * x - sin * y, sin * x + cos * y];
     let slope = mu * apothem;
-    if x <= slope * n {
+    if x <= slope * n && n >= 0.0 {
         return [n, t, o];
     }
     let on_plane = (n + slope * x) / (1.0 + slope * slope);
@@ -130,6 +130,16 @@ mod tests {
                 .fold(0.0, f64::max),
         };
         gauge <= mu * x[0] + 1e-12 * (1.0 + x[0].abs())
+    }
+
+    #[test]
+    fn without_friction_the_cone_is_a_ray() {
+        for friction in [Friction::Cone, Friction::Pyramid, Friction::Polygon { sides: 6 }] {
+            assert_eq!(project(friction, false, 0.0, [-2.0, 0.0, 0.0]), [0.0; 3], "{friction:?}");
+        }
+        let mut x = [-2.0, 0.0, 0.0, 0.0];
+        project_in_place(0.0, &mut x);
+        assert_eq!(x, [0.0; 4]);
     }
 
     proptest! {

@@ -269,9 +269,7 @@ impl BlockMatrix {
             for (&k, block) in self.columns[at.clone()].iter().zip(&blocks[at]) {
                 let from = &x[k];
                 for i in 0..D {
-                    for j in 0..D {
-                        own[i] += block[i][j] * from[j];
-                    }
+                    own[i] += (0..D).map(|j| block[i][j] * from[j]).sum::<f64>();
                 }
             }
         }

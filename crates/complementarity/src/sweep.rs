@@ -198,9 +198,8 @@ fn row_times<const D: usize>(a: &BlockMatrix, c: usize, lambda: &[f64], mut s: [
     for (&k, block) in columns.iter().zip(blocks_of::<D>(data)) {
         let from = &lambda[k];
         for i in 0..D {
-            for j in 0..D {
-                s[i] += block[i][j] * from[j];
-            }
+            // the sum apart: one addition a block in the chain of dependences
+            s[i] += (0..D).map(|j| block[i][j] * from[j]).sum::<f64>();
         }
     }
     s
@@ -218,7 +217,7 @@ fn natural<const D: usize>(mu: f64, l: &[f64; D], s: &[f64; D]) -> f64 {
     let z: [f64; D] = std::array::from_fn(|i| if i == 0 { l[0] - s[0] - mu * slip } else { l[i] - s[i] });
     let length = tangent(&z, &z).sqrt();
     let mut p = z;
-    if length > mu * z[0] {
+    if length > mu * z[0] || z[0] < 0.0 {
         let along = ((z[0] + mu * length) / (1.0 + mu * mu)).max(0.0);
         let shrink = if length > 0.0 { mu * along / length } else { 0.0 };
         p[0] = along;

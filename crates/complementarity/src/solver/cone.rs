@@ -9,7 +9,8 @@
 use super::gauss_seidel::{self, relax};
 use super::newton::{self, Steps, With};
 use super::{End, Outcome};
-use crate::bench::{Bench, Task, allowance, by_rows};
+use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
+use crate::one_contact::{self, Local};
 use crate::operator::Operator;
 use crate::problem::ConeProblem;
 
@@ -75,6 +76,13 @@ impl ConeSolver {
         if let Some(outcome) = self.bench.begin(problem, lambda, tolerance, "warm-start") {
             return outcome;
         }
+        if problem.mu.len() == 1 {
+            by_rows!(problem.rows, self.alone(problem, lambda));
+            let outcome = self.bench.judge(problem, lambda, tolerance, gauss_seidel::NAME, 1, End::Stalled);
+            if outcome.is_solved() {
+                return outcome;
+            }
+        }
         let work = by_rows!(problem.rows, self.run(problem, lambda));
         let (solver, iterations) = match work {
             Work { last_sweeps: n @ 1.., .. } => (gauss_seidel::NAME, n),
@@ -85,6 +93,14 @@ impl ConeSolver {
         self.bench.judge(problem, lambda, tolerance, solver, iterations, End::Stalled)
     }
 
+    /// One contact, solved exactly.
+    fn alone<const D: usize>(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) {
+        let mut block = [[0.0; D]; D];
+        problem.a.diagonal(D, 0, block.as_flattened_mut());
+        let (b, force) = (problem.b.as_chunks::<D>().0, lambda.as_chunks_mut::<D>().0);
+        force[0] = one_contact::solve(&block, &b[0], problem.mu[0], &mut Local::default());
+    }
+
     fn run<const D: usize>(&mut self, given: ConeProblem<'_>, lambda: &mut [f64]) -> Work {
         let Bench { sweeper, islands, formed, .. } = &mut self.bench;
         let settings = &self.settings;
@@ -93,13 +109,14 @@ impl ConeSolver {
         let n = problem.mu.len();
         sweeper.prepare::<D>(problem, lambda);
         islands.find(problem.a, D, n);
-        let mut allowed = allowance(problem.b, settings.tolerance);
+        let whole = size_of(problem.b);
+        let mut allowed = allowance(whole, settings.tolerance);
         let share = allowed / n as f64;
         let mut work = Work::default();
         self.left.clear();
         for k in 0..islands.count() {
             let contacts = islands.island(k);
-            let task = Task { problem, contacts, target: share * contacts.len() as f64 };
+            let task = Task { problem, contacts, target: share * contacts.len() as f64, size: whole };
             let size = contacts.len() as f64 / settings.medium as f64;
             let patience =
                 if contacts.len() > settings.large { 1e9 } else { settings.patience * size.max(1.0) };
@@ -119,7 +136,7 @@ impl ConeSolver {
         let Operator::Blocks(a) = problem.a else { return work };
         for (k, residual) in &mut self.left {
             let contacts = islands.island(*k);
-            let task = Task { problem, contacts, target: share * contacts.len() as f64 };
+            let task = Task { problem, contacts, target: share * contacts.len() as f64, size: whole };
             let with = With { sweeper, a, task, settings: &settings.newton };
             if contacts.len() <= settings.large {
                 let done = self.steps.plain::<D>(with, lambda);
@@ -136,8 +153,8 @@ impl ConeSolver {
         for &(k, _) in &self.left {
             let contacts = islands.island(k);
             let target = allowed * count(k) / rest;
-            let task = Task { problem, contacts, target };
-            let mut done = crate::bench::Done { iterations: 0, residual: f64::INFINITY };
+            let task = Task { problem, contacts, target, size: whole };
+            let mut done = Done { iterations: 0, residual: f64::INFINITY };
             if contacts.len() <= settings.large {
                 let with = With { sweeper, a, task, settings: &settings.newton };
                 done = self.steps.proximal::<D>(with, lambda);

@@ -10,7 +10,7 @@
 //! or stacks are high.
 
 use super::{End, Outcome};
-use crate::bench::{Bench, Done, Task, allowance, by_rows};
+use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
 use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;
 
@@ -61,11 +61,12 @@ impl GaussSeidel {
         let problem = formed.sparse(problem);
         sweeper.prepare::<D>(problem, lambda);
         islands.find(problem.a, D, problem.mu.len());
-        let allowed = allowance(problem.b, self.settings.tolerance) / problem.mu.len() as f64;
+        let size = size_of(problem.b);
+        let allowed = allowance(size, self.settings.tolerance) / problem.mu.len() as f64;
         let mut most = 0;
         for k in 0..islands.count() {
             let contacts = islands.island(k);
-            let task = Task { problem, contacts, target: allowed * contacts.len() as f64 };
+            let task = Task { problem, contacts, target: allowed * contacts.len() as f64, size };
             most = most
                 .max(relax::<D>(sweeper, task, lambda, self.settings.max_sweeps, f64::INFINITY).iterations);
         }
@@ -75,6 +76,8 @@ impl GaussSeidel {
 
 /// Sweeps before the rate of convergence is believed.
 const TRUSTED: usize = 3;
+/// Relative residual (squared) of a start that is good.
+const GOOD_START: f64 = 1e-4;
 
 /// Sweeps over an island until it is solved, `max_sweeps` were made, or more than `patience` further ones are foreseen.
 pub(crate) fn relax<const D: usize>(
@@ -84,19 +87,22 @@ pub(crate) fn relax<const D: usize>(
     max_sweeps: usize,
     patience: f64,
 ) -> Done {
-    let Task { problem, contacts, target } = task;
+    let Task { problem, contacts, target, size: whole } = task;
     let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
     if residual <= target {
         return Done { iterations: 0, residual };
     }
     sweeper.guess_states::<D>(problem, contacts, lambda);
+    // from a good start the states are known already
+    let trusted = if residual <= GOOD_START * whole { 1 } else { TRUSTED };
     // the judge costs a sweep: asked when the changes are small enough, and then ever less often
     let (mut last, mut next_look) = (f64::INFINITY, 0);
     let mut iterations = 0;
     while iterations < max_sweeps {
         let size = sweeper.sweep::<D>(problem, contacts, lambda);
         iterations += 1;
-        if size <= target && iterations >= next_look {
+        // a contact alone is solved by one sweep
+        if (size <= target && iterations >= next_look) || contacts.len() == 1 {
             residual = sweeper.residual::<D>(problem, contacts, lambda);
             if residual <= target {
                 return Done { iterations, residual };
@@ -105,7 +111,7 @@ pub(crate) fn relax<const D: usize>(
         }
         let rate = size / last;
         last = size;
-        if iterations > TRUSTED
+        if iterations > trusted
             && !(rate < 1.0 && (target / size).ln() / rate.ln() <= patience)
             && patience.is_finite()
         {

@@ -17,7 +17,7 @@
 pub(crate) mod system;
 
 use super::{End, Outcome};
-use crate::bench::{Bench, Done, Task, allowance, by_rows};
+use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
 use crate::operator::{BlockMatrix, Operator};
 use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;
@@ -37,7 +37,7 @@ pub struct Settings {
     pub proximal: bool,
     /// Linear systems for an island, and for one position of the centre.
     pub max_steps: usize,
-    /// Weight on the diagonal of the first step's matrix, not part of the problem.
+    /// Weight on the diagonal of the first step's matrix, not part of the problem, less near a solution.
     pub weight: f64,
     /// The weight's least and largest value.
     pub weights: (f64, f64),
@@ -60,7 +60,7 @@ impl Default for Settings {
             proximal: false,
             max_steps: 100,
             weight: 1e-4,
-            weights: (1e-8, 1e-2),
+            weights: (1e-9, 1e-2),
             bold_steps: 3,
             patience: 8,
             alpha: 1e-2,
@@ -102,11 +102,12 @@ impl Newton {
         let Operator::Blocks(a) = problem.a else { return 0 };
         sweeper.prepare::<D>(problem, lambda);
         islands.find(problem.a, D, problem.mu.len());
-        let allowed = allowance(problem.b, self.settings.tolerance) / problem.mu.len() as f64;
+        let size = size_of(problem.b);
+        let allowed = allowance(size, self.settings.tolerance) / problem.mu.len() as f64;
         let mut total = 0;
         for k in 0..islands.count() {
             let contacts = islands.island(k);
-            let task = Task { problem, contacts, target: allowed * contacts.len() as f64 };
+            let task = Task { problem, contacts, target: allowed * contacts.len() as f64, size };
             let residual = sweeper.residual::<D>(problem, contacts, lambda);
             if residual > task.target {
                 sweeper.guess_states::<D>(problem, contacts, lambda);
@@ -135,6 +136,8 @@ pub(crate) struct With<'a> {
 const WEIGHT_DECREASE: f64 = 0.01;
 /// Taking up the best point again multiplies the weight by this.
 const WEIGHT_INCREASE: f64 = 10.0;
+/// Relative residual (squared) up to which a solution is near.
+const NEAR: f64 = 1e-4;
 /// A step succeeds if it leaves at most this share of the residual (squared).
 const DECREASE: f64 = 0.8;
 /// Weight with which all contacts are tried as sticking, share of the residual (squared) that this must reach, and contacts from which on it is tried.
@@ -158,12 +161,14 @@ pub(crate) struct Steps {
 impl Steps {
     /// Steps on the problem that the sweeper sees, to the target or until nothing helps; the states must have been swept.
     pub fn plain<const D: usize>(&mut self, with: With<'_>, lambda: &mut [f64]) -> Done {
-        let With { sweeper, a, task: Task { problem, contacts, target }, settings } = with;
+        let With { sweeper, a, task: Task { problem, contacts, target, size }, settings } = with;
         self.system.reset();
         let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
         let mut best = residual;
         keep::<D>(&mut self.best, contacts, lambda);
-        let mut weight = settings.weight;
+        // near a solution the weight only delays
+        let near = if residual <= NEAR * size { (residual / size).sqrt() } else { 1.0 };
+        let mut weight = (settings.weight * near).max(settings.weights.0);
         let (mut smoothing, mut decrease) = (1, WEIGHT_DECREASE);
         let (mut bold, mut failures, mut sweeps) = (0, 0, 2);
         let mut stick_untried = sweeper.alpha == 0.0 && contacts.len() > STICK_FROM;
@@ -257,11 +262,12 @@ impl Steps {
     /// Moves the proximal centre until the problem as posed is solved, or nothing helps.
     pub fn proximal<const D: usize>(&mut self, with: With<'_>, lambda: &mut [f64]) -> Done {
         let With { sweeper, a, task, settings } = with;
-        let Task { problem, contacts, target } = task;
+        let Task { problem, contacts, target, .. } = task;
         sweeper.alpha = 0.0;
         let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
         sweeper.centre.resize(lambda.len(), 0.0);
-        let inner = Settings { weight: 1e-8, weights: (1e-10, 1e-2), max_steps: 40, patience: 4, ..settings.clone() };
+        let inner =
+            Settings { weight: 1e-8, weights: (1e-10, 1e-2), max_steps: 40, patience: 4, ..settings.clone() };
         let mut alpha = settings.alpha;
         let mut iterations = 0;
         for _ in 0..settings.max_centres {
@@ -269,7 +275,9 @@ impl Steps {
                 break;
             }
             keep::<D>(&mut self.before, contacts, lambda);
-            contacts.iter().for_each(|&c| sweeper.centre[D * c..][..D].copy_from_slice(&lambda[D * c..][..D]));
+            contacts
+                .iter()
+                .for_each(|&c| sweeper.centre[D * c..][..D].copy_from_slice(&lambda[D * c..][..D]));
             sweeper.alpha = alpha;
             sweeper.sweep::<D>(problem, contacts, lambda);
             let goal = (0.25 * target).max(1e-4 * residual);

@@ -11,6 +11,8 @@ use crate::operator::BlockMatrix;
 use crate::sweep::{Sweeper, blocks_of};
 
 const NONE: usize = usize::MAX;
+/// Weight up to which a step contracts the error so much that new factors do not pay.
+const SMALL_WEIGHT: f64 = 1e-5;
 
 /// The step's linear system and its memory.
 #[derive(Debug, Clone, Default)]
@@ -86,10 +88,12 @@ impl System {
         }
     }
 
-    /// Solves for `y`, with `weight` times each contact's unit on the diagonal. False if the matrix is singular.
+    /// Solves for `y`, with `weight` times each contact's unit on the diagonal (or the small weight of factors at hand). False if the matrix is
+    /// singular.
     pub fn solve<const D: usize>(&mut self, sweeper: &Sweeper, a: &BlockMatrix, weight: f64) -> bool {
         let all_stick = !self.slips.contains(&true);
-        if !(all_stick && self.factored_weight == weight && self.factored == self.active) {
+        let at_hand = self.factored_weight > 0.0 && self.factored_weight <= weight.max(SMALL_WEIGHT);
+        if !(all_stick && at_hand && self.factored == self.active) {
             self.reset();
             if !self.factor::<D>(sweeper, a, weight) {
                 return false;

@@ -1,0 +1,57 @@
+//! The cone solvers allocate nothing once they have solved a problem of the size.
+#![allow(missing_docs)]
+
+mod piles;
+
+use complementarity::solver::cone::ConeSolver;
+use complementarity::solver::gauss_seidel::GaussSeidel;
+use complementarity::solver::newton::{Newton, Settings};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Counting;
+
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: hands everything on to the system's allocator.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        CALLS.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[test]
+fn a_second_solve_of_a_size_allocates_nothing() {
+    let problems =
+        [piles::boxes(1, 0.5, 0.01, 0.001), piles::boxes(4, 0.5, 0.01, 0.001), piles::spheres(3, 0.5, 3)];
+    for p in &problems {
+        let mut lambda = vec![0.0; p.b.len()];
+        let (mut auto, mut sweeps) = (ConeSolver::default(), GaussSeidel::default());
+        let mut newton = Newton::default();
+        let mut proximal = Newton::new(Settings { proximal: true, ..Settings::default() });
+        let mut before = 0;
+        for round in 0..3 {
+            if round == 1 {
+                before = CALLS.load(Ordering::Relaxed);
+            }
+            lambda.fill(0.0);
+            assert!(auto.solve(p.problem(), &mut lambda).is_solved());
+            lambda.fill(0.0);
+            _ = sweeps.solve(p.problem(), &mut lambda);
+            lambda.fill(0.0);
+            assert!(newton.solve(p.problem(), &mut lambda).is_solved());
+            lambda.fill(0.0);
+            assert!(proximal.solve(p.problem(), &mut lambda).is_solved());
+        }
+        assert_eq!(CALLS.load(Ordering::Relaxed) - before, 0, "{} contacts", p.mu.len());
+    }
+}

@@ -1,0 +1,140 @@
+//! Contact problems of bodies made in code, through bodies (`W M^-1 W'` as its factors).
+#![allow(dead_code)]
+
+use complementarity::operator::{Factored, Operator};
+use complementarity::problem::ConeProblem;
+
+/// A problem that owns its parts.
+#[derive(Debug, Clone)]
+pub struct Owned {
+    pub a: Operator,
+    pub b: Vec<f64>,
+    pub mu: Vec<f64>,
+    pub rows: usize,
+}
+
+impl Owned {
+    pub fn problem(&self) -> ConeProblem<'_> {
+        ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: self.rows }
+    }
+}
+
+/// Uniform in [0, 1) (splitmix64).
+pub fn uniform(state: &mut u64) -> f64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut x = *state;
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Uniform in [-1, 1).
+pub fn signed(state: &mut u64) -> f64 {
+    2.0 * uniform(state) - 1.0
+}
+
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+fn unit(a: [f64; 3]) -> [f64; 3] {
+    let length = (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]).sqrt();
+    a.map(|x| x / length)
+}
+
+/// Normal and two tangents.
+fn frame(n: [f64; 3]) -> [[f64; 3]; 3] {
+    let n = unit(n);
+    let other = if n[0].abs() < 0.7 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
+    let t = unit(cross(n, other));
+    [n, t, cross(n, t)]
+}
+
+/// A body's part of a contact: it is at `r` from the body's centre, pushed by `sign` times the force.
+fn push_on(
+    f: &mut Factored,
+    body: usize,
+    sign: f64,
+    r: [f64; 3],
+    frame: [[f64; 3]; 3],
+    mass: f64,
+    inertia: f64,
+) {
+    let (w, y) = f.segment(6 * body, 6);
+    for (k, d) in frame.iter().enumerate() {
+        let turn = cross(r, *d);
+        for j in 0..3 {
+            (w[6 * k + j], w[6 * k + 3 + j]) = (sign * d[j], sign * turn[j]);
+            (y[6 * k + j], y[6 * k + 3 + j]) = (sign * d[j] / mass, sign * turn[j] / inertia);
+        }
+    }
+}
+
+fn with_speeds(f: Factored, v: &[f64], mu: f64) -> Owned {
+    let n = f.contacts();
+    let mut b = vec![0.0; 3 * n];
+    for c in 0..n {
+        f.pull(c, v, &mut b[3 * c..][..3]);
+    }
+    Owned { a: Operator::Factored(f), b, mu: vec![mu; n], rows: 3 }
+}
+
+/// Cubes on each other, four contacts a face: forces are not unique. All fall at `fall`, the top one is pushed sideways at `push`.
+pub fn boxes(count: usize, mu: f64, fall: f64, push: f64) -> Owned {
+    let mut f = Factored::default();
+    f.clear(3, 6 * count);
+    let up = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    for k in 0..count {
+        for (x, y) in [(0.5, 0.5), (-0.5, 0.5), (0.5, -0.5), (-0.5, -0.5)] {
+            push_on(&mut f, k, 1.0, [x, y, -0.5], up, 1.0, 1.0 / 6.0);
+            if k > 0 {
+                push_on(&mut f, k - 1, -1.0, [x, y, 0.5], up, 1.0, 1.0 / 6.0);
+            }
+            f.end_contact();
+        }
+    }
+    let mut v = vec![0.0; 6 * count];
+    (0..count).for_each(|k| v[6 * k + 2] = -fall);
+    v[6 * (count - 1)] = push;
+    with_speeds(f, &v, mu)
+}
+
+/// A pyramid of spheres on the ground, `side` along its lowest layer, each of the others on four: `side^2 + 4 (1 + 4 + ... + (side - 1)^2)`
+/// contacts. They fall, and move a little at random.
+pub fn spheres(side: usize, mu: f64, seed: u64) -> Owned {
+    let mut random = seed;
+    let mut f = Factored::default();
+    let count: usize = (1..=side).map(|k| k * k).sum();
+    f.clear(3, 6 * count);
+    let (mass, inertia) = (1.0, 0.1);
+    // layers from below; `below` is the first sphere of the layer under this one
+    let (mut own, mut below) = (0, 0);
+    for layer in (1..=side).rev() {
+        let first = own;
+        for y in 0..layer {
+            for x in 0..layer {
+                let mut touch = |other: Option<usize>, n: [f64; 3]| {
+                    let n = unit(n);
+                    push_on(&mut f, own, 1.0, n.map(|n| -0.5 * n), frame(n), mass, inertia);
+                    if let Some(other) = other {
+                        push_on(&mut f, other, -1.0, n.map(|n| 0.5 * n), frame(n), mass, inertia);
+                    }
+                    f.end_contact();
+                };
+                if layer == side {
+                    touch(None, [0.0, 0.0, 1.0]);
+                } else {
+                    for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+                        let other = below + (y + dy) * (layer + 1) + x + dx;
+                        touch(Some(other), [1.0 - 2.0 * dx as f64, 1.0 - 2.0 * dy as f64, 2.0f64.sqrt()]);
+                    }
+                }
+                own += 1;
+            }
+        }
+        below = first;
+    }
+    let fall = |k: usize| if k % 6 == 2 { 0.01 } else { 0.0 };
+    let v: Vec<f64> = (0..6 * count).map(|k| 0.001 * signed(&mut random) - fall(k)).collect();
+    with_speeds(f, &v, mu)
+}
