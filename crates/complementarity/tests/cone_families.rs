@@ -5,9 +5,11 @@ mod families;
 use complementarity::matrix::Matrix;
 use complementarity::operator::Operator;
 use complementarity::problem::ConeProblem;
+use complementarity::report::Status;
 use complementarity::residual::{ConeScratch, cone};
 use complementarity::solver::admm::Admm;
 use complementarity::solver::cone_interior_point::ConeInteriorPoint;
+use complementarity::solver::portfolio::{self, solve_cone};
 use complementarity::solver::{End, Outcome};
 use families::Uniform;
 
@@ -185,4 +187,16 @@ fn parts_that_do_not_fit_and_empty_problems_are_answered() {
     let stuck = Problem { a: Matrix::zeros(3, 3).into(), b: vec![-1.0, 0.0, 0.0], mu: vec![0.5], rows: 3 };
     assert_eq!(interior_point.solve(stuck.parts(), &mut [0.0; 3]).end, End::Stalled);
     assert_eq!(admm.solve(stuck.parts(), &mut [0.0; 3]).end, End::Stalled);
+}
+
+#[test]
+fn auto_asks_all_solvers_before_it_gives_up() {
+    for (name, make) in FAMILIES.into_iter().chain([("hard contact", hard_contact as Make)]) {
+        let mut u = Uniform(7);
+        for k in 0..300 {
+            let p = make(&mut u);
+            let report = solve_cone(p.parts(), &portfolio::Settings::default());
+            assert_eq!(report.status, Status::Solved, "{name} {k}: {:?}", report.residual);
+        }
+    }
 }

@@ -249,7 +249,7 @@ fn solve_as_disc(
     report
 }
 
-/// Solves Coulomb's cone.
+/// Solves Coulomb's cone; `Auto` goes on to the interior point and ADMM where [`ConeSolver`] fails.
 pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     let tolerance = settings.tolerance;
     let mut solution = vec![0.0; problem.b.len()];
@@ -280,7 +280,7 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
             if problem.mu.len() <= KEPT_CONTACTS {
                 CONE.set(solver);
             }
-            outcome
+            second_opinion(outcome, problem, tolerance, &mut solution)
         }
     };
     let Outcome { solver, end, iterations, residual } = outcome;
@@ -301,6 +301,30 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     };
     let certificate = Certificate::Stopped { reason };
     Report { status: Status::Stalled, solver, iterations, residual, solution, certificate }
+}
+
+/// Rows up to which ADMM is asked where all others failed.
+const ADMM_ROWS: usize = 600;
+
+/// Where the others failed, the interior point and, for small problems, ADMM; the first outcome if they fail too.
+fn second_opinion(first: Outcome, problem: ConeProblem<'_>, tolerance: f64, solution: &mut [f64]) -> Outcome {
+    if matches!(first.end, End::Solved | End::Invalid) {
+        return first;
+    }
+    let mut other = vec![0.0; solution.len()];
+    let mut interior_point = ConeInteriorPoint::default();
+    interior_point.settings.tolerance = tolerance;
+    let mut second = interior_point.solve(problem, &mut other);
+    if !second.is_solved() && other.len() <= ADMM_ROWS {
+        let mut admm = Admm::default();
+        admm.settings.tolerance = tolerance;
+        second = admm.solve(problem, &mut other);
+    }
+    if !second.is_solved() {
+        return first;
+    }
+    solution.copy_from_slice(&other);
+    second
 }
 
 /// Problems of up to so many contacts leave their memory to the thread's next one.
