@@ -35,7 +35,8 @@ impl Sparse {
             let (columns, data) = blocks.row(c);
             if let Some(k) = data.iter().position(|x| !x.is_finite()) {
                 let within = k % (rows * rows);
-                let at = At::Matrix(rows * c + within / rows, rows * columns[k / (rows * rows)] + within % rows);
+                let at =
+                    At::Matrix(rows * c + within / rows, rows * columns[k / (rows * rows)] + within % rows);
                 return Err(Fault::entry("W", at, data[k], "a finite sum of its entries"));
             }
         }
