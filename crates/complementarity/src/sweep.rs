@@ -154,7 +154,7 @@ impl Sweeper {
         total
     }
 
-    /// Sum of squares of the natural map over `contacts`; their speeds are kept.
+    /// Sum of squares of the natural map over `contacts` (never NaN); their speeds are kept.
     pub fn residual<const D: usize>(
         &mut self,
         problem: ConeProblem<'_>,
@@ -173,26 +173,18 @@ impl Sweeper {
             self.speed.as_chunks_mut::<D>().0[c] = s;
             total += natural(problem.mu[c], l, &s);
         }
-        total
-    }
-
-    /// [`Self::residual`] of the problem as posed.
-    pub fn true_residual<const D: usize>(
-        &mut self,
-        problem: ConeProblem<'_>,
-        contacts: &[usize],
-        lambda: &[f64],
-    ) -> f64 {
-        let alpha = std::mem::take(&mut self.alpha);
-        let total = self.residual::<D>(problem, contacts, lambda);
-        self.alpha = alpha;
-        total
+        if total.is_nan() { f64::INFINITY } else { total }
     }
 }
 
 /// `s + (A lambda)_c`.
 #[inline]
-fn row_times<const D: usize>(a: &BlockMatrix, c: usize, lambda: &[f64], mut s: [f64; D]) -> [f64; D] {
+pub(crate) fn row_times<const D: usize>(
+    a: &BlockMatrix,
+    c: usize,
+    lambda: &[f64],
+    mut s: [f64; D],
+) -> [f64; D] {
     let lambda = lambda.as_chunks::<D>().0;
     let (columns, data) = a.row(c);
     for (&k, block) in columns.iter().zip(blocks_of::<D>(data)) {

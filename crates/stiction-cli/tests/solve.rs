@@ -203,7 +203,7 @@ fn point_mass_sticks_below_the_friction_limit() {
     assert_eq!(value["status"], "solved");
     let problem = &value["problem"];
     assert_eq!((&problem["kind"], &problem["size"]), (&Value::from("friction"), &Value::from(3)));
-    assert_eq!((&problem["contacts"], &problem["friction"]), (&Value::from(1), &Value::from("pyramid")));
+    assert_eq!((&problem["contacts"], &problem["friction"]), (&Value::from(1), &Value::from("cone")));
     assert!(close(&numbers(&value["solution"]), &[2.0, -0.6, 0.0]), "{value}");
     assert!(value["residual_cone"]["relative"].as_f64().unwrap() < 1e-8);
     assert_eq!(value["contacts"], serde_json::json!({ "open": 0, "stick": 1, "slip": 0 }));
@@ -213,6 +213,8 @@ fn point_mass_sticks_below_the_friction_limit() {
         text.contains("1 contact of 3 rows, 3 rows in all") && text.contains("0 open, 1 stick, 0 slip"),
         "{text}"
     );
+    assert!(text.contains("Coulomb's cone") && text.contains("solved: gauss-seidel, 1 sweep"), "{text}");
+    let text = report(&file, &["--friction", "pyramid"], 0);
     assert!(text.contains("solves the cone problem too"), "{text}");
 }
 
@@ -220,17 +222,25 @@ fn point_mass_sticks_below_the_friction_limit() {
 #[test]
 fn pyramid_answer_is_not_passed_off_as_a_cone_answer() {
     let file = point_mass("slip.hdf5", 0.8, 0.8);
-    let value = json(&file, &[], 0);
+    let value = json(&file, &["--friction", "pyramid"], 0);
     assert!(close(&numbers(&value["solution"]), &[2.0, -0.8, -0.8]), "{value}");
     assert!(value["residual"]["relative"].as_f64().unwrap() < 1e-8);
     assert!(value["residual_cone"]["relative"].as_f64().unwrap() > 1e-2);
     assert_eq!(value["contacts"]["slip"], 1);
-    assert!(report(&file, &[], 0).contains("not a solution of the cone problem"));
+    assert!(report(&file, &["--friction", "pyramid"], 0).contains("not a solution of the cone problem"));
 
     // the octagon has a corner on the diagonal
     let value = json(&file, &["--friction", "polygon:8"], 0);
     assert_eq!(value["problem"]["friction"], "polygon:8");
     assert!(value["residual_cone"]["relative"].as_f64().unwrap() < 1e-8, "{value}");
+
+    // and the cone itself, by every solver that knows it
+    for solver in ["auto", "gauss-seidel", "newton", "proximal-newton"] {
+        let value = json(&file, &["--solver", solver], 0);
+        let half = -0.8 * 0.5f64.sqrt();
+        assert!(close(&numbers(&value["solution"]), &[2.0, half, half]), "{solver}: {value}");
+        assert_eq!(value["problem"]["friction"], "cone");
+    }
 }
 
 #[test]
@@ -307,7 +317,13 @@ fn wrong_command_lines_are_one_line_and_exit_code_2() {
     one(&["solve", lcp, "--all", "--solver", "lemke"], "--all needs --solver auto or decide");
     one(&["solve", lcp, "--all", "--solver", "interior-point"], "--all needs --solver auto or decide");
     one(&["solve", friction, "--friction", "polygon:5"], "polygon sides = 5, expected an even number");
-    one(&["solve", friction, "--friction", "cone"], "expected pyramid, or polygon:K");
+    one(&["solve", friction, "--friction", "disc"], "expected cone, pyramid, or polygon:K");
+    one(
+        &["solve", friction, "--friction", "cone", "--solver", "lemke"],
+        "--friction cone needs --solver auto",
+    );
+    one(&["solve", friction, "--friction", "pyramid", "--solver", "newton"], "works on Coulomb's cone");
+    one(&["solve", lcp, "--solver", "newton"], "this --solver is for friction problems, this is an LCP");
     one(&["solve", lcp, "--tol", "0"], "expected a positive number");
     one(&["solve", lcp, "--tol", "-1"], "expected a positive number");
     one(&["solve", lcp, "--limit", "0"], "expected a number of at least 1");

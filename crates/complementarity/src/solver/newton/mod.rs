@@ -11,9 +11,10 @@
 //! is taken up again, swept, and left with more weight on the diagonal (Levenberg). Where even the first steps fail, all contacts are once tried
 //! as sticking. Islands are solved apart, each to its share of the tolerance.
 //!
-//! Proximal: `s = A lambda + b + alpha D (lambda - centre)` is solved by the above, then the centre moves; `alpha` follows success. Where forces
-//! are not unique, or `A` is singular, each of these problems has an isolated solution.
+//! Proximal: `s = A lambda + b + alpha D (lambda - centre)` is solved, then the centre moves. Where forces are not unique, or `A` is singular, each
+//! of these problems still has an isolated solution. It is sought from the solution of a convex one ([`convex`]); `alpha` shrinks with the residual.
 
+pub(crate) mod convex;
 pub(crate) mod system;
 
 use super::{End, Outcome};
@@ -21,6 +22,7 @@ use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
 use crate::operator::{BlockMatrix, Operator};
 use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;
+use convex::Convex;
 use system::System;
 
 /// Name in reports of the plain method.
@@ -49,6 +51,8 @@ pub struct Settings {
     pub alpha: f64,
     /// Its least and largest value.
     pub alphas: (f64, f64),
+    /// While the relative residual is `r`, `alpha` stays above this times the root of `r`.
+    pub alpha_floor: f64,
     /// Positions of the centre.
     pub max_centres: usize,
 }
@@ -65,7 +69,8 @@ impl Default for Settings {
             patience: 8,
             alpha: 1e-2,
             alphas: (1e-10, 10.0),
-            max_centres: 30,
+            alpha_floor: 0.1,
+            max_centres: 150,
         }
     }
 }
@@ -136,8 +141,9 @@ pub(crate) struct With<'a> {
 const WEIGHT_DECREASE: f64 = 0.01;
 /// Taking up the best point again multiplies the weight by this.
 const WEIGHT_INCREASE: f64 = 10.0;
-/// Relative residual (squared) up to which a solution is near.
+/// Relative residual (squared) up to which a solution is near: for Newton without a centre, and without much weight.
 const NEAR: f64 = 1e-4;
+const VERY_NEAR: f64 = 1e-6;
 /// A step succeeds if it leaves at most this share of the residual (squared).
 const DECREASE: f64 = 0.8;
 /// Weight with which all contacts are tried as sticking, share of the residual (squared) that this must reach, and contacts from which on it is tried.
@@ -146,6 +152,9 @@ const STICK_DECREASE: f64 = 1e-3;
 const STICK_FROM: usize = 8;
 /// Most sweeps from the best point; they double from one time to the next.
 const MOST_SWEEPS: usize = 64;
+/// Share of the residual (squared) to which a proximal problem is solved, and centres after which Newton is tried without.
+const INEXACT: f64 = 1e-4;
+const TRY_NEWTON: usize = 10;
 /// Most sweeps after a step; they double with every failure.
 const MOST_SMOOTHING: usize = 8;
 
@@ -153,9 +162,11 @@ const MOST_SMOOTHING: usize = 8;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Steps {
     system: System,
+    convex: Convex,
     from: Vec<f64>,
     best: Vec<f64>,
     before: Vec<f64>,
+    around: Vec<f64>,
 }
 
 impl Steps {
@@ -167,7 +178,7 @@ impl Steps {
         let mut best = residual;
         keep::<D>(&mut self.best, contacts, lambda);
         // near a solution the weight only delays
-        let near = if residual <= NEAR * size { (residual / size).sqrt() } else { 1.0 };
+        let near = if residual <= VERY_NEAR * size { (residual / size).sqrt() } else { 1.0 };
         let mut weight = (settings.weight * near).max(settings.weights.0);
         let (mut smoothing, mut decrease) = (1, WEIGHT_DECREASE);
         let (mut bold, mut failures, mut sweeps) = (0, 0, 2);
@@ -214,7 +225,7 @@ impl Steps {
             keep::<D>(&mut self.best, contacts, lambda);
             weight = (weight * WEIGHT_INCREASE).min(settings.weights.1);
         }
-        if !(residual <= best) {
+        if residual > best {
             restore::<D>(&self.best, contacts, lambda);
             sweeper.set_speeds(problem, lambda);
             residual = sweeper.residual::<D>(problem, contacts, lambda);
@@ -259,49 +270,77 @@ impl Steps {
         (found <= STICK_DECREASE * best).then_some(found)
     }
 
-    /// Moves the proximal centre until the problem as posed is solved, or nothing helps.
+    /// Moves the proximal centre until the problem as posed is solved, or nothing helps. Each proximal problem is solved with the shift frozen
+    /// first, which cannot fail, and from there with the law as it is.
     pub fn proximal<const D: usize>(&mut self, with: With<'_>, lambda: &mut [f64]) -> Done {
         let With { sweeper, a, task, settings } = with;
-        let Task { problem, contacts, target, .. } = task;
+        let Task { problem, contacts, target, size } = task;
+        let within = Settings { max_steps: 20, patience: 2, weight: 1e-8, ..settings.clone() };
+        let without = Settings { max_steps: 12, patience: 1, ..settings.clone() };
         sweeper.alpha = 0.0;
-        let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
         sweeper.centre.resize(lambda.len(), 0.0);
-        let inner =
-            Settings { weight: 1e-8, weights: (1e-10, 1e-2), max_steps: 40, patience: 4, ..settings.clone() };
+        let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
+        let mut best = residual;
+        keep::<D>(&mut self.before, contacts, lambda);
         let mut alpha = settings.alpha;
         let mut iterations = 0;
-        for _ in 0..settings.max_centres {
+        for centre in 1..=settings.max_centres {
             if residual <= target {
                 break;
             }
-            keep::<D>(&mut self.before, contacts, lambda);
             contacts
                 .iter()
                 .for_each(|&c| sweeper.centre[D * c..][..D].copy_from_slice(&lambda[D * c..][..D]));
+            let goal = (0.01 * target).max(INEXACT * residual);
+            let (steps, solved) = self.convex.solve::<D>(sweeper, a, task, lambda, alpha, goal);
             sweeper.alpha = alpha;
-            sweeper.sweep::<D>(problem, contacts, lambda);
-            let goal = (0.25 * target).max(1e-4 * residual);
-            let with = With { sweeper, a, task: Task { target: goal, ..task }, settings: &inner };
-            let done = self.plain::<D>(with, lambda);
-            iterations += done.iterations;
-            let found = sweeper.true_residual::<D>(problem, contacts, lambda);
-            let solved = done.residual <= goal;
-            if !solved && !(found <= residual) {
-                restore::<D>(&self.before, contacts, lambda);
-                sweeper.set_speeds(problem, lambda);
-                alpha *= 10.0;
-            } else {
-                residual = found;
-                alpha *= match (solved, done.iterations) {
-                    (false, _) => 3.0,
-                    (true, 0..8) => 0.1,
-                    (true, _) => 0.5,
-                };
+            let inner = Task { target: goal, ..task };
+            let done = self.swept::<D>(With { sweeper, a, task: inner, settings: &within }, lambda);
+            sweeper.alpha = 0.0;
+            iterations += steps + done.iterations;
+            residual = sweeper.residual::<D>(problem, contacts, lambda);
+            if residual < best {
+                best = residual;
+                keep::<D>(&mut self.before, contacts, lambda);
             }
-            alpha = alpha.clamp(settings.alphas.0, settings.alphas.1);
+            // near enough for Newton without a centre?
+            if residual > target && residual <= NEAR * size && centre % TRY_NEWTON == 0 {
+                keep::<D>(&mut self.around, contacts, lambda);
+                let done = self.swept::<D>(With { sweeper, a, task, settings: &without }, lambda);
+                iterations += done.iterations;
+                if done.residual <= target {
+                    return Done { iterations, residual: done.residual };
+                }
+                restore::<D>(&self.around, contacts, lambda);
+                sweeper.set_speeds(problem, lambda);
+                sweeper.residual::<D>(problem, contacts, lambda);
+            }
+            alpha *= match (solved, steps) {
+                (false, _) => 10.0,
+                (true, 0..6) => 0.3,
+                (true, 6..12) => 1.0,
+                (true, _) => 3.0,
+            };
+            // far from a solution a small alpha only makes states change
+            let least = (settings.alpha_floor * (residual / size).powf(0.25)).max(settings.alphas.0);
+            alpha = alpha.clamp(least.min(settings.alphas.1), settings.alphas.1);
         }
-        sweeper.alpha = 0.0;
+        if residual > best {
+            restore::<D>(&self.before, contacts, lambda);
+            sweeper.set_speeds(problem, lambda);
+            residual = sweeper.residual::<D>(problem, contacts, lambda);
+        }
         Done { iterations, residual }
+    }
+
+    /// [`Self::plain`] from forces that have no states yet.
+    fn swept<const D: usize>(&mut self, with: With<'_>, lambda: &mut [f64]) -> Done {
+        let Task { problem, contacts, .. } = with.task;
+        with.sweeper.set_speeds(problem, lambda);
+        with.sweeper.residual::<D>(problem, contacts, lambda);
+        with.sweeper.guess_states::<D>(problem, contacts, lambda);
+        with.sweeper.sweep::<D>(problem, contacts, lambda);
+        self.plain::<D>(with, lambda)
     }
 }
 

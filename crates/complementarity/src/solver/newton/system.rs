@@ -184,6 +184,7 @@ fn slip_frame<const D: usize>(mu: f64, l: &[f64; D]) -> ([[f64; D]; D], [[f64; D
     (r, columns)
 }
 
-fn product<const D: usize>(a: &[[f64; D]; D], b: &[[f64; D]; D]) -> [[f64; D]; D] {
+/// `a b`.
+pub(super) fn product<const D: usize>(a: &[[f64; D]; D], b: &[[f64; D]; D]) -> [[f64; D]; D] {
     std::array::from_fn(|i| std::array::from_fn(|j| (0..D).map(|k| a[i][k] * b[k][j]).sum()))
 }

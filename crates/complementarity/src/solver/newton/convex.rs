@@ -1,0 +1,242 @@
+//! The convex step of the proximal method: the shift of De Saxce frozen, one proximal problem solved by Newton with a line search.
+//!
+//! With `g = (mu |s_t|, 0)` frozen at the centre `c`, the proximal problem is `y = P_K(x)`, `x = c - (A y + b + g) / (alpha D)`: for a symmetric
+//! `A >= 0` the minimum of
+//!
+//!   theta(y) = y'A y / 2 + sum alpha D |P_K(x)|^2 / 2
+//!
+//! whose gradient is `A (y - P_K(x))`. Newton's direction, `(alpha D + P' A) dy = alpha D (P_K(x) - y)`, goes down theta, and full steps are taken in
+//! the end: the semismooth Newton augmented Lagrangian method (Li, Sun, Toh 2018) put in forces. Where `A` is not quite symmetric theta only guides.
+
+use crate::bench::Task;
+use crate::block_lu::BlockLu;
+use crate::one_contact::tangent;
+use crate::operator::BlockMatrix;
+use crate::sweep::{Sweeper, blocks_of, row_times};
+
+const NONE: usize = usize::MAX;
+/// Newton steps of one proximal problem, halvings of a step, and the share of the slope that a step must gain.
+const MOST_STEPS: usize = 30;
+const MOST_HALVINGS: usize = 12;
+const ARMIJO: f64 = 1e-4;
+
+/// The convex step's memory; vectors hold the island's contacts one after another.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Convex {
+    lu: BlockLu,
+    /// Contacts with `P' != 0`, as places in the island.
+    active: Vec<usize>,
+    /// By contact: place among the active, and in the island.
+    index: Vec<usize>,
+    place: Vec<usize>,
+    /// `P'` of each active contact.
+    slopes: Vec<f64>,
+    centre: Vec<f64>,
+    shift: Vec<f64>,
+    weight: Vec<f64>,
+    y: Vec<f64>,
+    /// `A y + b`, `P_K(x)`, `dy`, `A dy`.
+    s: Vec<f64>,
+    p: Vec<f64>,
+    step: Vec<f64>,
+    change: Vec<f64>,
+    /// `dy` of all contacts of the problem, for products.
+    full: Vec<f64>,
+    rhs: Vec<f64>,
+}
+
+impl Convex {
+    /// Solves the proximal problem with centre `lambda` and leaves `P_K(x)` there. The sweeper's speeds must be those of `lambda`. Returns the
+    /// number of linear systems, and whether the problem was solved to `goal` (a sum of squares of speeds).
+    pub fn solve<const D: usize>(
+        &mut self,
+        sweeper: &Sweeper,
+        a: &BlockMatrix,
+        task: Task<'_>,
+        lambda: &mut [f64],
+        alpha: f64,
+        goal: f64,
+    ) -> (usize, bool) {
+        self.begin::<D>(sweeper, task, lambda, alpha);
+        let mut theta = self.evaluate::<D>(task, 0.0);
+        for steps in 0..MOST_STEPS {
+            let error: f64 = (0..task.contacts.len() * D)
+                .map(|k| (self.weight[k / D] * (self.p[k] - self.y[k])).powi(2))
+                .sum();
+            if error <= goal {
+                self.finish::<D>(task, lambda);
+                return (steps, true);
+            }
+            if !self.direction::<D>(a, task) {
+                self.finish::<D>(task, lambda);
+                return (steps + 1, false);
+            }
+            // theta'(0) = -(P - y) . A dy
+            let slope: f64 =
+                -(0..self.y.len()).map(|k| (self.p[k] - self.y[k]) * self.change[k]).sum::<f64>();
+            let mut t = 1.0;
+            for halving in 0..=MOST_HALVINGS {
+                let found = self.evaluate::<D>(task, t);
+                if found <= theta + ARMIJO * t * slope || halving == MOST_HALVINGS {
+                    theta = found;
+                    break;
+                }
+                t *= 0.5;
+            }
+            for k in 0..self.y.len() {
+                self.y[k] += t * self.step[k];
+                self.s[k] += t * self.change[k];
+            }
+        }
+        self.finish::<D>(task, lambda);
+        (MOST_STEPS, false)
+    }
+
+    fn begin<const D: usize>(&mut self, sweeper: &Sweeper, task: Task<'_>, lambda: &[f64], alpha: f64) {
+        let Task { problem, contacts, .. } = task;
+        let n = D * contacts.len();
+        for v in [&mut self.step, &mut self.change, &mut self.p] {
+            v.clear();
+            v.resize(n, 0.0);
+        }
+        for v in [&mut self.centre, &mut self.shift, &mut self.weight, &mut self.s] {
+            v.clear();
+        }
+        self.index.resize(problem.mu.len(), NONE);
+        self.place.resize(problem.mu.len(), NONE);
+        self.full.resize(lambda.len(), 0.0);
+        for (k, &c) in contacts.iter().enumerate() {
+            let s = &sweeper.speed.as_chunks::<D>().0[c];
+            self.place[c] = k;
+            self.centre.extend_from_slice(&lambda[D * c..][..D]);
+            self.s.extend_from_slice(s);
+            self.shift.push(problem.mu[c] * tangent(s, s).sqrt());
+            self.weight.push(alpha * sweeper.unit::<D>(c));
+        }
+        self.y.clone_from(&self.centre);
+    }
+
+    /// `theta(y + t dy)`, and `P_K(x)` there.
+    fn evaluate<const D: usize>(&mut self, task: Task<'_>, t: f64) -> f64 {
+        let Task { problem, contacts, .. } = task;
+        let mut theta = 0.0;
+        for (k, &c) in contacts.iter().enumerate() {
+            let weight = self.weight[k];
+            let mut x = [0.0; D];
+            for i in 0..D {
+                let at = D * k + i;
+                let (y, s) = (self.y[at] + t * self.step[at], self.s[at] + t * self.change[at]);
+                theta += 0.5 * y * (s - problem.b[D * c + i]);
+                let g = if i == 0 { self.shift[k] } else { 0.0 };
+                x[i] = self.centre[at] - (s + g) / weight;
+            }
+            crate::cone::project_in_place(problem.mu[c], &mut x);
+            theta += 0.5 * weight * x.iter().map(|x| x * x).sum::<f64>();
+            self.p[D * k..][..D].copy_from_slice(&x);
+        }
+        theta
+    }
+
+    /// Newton's direction `dy` and `A dy`; false if the matrix is singular.
+    fn direction<const D: usize>(&mut self, a: &BlockMatrix, task: Task<'_>) -> bool {
+        let Task { problem, contacts, .. } = task;
+        self.active.clear();
+        self.slopes.clear();
+        for (k, &c) in contacts.iter().enumerate() {
+            let s = &self.s.as_chunks::<D>().0[k];
+            let centre = &self.centre.as_chunks::<D>().0[k];
+            let g = self.shift[k];
+            let x: [f64; D] =
+                std::array::from_fn(|i| centre[i] - (s[i] + if i == 0 { g } else { 0.0 }) / self.weight[k]);
+            self.index[c] = NONE;
+            // where P' = 0, dy = P - y at once
+            self.full[D * c..][..D].fill(0.0);
+            match slope_of(problem.mu[c], &x) {
+                Some(slope) => {
+                    self.index[c] = self.active.len();
+                    self.active.push(k);
+                    self.slopes.extend_from_slice(slope.as_flattened());
+                }
+                None => (0..D).for_each(|i| {
+                    self.step[D * k + i] = self.p[D * k + i] - self.y[D * k + i];
+                    self.full[D * c + i] = self.step[D * k + i];
+                }),
+            }
+        }
+        self.lu.begin(self.active.len());
+        self.rhs.clear();
+        for (i, &k) in self.active.iter().enumerate() {
+            let c = contacts[k];
+            for &other in a.row(c).0.iter().filter(|&&other| self.index[other] != NONE) {
+                self.lu.connect(i, self.index[other]);
+            }
+            // what the others' known steps do
+            let known = row_times(a, c, &self.full, [0.0; D]);
+            let slope = &blocks_of::<D>(&self.slopes)[i];
+            for p in 0..D {
+                let own = self.weight[k] * (self.p[D * k + p] - self.y[D * k + p]);
+                self.rhs.push(own - (0..D).map(|q| slope[p][q] * known[q]).sum::<f64>());
+            }
+        }
+        self.lu.analyse();
+        let Self { lu, active, index, slopes, weight, rhs, .. } = self;
+        let slopes = blocks_of::<D>(slopes);
+        let good = lu.factor::<D>(|i, row, at| {
+            let c = contacts[active[i]];
+            let (columns, data) = a.row(c);
+            for (&k, block) in columns.iter().zip(blocks_of::<D>(data)).filter(|(k, _)| index[**k] != NONE) {
+                row[at[index[k]]] = super::system::product(&slopes[i], block);
+            }
+            let own = &mut row[at[i]];
+            (0..D).for_each(|p| own[p][p] += weight[active[i]]);
+        });
+        if !good {
+            return false;
+        }
+        lu.solve::<D>(rhs.as_chunks_mut::<D>().0);
+        for (i, &k) in self.active.iter().enumerate() {
+            self.step[D * k..][..D].copy_from_slice(&self.rhs[D * i..][..D]);
+            self.full[D * contacts[k]..][..D].copy_from_slice(&self.rhs[D * i..][..D]);
+        }
+        for (k, &c) in contacts.iter().enumerate() {
+            self.change[D * k..][..D].copy_from_slice(&row_times(a, c, &self.full, [0.0; D]));
+        }
+        self.step.iter().all(|x| x.is_finite())
+    }
+
+    fn finish<const D: usize>(&self, task: Task<'_>, lambda: &mut [f64]) {
+        for (k, &c) in task.contacts.iter().enumerate() {
+            lambda[D * c..][..D].copy_from_slice(&self.p[D * k..][..D]);
+        }
+    }
+}
+
+/// `P'` at `x`; `None` if it is zero. On the cone's side: `u u' + (mu a / T) f f'` with `u = (1, mu e) / sqrt(1 + mu^2)`.
+fn slope_of<const D: usize>(mu: f64, x: &[f64; D]) -> Option<[[f64; D]; D]> {
+    let length = tangent(x, x).sqrt();
+    let mut slope = [[0.0; D]; D];
+    if length <= mu * x[0] && x[0] >= 0.0 {
+        (0..D).for_each(|i| slope[i][i] = 1.0);
+        return Some(slope);
+    }
+    let along = (x[0] + mu * length) / (1.0 + mu * mu);
+    if along <= 0.0 {
+        return None;
+    }
+    let u: [f64; D] = std::array::from_fn(|i| match i {
+        0 => 1.0,
+        _ if length > 0.0 => mu * x[i] / length,
+        _ => 0.0,
+    });
+    let across = if length > 0.0 { mu * along / length } else { 0.0 };
+    for i in 0..D {
+        for j in 0..D {
+            slope[i][j] = u[i] * u[j] / (1.0 + mu * mu);
+            if i > 0 && j > 0 && length > 0.0 {
+                let same = f64::from(u8::from(i == j));
+                slope[i][j] += across * (same - x[i] * x[j] / (length * length));
+            }
+        }
+    }
+    Some(slope)
+}
