@@ -1,4 +1,5 @@
 //! Certificates: forces that are not determined, and what the theorems promise, on systems that can be done by hand.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use complementarity::certificate::{Certificate, Existence, Settings, examine};
 use complementarity::matrix::{Matrix, dot};
