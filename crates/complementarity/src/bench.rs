@@ -63,12 +63,11 @@ impl Formed {
 
     /// The problem with its operator as blocks, multiplied out if it was factored.
     pub fn blocks<'a>(&'a mut self, problem: ConeProblem<'a>) -> ConeProblem<'a> {
-        match (problem.a, &mut self.operator) {
-            (Operator::Dense(a), Operator::Blocks(blocks)) => blocks.assign_dense(a, problem.rows),
-            (Operator::Factored(a), Operator::Blocks(blocks)) => {
-                blocks.assign_factored(a, &mut self.neighbours)
-            }
-            _ => return problem,
+        let Operator::Blocks(blocks) = &mut self.operator else { return problem };
+        match problem.a {
+            Operator::Dense(a) => blocks.assign_dense(a, problem.rows),
+            Operator::Factored(a) => blocks.assign_factored(a, &mut self.neighbours),
+            Operator::Blocks(_) => return problem,
         }
         ConeProblem { a: &self.operator, ..problem }
     }

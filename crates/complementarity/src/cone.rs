@@ -1,7 +1,12 @@
 //! Projections onto the cones of the friction law, one contact at a time.
 //!
 //! A contact's force cone is `K = { (n, t) : t in mu n P }`, `P` a disc or a regular polygon
-//! about the origin. Rows are normal first: `[n, t, o]`; a planar contact has `o = 0`.
+//! about the origin, or an ellipsoid of up to five dimensions ([`project_ellipsoid`]). Rows are normal first: `[n, t, o]`; a planar
+//! contact has `o = 0`.
+
+mod ellipsoid;
+
+pub use ellipsoid::{project_ellipsoid, support_ellipsoid};
 
 use crate::problem::Friction;
 use std::f64::consts::PI;
@@ -10,7 +15,7 @@ use std::f64::consts::PI;
 /// the middle of its first side.
 fn polygon(friction: Friction) -> Option<(usize, f64, f64, f64)> {
     match friction {
-        Friction::Cone => None,
+        Friction::Cone | Friction::Ellipsoid => None,
         Friction::Pyramid => Some((4, 1.0, 1.0, 0.0)),
         Friction::Polygon { sides } => {
             let half = PI / sides as f64;
@@ -19,7 +24,7 @@ fn polygon(friction: Friction) -> Option<(usize, f64, f64, f64)> {
     }
 }
 
-/// Nearest point of the force cone `K` of coefficient `mu` to `x`.
+/// Nearest point of the force cone `K` of coefficient `mu` to `x`. An ellipsoid is taken with all axes 1.
 pub fn project(friction: Friction, planar: bool, mu: f64, x: [f64; 3]) -> [f64; 3] {
     match polygon(friction) {
         Some(shape) if !planar => project_polygon(shape, mu, x),
@@ -115,7 +120,7 @@ mod tests {
     fn inside(friction: Friction, mu: f64, x: [f64; 3]) -> bool {
         // x in K iff every corner direction's polar inequality holds: use the gauge of P.
         let gauge = match friction {
-            Friction::Cone => x[1].hypot(x[2]),
+            Friction::Cone | Friction::Ellipsoid => x[1].hypot(x[2]),
             Friction::Pyramid => x[1].abs().max(x[2].abs()),
             Friction::Polygon { sides } => (0..sides)
                 .map(|k| {

@@ -1,4 +1,4 @@
-//! Eigenvalues and eigenvectors of a dense symmetric matrix, by faer's tridiagonal reduction.
+//! Eigenvalues of dense symmetric matrices and singular values of others, by faer.
 
 use crate::matrix::Matrix;
 use faer::{MatRef, Side};
@@ -26,6 +26,19 @@ pub fn symmetric_eigen(a: &Matrix) -> Option<(Vec<f64>, Matrix)> {
     let vectors = Matrix::from_fn(n, n, |i, k| eigen.U()[(i, k)]);
     let finite = values.iter().chain(vectors.data()).all(|x| x.is_finite());
     finite.then_some((values, vectors))
+}
+
+/// Singular values `x`, descending, and right singular vectors `V` of a matrix with at least as many rows as columns: column `k` of `V` belongs to
+/// `x[k]`. `None` if an entry is not finite or the iteration does not converge.
+pub(crate) fn singular(a: &Matrix) -> Option<(Vec<f64>, Matrix)> {
+    let (rows, columns) = (a.rows(), a.columns());
+    if rows < columns || !a.data().iter().all(|x| x.is_finite()) {
+        return None;
+    }
+    let svd = MatRef::from_row_major_slice(a.data(), rows, columns).thin_svd().ok()?;
+    let values: Vec<f64> = (0..columns).map(|k| svd.S()[k]).collect();
+    let vectors = Matrix::from_fn(columns, columns, |i, k| svd.V()[(i, k)]);
+    values.iter().chain(vectors.data()).all(|x| x.is_finite()).then_some((values, vectors))
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@
 //! assert!((report.solution[0] - 4.0 / 3.0).abs() < 1e-14);
 //! ```
 
+pub mod certificate;
 pub mod cone;
 pub mod eigen;
 pub mod matrix;

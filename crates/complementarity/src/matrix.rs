@@ -1,5 +1,6 @@
 //! A dense matrix, stored row by row.
 
+use crate::factor::Lu;
 use std::ops::{Index, IndexMut};
 
 /// Dense, row-major.
@@ -92,6 +93,24 @@ impl Matrix {
         (0..self.rows).map(|i| dot(self.row(i), x)).collect()
     }
 
+    /// `A^-1 B`, by LU factors; `None` if `A` is not square, does not fit, or is singular.
+    pub fn solve(&self, right: &Self) -> Option<Self> {
+        let n = self.rows;
+        if self.columns != n || right.rows != n {
+            return None;
+        }
+        let mut lu = Lu::default();
+        lu.factor(n, |i, j| self[(i, j)]).ok()?;
+        let mut out = Self::zeros(n, right.columns);
+        let mut column = vec![0.0; n];
+        for j in 0..right.columns {
+            (0..n).for_each(|i| column[i] = right[(i, j)]);
+            lu.solve(&mut column);
+            (0..n).for_each(|i| out[(i, j)] = column[i]);
+        }
+        out.data.iter().all(|x| x.is_finite()).then_some(out)
+    }
+
     /// `A' y`.
     pub fn transpose_times(&self, y: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.columns];
@@ -158,6 +177,15 @@ pub(crate) fn length(entries: impl Iterator<Item = f64> + Clone) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn systems_are_solved_or_refused() {
+        let a = Matrix::from_rows(&[&[0.0, 2.0], &[4.0, 1.0]]);
+        let x = a.solve(&Matrix::from_rows(&[&[2.0, 4.0], &[5.0, 2.0]])).unwrap();
+        assert_eq!(x, Matrix::from_rows(&[&[1.0, 0.0], &[1.0, 2.0]]));
+        assert_eq!(Matrix::zeros(2, 2).solve(&a), None);
+        assert_eq!(a.solve(&Matrix::zeros(3, 1)), None);
+    }
 
     #[test]
     fn lengths_neither_overflow_nor_vanish() {

@@ -182,6 +182,31 @@ impl BlockMatrix {
         }
     }
 
+    /// A copy of `other`, in the memory at hand.
+    pub fn assign(&mut self, other: &Self) {
+        self.rows = other.rows;
+        self.starts.clone_from(&other.starts);
+        self.columns.clone_from(&other.columns);
+        self.diagonals.clone_from(&other.diagonals);
+        self.data.clone_from(&other.data);
+    }
+
+    /// Multiplies entry `(i, j)` by `s_i s_j`.
+    ///
+    /// # Panics
+    /// If `s` is shorter than the matrix is wide.
+    pub fn scale(&mut self, s: &[f64]) {
+        let d = self.rows;
+        for c in 0..self.contacts() {
+            for at in self.starts[c]..self.starts[c + 1] {
+                let (rows, columns) = (&s[d * c..][..d], &s[d * self.columns[at]..][..d]);
+                for k in 0..d * d {
+                    self.data[d * d * at + k] *= rows[k / d] * columns[k % d];
+                }
+            }
+        }
+    }
+
     fn clear(&mut self, rows: usize) {
         self.rows = rows;
         self.starts.clear();
@@ -228,7 +253,7 @@ impl BlockMatrix {
     }
 
     /// `out = A x`; two and three rows a contact have code of their own.
-    fn times(&self, x: &[f64], out: &mut [f64]) {
+    pub(crate) fn times(&self, x: &[f64], out: &mut [f64]) {
         match self.rows {
             2 => self.times_of::<2>(x, out),
             3 => self.times_of::<3>(x, out),

@@ -60,6 +60,13 @@ pub fn friction(problem: &FrictionProblem, lambda: &[f64]) -> Residual {
     let planar = rows == 2;
     let s = problem.speed(lambda);
     let mut r = vec![0.0; s.len()];
+    if rows > 3 || problem.friction() == Friction::Ellipsoid {
+        for c in 0..problem.contacts() {
+            let at = rows * c..rows * (c + 1);
+            ball(problem.mu()[c], problem.axes_of(c), &lambda[at.clone()], &s[at.clone()], &mut r[at]);
+        }
+        return Residual::of(r.iter().copied(), problem.vector());
+    }
     for c in 0..problem.contacts() {
         let mu = problem.mu()[c];
         let pick = |v: &[f64]| [v[rows * c], v[rows * c + 1], if planar { 0.0 } else { v[rows * c + 2] }];
@@ -109,6 +116,19 @@ pub fn rolling(
     Residual::of(residual.iter().copied(), problem.b)
 }
 
+/// The natural map of a rolling contact under an ellipsoid, or without axes under a ball, of any dimension.
+fn ball(mu: f64, axes: &[f64], lambda: &[f64], s: &[f64], r: &mut [f64]) {
+    r.iter_mut().zip(lambda).zip(s).for_each(|((r, l), s)| *r = l - s);
+    if axes.is_empty() {
+        r[0] -= mu * norm(&s[1..]);
+        cone::project_in_place(mu, r);
+    } else {
+        r[0] -= mu * cone::support_ellipsoid(axes, &s[1..]);
+        cone::project_ellipsoid(mu, axes, r);
+    }
+    r.iter_mut().zip(lambda).for_each(|(r, l)| *r = l - *r);
+}
+
 /// [`friction`] for Coulomb's cone in borrowed parts. `scratch` is memory to use;
 pub fn cone(problem: ConeProblem<'_>, lambda: &[f64], scratch: &mut ConeScratch) -> Residual {
     let rows = problem.rows;
@@ -133,7 +153,7 @@ pub fn cone(problem: ConeProblem<'_>, lambda: &[f64], scratch: &mut ConeScratch)
     Residual::of(residual.iter().copied(), problem.b)
 }
 
-/// Memory of [`cone`].
+/// Memory of [`cone()`].
 #[derive(Debug, Clone, Default)]
 pub struct ConeScratch {
     /// `s = A lambda + b`.

@@ -154,7 +154,7 @@ impl Sweeper {
         total
     }
 
-    /// Sum of squares of the natural map over `contacts`; their speeds are kept.
+    /// Sum of squares of the natural map over `contacts` (never NaN); their speeds are kept.
     pub fn residual<const D: usize>(
         &mut self,
         problem: ConeProblem<'_>,
@@ -173,7 +173,7 @@ impl Sweeper {
             self.speed.as_chunks_mut::<D>().0[c] = s;
             total += natural(problem.mu[c], l, &s);
         }
-        total
+        if total.is_nan() { f64::INFINITY } else { total }
     }
 }
 

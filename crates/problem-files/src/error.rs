@@ -95,6 +95,9 @@ pub enum Fault {
         /// Bytes there.
         held: u64,
     },
+    /// A global problem whose speeds cannot be eliminated.
+    #[error("M, with the constraints of G, is singular: its speeds cannot be eliminated")]
+    Singular,
     /// Well formed, but of a kind that is not read yet.
     #[error("{0} not supported yet")]
     NotSupported(&'static str),

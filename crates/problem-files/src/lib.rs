@@ -5,6 +5,7 @@
 //! | `.npz`, LCP | `M` (square), `q` |
 //! | `.npz`, mixed LCP | the same, and `comp`: one boolean a row, true for a complementarity, false for an equality with `z` free; the counts `n` of equalities and `m` of complementarities may stand beside it |
 //! | FCLIB, `fclib_local` | `spacedim`, `W` as triplets, by columns or by rows, `vectors/q`, `vectors/mu` |
+//! | FCLIB, `fclib_global` | `spacedim`, `M`, `H`, optional `G`; `vectors/f`, `w`, `mu`, and `b` with `G`: the speeds are eliminated |
 //!
 //! Files come from strangers: nothing is allocated on the word of a header, and whatever is wrong becomes a
 //! [`ReadError`] of one line.
@@ -18,7 +19,7 @@ mod tree_guard;
 mod write;
 
 pub use error::{At, Fault, ReadError};
-pub use write::{WriteError, write_lcp, write_mixed};
+pub use write::{WriteError, write_friction, write_lcp, write_mixed};
 
 use complementarity::problem::{FrictionProblem, Lcp, MixedLcp};
 use error::one_line;
@@ -34,6 +35,7 @@ pub const MOST_BYTES: u64 = 1 << 32;
 
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "one a file, and moved but once")]
 pub enum Problem {
     /// A linear complementarity problem.
     Lcp(Lcp),

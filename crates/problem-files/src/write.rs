@@ -1,8 +1,10 @@
-//! Problems as NumPy archives, stored without compression, as `numpy.savez` does it.
+//! Problems as NumPy archives, stored without compression, as `numpy.savez` does it; friction problems as FCLIB files.
 
 use crate::error::one_line;
 use complementarity::matrix::Matrix;
-use complementarity::problem::{Lcp, MixedLcp};
+use complementarity::operator::Operator;
+use complementarity::problem::{Friction, FrictionProblem, Lcp, MixedLcp, Mode};
+use hdf5_pure::FileBuilder;
 use std::fs;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
@@ -40,6 +42,77 @@ pub fn write_mixed(path: &Path, problem: &MixedLcp) -> Result<(), WriteError> {
         archive.count("m", pairs)
     })
 }
+
+/// Writes `W` (by rows), `q` and `mu` as FCLIB does, group `fclib_local`. The format knows Coulomb's cone with 2 or 3 rows a contact, all
+/// rolling: polygons are written as cones, and what else it cannot hold is refused.
+pub fn write_friction(path: &Path, problem: &FrictionProblem) -> Result<(), WriteError> {
+    let write = || fs::write(path, fclib(problem)?);
+    write().map_err(|source| WriteError { file: one_line(&path.display().to_string()), source })
+}
+
+fn fclib(problem: &FrictionProblem) -> io::Result<Vec<u8>> {
+    let refuse =
+        |why: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("FCLIB files cannot hold {why}"));
+    let rows = problem.rows_per_contact();
+    if rows > 3 {
+        return Err(refuse("more than 3 rows a contact"));
+    }
+    if problem.friction() == Friction::Ellipsoid {
+        return Err(refuse("ellipsoids of friction"));
+    }
+    if problem.modes().iter().any(|m| *m != Mode::Rolling) {
+        return Err(refuse("contacts that slide already"));
+    }
+    let (mut starts, mut columns, mut values) = (vec![0], vec![], vec![]);
+    let mut keep = |column: usize, x: f64| {
+        if x != 0.0 {
+            columns.push(column as i32);
+            values.push(x);
+        }
+        values.len()
+    };
+    let count = |n: usize| i32::try_from(n).map_err(|_| refuse("so many entries"));
+    for i in 0..problem.size() {
+        let mut end = *starts.last().unwrap_or(&0) as usize;
+        match problem.operator() {
+            Operator::Blocks(a) => {
+                let (blocks, data) = a.row(i / rows);
+                for (k, block) in blocks.iter().zip(data.chunks_exact(rows * rows)) {
+                    for j in 0..rows {
+                        end = keep(rows * k + j, block[rows * (i % rows) + j]);
+                    }
+                }
+            }
+            _ => {
+                for (j, x) in problem.matrix().row(i).iter().enumerate() {
+                    end = keep(j, *x);
+                }
+            }
+        }
+        starts.push(count(end)?);
+    }
+    let order = count(problem.size())?;
+    let mut file = FileBuilder::new();
+    let mut root = file.create_group("fclib_local");
+    root.create_dataset("spacedim").with_i32_data(&[rows as i32]);
+    let mut w = root.create_group("W");
+    for (name, data) in [("m", order), ("n", order), ("nz", BY_ROWS), ("nzmax", count(values.len())?)] {
+        w.create_dataset(name).with_i32_data(&[data]);
+    }
+    w.create_dataset("p").with_i32_data(&starts);
+    w.create_dataset("i").with_i32_data(&columns);
+    w.create_dataset("x").with_f64_data(&values);
+    root.add_group(w.finish());
+    let mut vectors = root.create_group("vectors");
+    vectors.create_dataset("q").with_f64_data(problem.vector());
+    vectors.create_dataset("mu").with_f64_data(problem.mu());
+    root.add_group(vectors.finish());
+    file.add_group(root.finish());
+    file.finish().map_err(io::Error::other)
+}
+
+/// FCLIB's mark of a matrix compressed by rows.
+const BY_ROWS: i32 = -2;
 
 fn save(
     path: &Path,

@@ -99,10 +99,6 @@ fn every_missing_part_is_named() {
 
 #[test]
 fn what_is_not_read_yet_is_said() {
-    assert_eq!(
-        told(|f| f.root = "fclib_global"),
-        "global problems (group 'fclib_global') are not supported yet"
-    );
     let rolling = "rolling friction (5 rows a contact) is not supported yet";
     assert_eq!(told(|f| f.spacedim = vec![5]), rolling);
     assert_eq!(told(|f| f.mu_r = Some(vec![0.1, 0.1])), rolling);

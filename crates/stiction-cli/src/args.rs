@@ -227,6 +227,10 @@ pub enum Solver {
     Newton,
     /// Proximal point with semismooth Newton inside (Coulomb's cone)
     ProximalNewton,
+    /// Interior point for cones alone (Coulomb's cone)
+    ConeInteriorPoint,
+    /// ADMM alone (Coulomb's cone)
+    Admm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

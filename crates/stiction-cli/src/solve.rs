@@ -1,11 +1,13 @@
 //! `stiction solve`: a problem from a file, answered and judged.
 
+mod certificate;
 mod json;
 mod text;
 
 use crate::args::{FrictionSet, Solve, Solver};
 use crate::progress::Display;
 use crate::{InputError, print};
+use complementarity::certificate::Certificate;
 use complementarity::problem::{Friction, FrictionProblem};
 use complementarity::report::{Report, Status};
 use complementarity::residual::{self, Residual};
@@ -23,6 +25,7 @@ struct Answer {
     report: Report,
     seconds: f64,
     contacts: Option<Contacts>,
+    known: Option<Certificate>,
 }
 
 /// What the forces of a friction problem amount to.
@@ -66,8 +69,9 @@ pub fn run(arguments: &Solve) -> Result<ExitCode, InputError> {
         Problem::Friction(p) if has_solution(&report, p.size()) => Contacts::new(p, &report.solution),
         _ => None,
     };
+    let known = if arguments.quiet { None } else { certificate::of(&problem, &report) };
     let file = arguments.file.display().to_string();
-    let answer = Answer { file, problem, settings, report, seconds, contacts };
+    let answer = Answer { file, problem, settings, report, seconds, contacts, known };
     print(&match (arguments.json, arguments.quiet) {
         (true, _) => json::render(&answer),
         (false, true) => text::outcome(&answer),
@@ -85,6 +89,8 @@ fn settings(arguments: &Solve) -> Result<Settings, InputError> {
         Solver::GaussSeidel => Method::GaussSeidel,
         Solver::Newton => Method::Newton,
         Solver::ProximalNewton => Method::ProximalNewton,
+        Solver::ConeInteriorPoint => Method::ConeInteriorPoint,
+        Solver::Admm => Method::Admm,
     };
     if arguments.all && !matches!(method, Method::Auto | Method::Decide) {
         return Err(InputError(
@@ -123,8 +129,7 @@ fn with_friction(problem: Problem, arguments: &Solve, method: Method) -> Result<
     }
     if !planar && polyhedral && friction == Friction::Cone {
         return Err(InputError(
-            "--friction cone needs --solver auto, gauss-seidel, newton or proximal-newton, without --all"
-                .to_owned(),
+            "--friction cone needs --solver auto or one of the cone solvers, without --all".to_owned(),
         ));
     }
     Ok(Problem::Friction(p))
@@ -175,5 +180,6 @@ fn friction_name(friction: Friction) -> String {
         Friction::Cone => "cone".to_owned(),
         Friction::Pyramid => "pyramid".to_owned(),
         Friction::Polygon { sides } => format!("polygon:{sides}"),
+        Friction::Ellipsoid => "ellipsoid".to_owned(),
     }
 }

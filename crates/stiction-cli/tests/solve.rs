@@ -95,11 +95,12 @@ fn keys(value: &Value) -> Vec<&str> {
     keys
 }
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "certificate",
     "contacts",
     "file",
     "iterations",
+    "known",
     "problem",
     "residual",
     "residual_cone",
@@ -126,7 +127,7 @@ fn every_key_of_the_json_object_is_there() {
     assert!(value["iterations"].is_u64());
     assert!(value["seconds"].as_f64().unwrap() >= 0.0);
     assert!(value["certificate"]["kind"].is_string());
-    assert!(value["residual_cone"].is_null() && value["contacts"].is_null());
+    assert!(value["residual_cone"].is_null() && value["contacts"].is_null() && value["known"].is_null());
     assert_eq!(String::from_utf8(out.stdout).unwrap().matches('\n').count(), 1);
 }
 

@@ -117,6 +117,7 @@ impl FrictionProblem {
     fn needs_pyramid(&self) -> Result<(), NotConvertible> {
         match self.friction() {
             Friction::Pyramid => Ok(()),
+            Friction::Ellipsoid => Err(NotConvertible::NeedsPyramid),
             _ if self.rows_per_contact() == 2 => Ok(()),
             _ => Err(NotConvertible::NeedsPyramid),
         }

@@ -2,12 +2,13 @@
 
 use super::{InvalidProblem, check_square, check_vector};
 use crate::matrix::Matrix;
-use crate::operator::Operator;
+use crate::operator::{MOST_ROWS, Operator};
 use std::borrow::Cow;
 
 /// The set that holds the friction force of a contact, for `mu lambda_n = 1`.
 ///
-/// With one tangent direction (2 rows a contact) all three are the interval `[-1, 1]`.
+/// With one tangent direction (2 rows a contact) disc, square and polygon are the interval `[-1, 1]`; with more than two (4 to 6
+/// rows) the disc is a ball, and there are no polygons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Friction {
     /// Disc: Coulomb's cone.
@@ -19,6 +20,9 @@ pub enum Friction {
         /// Number of corners: even, 4 to 64.
         sides: usize,
     },
+    /// Ellipsoid with semi-axes of its own for each row but the first (torsion and rolling included), contact by contact:
+    /// [`FrictionProblem::with_axes`].
+    Ellipsoid,
 }
 
 /// What a contact is doing when the problem is posed.
@@ -46,6 +50,8 @@ pub struct FrictionProblem {
     mu: Vec<f64>,
     modes: Vec<Mode>,
     friction: Friction,
+    /// `e_k`, one for each row but the first of each contact; empty unless the friction is an ellipsoid.
+    axes: Vec<f64>,
     rows_per_contact: usize,
 }
 
@@ -64,7 +70,8 @@ pub struct ConeProblem<'a> {
 }
 
 impl FrictionProblem {
-    /// All contacts rolling. `rows_per_contact` is 2 (n, t) or 3 (n, t, o).
+    /// All contacts rolling. `rows_per_contact` is 2 (n, t), 3 (n, t, o), or up to 6 with torsion and rolling. An ellipsoid has
+    /// all axes 1 at first.
     pub fn new(
         a: impl Into<Operator>,
         b: Vec<f64>,
@@ -72,11 +79,11 @@ impl FrictionProblem {
         rows_per_contact: usize,
         friction: Friction,
     ) -> Result<Self, InvalidProblem> {
-        if !matches!(rows_per_contact, 2 | 3) {
+        if !(2..=MOST_ROWS).contains(&rows_per_contact) {
             return Err(InvalidProblem::Setting {
                 part: "rows per contact",
                 value: rows_per_contact as f64,
-                expected: "2 or 3",
+                expected: "2 to 6",
             });
         }
         let a = a.into();
@@ -98,9 +105,27 @@ impl FrictionProblem {
                 expected: "a coefficient >= 0",
             });
         }
-        check_friction(friction)?;
+        check_friction(friction, rows_per_contact)?;
         let modes = vec![Mode::Rolling; mu.len()];
-        Ok(Self { a, b, mu, modes, friction, rows_per_contact })
+        let axes = unit_axes(friction, b.len() - mu.len());
+        Ok(Self { a, b, mu, modes, friction, axes, rows_per_contact })
+    }
+
+    /// The same problem with an ellipsoid of friction forces: semi-axes `e_k >= 0` for `mu lambda_n = 1`, one for each row but the
+    /// first of each contact. Contacts that slide already are not foreseen.
+    pub fn with_axes(mut self, axes: Vec<f64>) -> Result<Self, InvalidProblem> {
+        check_vector("axes", &axes, self.size() - self.contacts())?;
+        if let Some(index) = axes.iter().position(|&e| e < 0.0) {
+            return Err(InvalidProblem::VectorEntry {
+                part: "axes",
+                index,
+                value: axes[index],
+                expected: "a semi-axis >= 0",
+            });
+        }
+        self = self.with_friction(Friction::Ellipsoid)?;
+        self.axes = axes;
+        Ok(self)
     }
 
     /// The same problem with the contacts' modes given.
@@ -114,6 +139,7 @@ impl FrictionProblem {
         }
         for (index, mode) in modes.iter().enumerate() {
             if let Mode::Sliding { direction: [t, o] } = mode {
+                check_sliding(self.friction, self.rows_per_contact)?;
                 let length = t.hypot(*o);
                 let planar_ok = self.rows_per_contact == 3 || *o == 0.0;
                 if !((length - 1.0).abs() <= 1e-12 && planar_ok) {
@@ -130,10 +156,14 @@ impl FrictionProblem {
         Ok(self)
     }
 
-    /// The same problem under another friction set.
+    /// The same problem under another friction set; an ellipsoid has all axes 1.
     pub fn with_friction(mut self, friction: Friction) -> Result<Self, InvalidProblem> {
-        check_friction(friction)?;
+        check_friction(friction, self.rows_per_contact)?;
+        if self.modes.iter().any(|m| *m != Mode::Rolling) {
+            check_sliding(friction, self.rows_per_contact)?;
+        }
         self.friction = friction;
+        self.axes = unit_axes(friction, self.size() - self.contacts());
         Ok(self)
     }
 
@@ -147,7 +177,7 @@ impl FrictionProblem {
         self.b.len()
     }
 
-    /// 2 (n, t) or 3 (n, t, o).
+    /// 2 (n, t), 3 (n, t, o), or up to 6.
     pub fn rows_per_contact(&self) -> usize {
         self.rows_per_contact
     }
@@ -165,10 +195,14 @@ impl FrictionProblem {
         &self.a
     }
 
-    /// What the cone solvers see; `None` unless the friction is a cone and all contacts roll.
+    /// What the cone solvers see; `None` unless the friction is a cone and all contacts roll. For ellipsoids: [`Self::as_disc`].
     pub fn as_cone(&self) -> Option<ConeProblem<'_>> {
         let rolling = self.modes.iter().all(|m| *m == Mode::Rolling);
-        let disc = self.friction == Friction::Cone || self.rows_per_contact == 2;
+        let disc = match self.friction {
+            Friction::Cone => true,
+            Friction::Pyramid | Friction::Polygon { .. } => self.rows_per_contact == 2,
+            Friction::Ellipsoid => false,
+        };
         let parts = ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: self.rows_per_contact };
         (rolling && disc).then_some(parts)
     }
@@ -193,6 +227,17 @@ impl FrictionProblem {
         self.friction
     }
 
+    /// Semi-axes of the ellipsoid, one for each row but the first of each contact; empty under another friction set.
+    pub fn axes(&self) -> &[f64] {
+        &self.axes
+    }
+
+    /// Semi-axes of a contact.
+    pub fn axes_of(&self, contact: usize) -> &[f64] {
+        let each = self.rows_per_contact - 1;
+        self.axes.get(each * contact..each * (contact + 1)).unwrap_or_default()
+    }
+
     /// `s = A lambda + b`.
     pub fn speed(&self, lambda: &[f64]) -> Vec<f64> {
         let mut s = vec![0.0; self.size()];
@@ -210,8 +255,29 @@ fn check_operator(a: &Operator) -> Result<(), InvalidProblem> {
     }
 }
 
-fn check_friction(friction: Friction) -> Result<(), InvalidProblem> {
+fn unit_axes(friction: Friction, count: usize) -> Vec<f64> {
+    if friction == Friction::Ellipsoid { vec![1.0; count] } else { vec![] }
+}
+
+/// What slides already has its direction in the plane of t and o, and no ellipsoid.
+fn check_sliding(friction: Friction, rows: usize) -> Result<(), InvalidProblem> {
+    if rows <= 3 && friction != Friction::Ellipsoid {
+        return Ok(());
+    }
+    Err(InvalidProblem::Setting {
+        part: "rows per contact",
+        value: rows as f64,
+        expected: "2 or 3 and no ellipsoid, where a contact slides already",
+    })
+}
+
+fn check_friction(friction: Friction, rows: usize) -> Result<(), InvalidProblem> {
     match friction {
+        Friction::Pyramid | Friction::Polygon { .. } if rows > 3 => Err(InvalidProblem::Setting {
+            part: "rows per contact",
+            value: rows as f64,
+            expected: "2 or 3 under a pyramid or polygon",
+        }),
         Friction::Polygon { sides } if sides % 2 == 1 || !(4..=64).contains(&sides) => {
             Err(InvalidProblem::Setting {
                 part: "polygon sides",

@@ -2,6 +2,7 @@
 
 mod conversion;
 mod elimination;
+mod ellipsoid;
 mod friction;
 mod lcp;
 mod mixed;
@@ -9,6 +10,7 @@ mod rolling;
 
 pub use conversion::{Converted, NotConvertible};
 pub use elimination::{Elimination, NotEliminable};
+pub use ellipsoid::AsDisc;
 pub use friction::{ConeProblem, Friction, FrictionProblem, Mode};
 pub use lcp::Lcp;
 pub use mixed::MixedLcp;

@@ -33,6 +33,7 @@ impl Layout {
 /// Corners of the friction polygon for `mu lambda_n = 1`; `None` for the disc.
 pub(super) fn corners(friction: Friction, tangents: usize) -> Option<Vec<[f64; 2]>> {
     Some(match friction {
+        Friction::Ellipsoid => return None,
         _ if tangents == 1 => vec![[1.0, 0.0], [-1.0, 0.0]],
         Friction::Cone => return None,
         Friction::Pyramid => vec![[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]],

@@ -148,7 +148,7 @@ impl ConeSolver {
             }
         }
         let count = |k: usize| islands.island(k).len() as f64;
-        self.left.retain(|&(k, residual)| !(residual <= share * count(k)));
+        self.left.retain(|&(k, residual)| residual > share * count(k));
         let mut rest: f64 = self.left.iter().map(|&(k, _)| count(k)).sum();
         for &(k, _) in &self.left {
             let contacts = islands.island(k);
@@ -160,7 +160,7 @@ impl ConeSolver {
                 done = self.steps.proximal::<D>(with, lambda);
                 work.proximal += done.iterations;
             }
-            if !(done.residual <= target) {
+            if done.residual > target {
                 done = relax::<D>(sweeper, task, lambda, settings.max_sweeps, f64::INFINITY);
                 work.last_sweeps = work.last_sweeps.max(done.iterations);
             }

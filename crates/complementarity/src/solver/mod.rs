@@ -6,13 +6,18 @@
 
 use crate::residual::Residual;
 
+pub mod admm;
 pub mod cone;
+pub mod cone_interior_point;
 pub mod decide;
 pub mod gauss_seidel;
 pub mod interior_point;
 pub mod lemke;
 pub mod newton;
 pub mod portfolio;
+
+mod scaled;
+mod system;
 
 /// How a solve of a cone problem ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

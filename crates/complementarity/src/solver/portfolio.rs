@@ -1,11 +1,15 @@
 //! `auto`: picks a solver, escalates when it fails, and says who answered.
 
+use super::admm::Admm;
 use super::cone::{self, ConeSolver};
+use super::cone_interior_point::ConeInteriorPoint;
 use super::{End, Outcome, decide, gauss_seidel, interior_point, lemke, newton};
 use crate::basis::BasisSolver;
 use crate::factor::rank;
 use crate::matrix::{Matrix, norm};
-use crate::problem::{ConeProblem, Converted, Friction, FrictionProblem, Lcp, MixedLcp, NotConvertible};
+use crate::problem::{
+    AsDisc, ConeProblem, Converted, Friction, FrictionProblem, Lcp, MixedLcp, NotConvertible,
+};
 use crate::report::{Certificate, Piece, Progress, Report, Status};
 use crate::residual::{self, Residual};
 use crate::scaling;
@@ -32,6 +36,10 @@ pub enum Method {
     Newton,
     /// Proximal point with Newton inside (Coulomb's cone).
     ProximalNewton,
+    /// Interior point for cones alone (Coulomb's cone).
+    ConeInteriorPoint,
+    /// ADMM alone (Coulomb's cone).
+    Admm,
     /// Lemke's method alone.
     Lemke,
     /// The interior-point method alone.
@@ -71,7 +79,10 @@ impl Default for Settings {
 impl Method {
     /// Whether it works on Coulomb's cone only.
     pub fn wants_cone(self) -> bool {
-        matches!(self, Self::GaussSeidel | Self::Newton | Self::ProximalNewton)
+        matches!(
+            self,
+            Self::GaussSeidel | Self::Newton | Self::ProximalNewton | Self::ConeInteriorPoint | Self::Admm
+        )
     }
 }
 
@@ -103,10 +114,10 @@ pub fn solve_lcp(problem: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progr
         Method::Lemke => lemke::solve_watched(problem, &settings.lemke(problem.size()), watch),
         Method::InteriorPoint => interior_point::solve(problem, &settings.interior_point(), watch),
         Method::Decide => decide::solve(&problem.into(), &settings.decide(), watch),
-        Method::GaussSeidel | Method::Newton | Method::ProximalNewton => {
+        method if method.wants_cone() => {
             stopped("this solver works on Coulomb's cone, not on LCPs".to_owned())
         }
-        Method::Auto => {
+        _ => {
             let first = lemke::solve_watched(problem, &settings.lemke(problem.size()), watch);
             if first.status == Status::Solved {
                 return first;
@@ -192,6 +203,9 @@ pub fn solve_friction(
     settings: &Settings,
     watch: &mut dyn FnMut(Progress),
 ) -> Report {
+    if let Some(disc) = problem.as_disc() {
+        return solve_as_disc(problem, &disc, settings, watch);
+    }
     let cone = match problem.as_cone() {
         Some(cone) if settings.method.wants_cone() => Some(cone),
         Some(cone) if settings.method == Method::Auto && problem.friction() == Friction::Cone => Some(cone),
@@ -215,7 +229,27 @@ pub fn solve_friction(
     report
 }
 
-/// Solves Coulomb's cone.
+/// Ellipsoids are scaled to discs, and the forces judged as posed.
+fn solve_as_disc(
+    problem: &FrictionProblem,
+    disc: &AsDisc,
+    settings: &Settings,
+    watch: &mut dyn FnMut(Progress),
+) -> Report {
+    let mut report = solve_friction(&disc.problem, settings, watch);
+    if report.solution.len() == problem.size() {
+        report.solution = disc.forces(&report.solution);
+        report.residual = residual::friction(problem, &report.solution);
+    }
+    if report.status == Status::Solved && report.residual.relative > settings.tolerance {
+        report.status = Status::Stalled;
+        let reason = format!("solved as discs, but the forces' residual is {:.1e}", report.residual.relative);
+        report.certificate = Certificate::Stopped { reason };
+    }
+    report
+}
+
+/// Solves Coulomb's cone; `Auto` goes on to the interior point and ADMM where [`ConeSolver`] fails.
 pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     let tolerance = settings.tolerance;
     let mut solution = vec![0.0; problem.b.len()];
@@ -229,6 +263,16 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
             let settings = newton::Settings { tolerance, proximal, ..Default::default() };
             newton::Newton::new(settings).solve(problem, &mut solution)
         }
+        Method::ConeInteriorPoint => {
+            let mut solver = ConeInteriorPoint::default();
+            solver.settings.tolerance = tolerance;
+            solver.solve(problem, &mut solution)
+        }
+        Method::Admm => {
+            let mut solver = Admm::default();
+            solver.settings.tolerance = tolerance;
+            solver.solve(problem, &mut solution)
+        }
         _ => {
             let mut solver = CONE.take();
             solver.settings = cone::Settings { tolerance, ..Default::default() };
@@ -236,7 +280,7 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
             if problem.mu.len() <= KEPT_CONTACTS {
                 CONE.set(solver);
             }
-            outcome
+            second_opinion(outcome, problem, tolerance, &mut solution)
         }
     };
     let Outcome { solver, end, iterations, residual } = outcome;
@@ -257,6 +301,30 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     };
     let certificate = Certificate::Stopped { reason };
     Report { status: Status::Stalled, solver, iterations, residual, solution, certificate }
+}
+
+/// Rows up to which ADMM is asked where all others failed.
+const ADMM_ROWS: usize = 600;
+
+/// Where the others failed, the interior point and, for small problems, ADMM; the first outcome if they fail too.
+fn second_opinion(first: Outcome, problem: ConeProblem<'_>, tolerance: f64, solution: &mut [f64]) -> Outcome {
+    if matches!(first.end, End::Solved | End::Invalid) {
+        return first;
+    }
+    let mut other = vec![0.0; solution.len()];
+    let mut interior_point = ConeInteriorPoint::default();
+    interior_point.settings.tolerance = tolerance;
+    let mut second = interior_point.solve(problem, &mut other);
+    if !second.is_solved() && other.len() <= ADMM_ROWS {
+        let mut admm = Admm::default();
+        admm.settings.tolerance = tolerance;
+        second = admm.solve(problem, &mut other);
+    }
+    if !second.is_solved() {
+        return first;
+    }
+    solution.copy_from_slice(&other);
+    second
 }
 
 /// Problems of up to so many contacts leave their memory to the thread's next one.

@@ -4,6 +4,7 @@
 //! a proof that holds for every `z` is null.
 
 use super::{Answer, States, friction_name};
+use complementarity::certificate::Certificate as Known;
 use complementarity::report::{Certificate, Piece, Status};
 use complementarity::residual::Residual;
 use problem_files::Problem;
@@ -28,6 +29,8 @@ struct Object<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     solutions: Option<Option<&'a [Piece]>>,
     certificate: Value,
+    /// Friction problems; else null.
+    known: Option<&'a Known>,
 }
 
 #[derive(Serialize)]
@@ -63,6 +66,7 @@ pub fn render(answer: &Answer) -> String {
         solution,
         solutions: answer.settings.all.then_some(pieces),
         certificate: certificate(&report.certificate, answer.settings.all),
+        known: answer.known.as_ref(),
     };
     let mut text = serde_json::to_string(&object).expect("plain data");
     text.push('\n');

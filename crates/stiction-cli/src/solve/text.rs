@@ -1,6 +1,6 @@
 //! The answer for people.
 
-use super::{Answer, friction_name};
+use super::{Answer, certificate, friction_name};
 use complementarity::problem::Friction;
 use complementarity::report::{Certificate, Piece, Proof, ProofNode, Status};
 use complementarity::residual::Residual;
@@ -38,6 +38,9 @@ pub fn render(answer: &Answer) -> String {
         let s = contacts.states;
         lines.push(("contacts", format!("{} open, {} stick, {} slip", s.open, s.stick, s.slip)));
     }
+    if let Some(known) = &answer.known {
+        lines.extend(certificate::lines(known, report.status));
+    }
     if let Some(solution) = answer.solution() {
         lines.push((if report.status.is_decided() { "solution" } else { "best try" }, entries(solution)));
     }
@@ -71,6 +74,7 @@ fn problem(answer: &Answer) -> String {
                 Friction::Cone => "Coulomb's cone".to_owned(),
                 Friction::Pyramid => "friction pyramid".to_owned(),
                 Friction::Polygon { sides } => format!("friction polygon of {sides} corners"),
+                Friction::Ellipsoid => "ellipsoids of friction".to_owned(),
             };
             let (contacts, each) = (count(p.contacts(), "contact"), p.rows_per_contact());
             format!("friction, {contacts} of {each} rows, {} in all, {set}", count(rows, "row"))

@@ -225,7 +225,7 @@ impl Steps {
             keep::<D>(&mut self.best, contacts, lambda);
             weight = (weight * WEIGHT_INCREASE).min(settings.weights.1);
         }
-        if !(residual <= best) {
+        if residual > best {
             restore::<D>(&self.best, contacts, lambda);
             sweeper.set_speeds(problem, lambda);
             residual = sweeper.residual::<D>(problem, contacts, lambda);
@@ -325,7 +325,7 @@ impl Steps {
             let least = (settings.alpha_floor * (residual / size).powf(0.25)).max(settings.alphas.0);
             alpha = alpha.clamp(least.min(settings.alphas.1), settings.alphas.1);
         }
-        if !(residual <= best) {
+        if residual > best {
             restore::<D>(&self.before, contacts, lambda);
             sweeper.set_speeds(problem, lambda);
             residual = sweeper.residual::<D>(problem, contacts, lambda);

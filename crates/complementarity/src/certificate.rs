@@ -1,0 +1,216 @@
+//! What can be said about a solution of a friction problem beside its residual: which forces it leaves undetermined, and what the theorems
+//! promise.
+//!
+//! Contacts that influence each other are an island; each is examined apart. Entries are taken in units in which the diagonal blocks of `A` have
+//! trace 1 (`lambda_c = d_c x_c`, `s_c = y_c / d_c`, which leaves Coulomb's law as it is); `A`, `b` mean the scaled ones here.
+//!
+//! **Forces.** With the speeds as they are, forces may move along `v` with `A v = 0` where `v_c` is anything at a contact that sticks
+//! with its force inside the cone, along the force at one that slips, and zero at one that is open. Every small step along such a `v` is a
+//! solution again, with the same motion; the dimension of this space is told, and the contacts it moves.
+//!
+//! **Isolated.** Where the law linearised at the solution (slip directions may turn) has no null space, there is no other solution nearby.
+//!
+//! **Theorems.** With `sigma` the least eigenvalue of `(A + A')/2` and `eta` the norm of the tangential rows of `A`:
+//! - `sigma > 0`: a solution exists for every `b` and every `mu` (pang2005 Lemma 4; rigid: trinkle1995 Theorem 1 (a), whose condition (36) is
+//!   then empty).
+//! - `max mu < sigma / (r eta)`: it is the only one, for every `b`. This is the proof of pang2005 Lemma 4, `0 >= (sigma - eta |I - D(mu)|) |l1 - l2|^2`
+//!   with `|I - D(mu)| = max mu`, made a little sharper: `I - D(mu)` feeds the tangential rows alone. `r` is the radius of the friction set for
+//!   `mu = 1`: 1 for disc and inscribed polygon, sqrt(2) for the square. trinkle1995 Theorem 1 (c) is the same for rigid contacts, without a number.
+//! - `A` symmetric, positive semidefinite, and `b` in its range: a solution exists for every `mu`, though `A` is singular (trinkle1995 Theorem 1 (a) and the remark on it).
+
+mod directions;
+mod island;
+
+use crate::islands::Islands;
+use crate::operator::{BlockMatrix, Neighbours, Operator};
+use crate::problem::{Friction, FrictionProblem, Mode};
+use island::Island;
+use serde::Serialize;
+
+/// Settings of [`examine`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Singular values below this share of the largest one are zero.
+    pub rank_tolerance: f64,
+    /// Forces below this share of the largest force, speeds below this share of the largest speed, and distances from the cone's surface below
+    /// this share of the force are zero.
+    pub state_tolerance: f64,
+    /// Islands with more rows are not examined: the cost grows with the third power.
+    pub most_rows: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { rank_tolerance: 1e-9, state_tolerance: 1e-6, most_rows: 600 }
+    }
+}
+
+/// What is known of a problem and its solution.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Certificate {
+    /// Rank of `A`; `None` where an island is too large.
+    pub rank: Option<Rank>,
+    /// Whether the forces are determined; `None` without a solution, or where an island is too large.
+    pub forces: Option<Forces>,
+    /// Whether a solution exists.
+    pub existence: Existence,
+    /// Whether it is the only one.
+    pub uniqueness: Option<Bound>,
+    /// Why something is not known, in words.
+    pub reason: Option<String>,
+}
+
+/// Numerical rank.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Rank {
+    /// Singular values that count.
+    pub rank: usize,
+    /// Order of `A`.
+    pub size: usize,
+    /// [`Settings::rank_tolerance`].
+    pub tolerance: f64,
+}
+
+/// Whether the forces are determined by the motion, and the motion isolated.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Forces {
+    /// Dimension of the family of forces with the same motion; 0: determined.
+    pub dimension: usize,
+    /// The same if contacts at an edge (see `edge`) could move freely too. (Where that is 1, it was tried.)
+    pub dimension_at_most: usize,
+    /// Contacts whose force is not determined, from 0.
+    pub undetermined: Vec<usize>,
+    /// Contacts at an edge: sticking with the force on the cone's surface, or touching without force or speed.
+    pub edge: Vec<usize>,
+    /// There is no other solution nearby. False: not shown.
+    pub isolated: bool,
+}
+
+/// What the theorems say of existence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Existence {
+    /// For every `b` and every `mu`: `A` is positive definite (pang2005 Lemma 4).
+    Always,
+    /// For this `b` and every `mu`: `b` is in the range of the symmetric, semidefinite `A` (trinkle1995 Theorem 1 (a)).
+    ForThisVector,
+    /// No theorem at hand covers it.
+    NotCovered,
+}
+
+/// Uniqueness for small friction.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Bound {
+    /// `sigma / (r eta)`, the least over the islands with friction: below it there is one solution for every `b` (pang2005 Lemma 4). Zero: `A` is not
+    /// positive definite.
+    pub mu_bar: f64,
+    /// Largest `mu` of the problem.
+    pub mu_max: f64,
+    /// Whether each island's `mu` is below its bound, so that the solution is unique.
+    pub holds: bool,
+}
+
+/// Examines a problem and, where `lambda` is given, a solution of it.
+pub fn examine(problem: &FrictionProblem, lambda: Option<&[f64]>, settings: &Settings) -> Certificate {
+    if let Some(disc) = problem.as_disc() {
+        let y = lambda.map(|lambda| disc.unknowns(lambda));
+        return examine(&disc.problem, y.as_deref(), settings);
+    }
+    let lambda = lambda.filter(|l| l.len() == problem.size() && l.iter().all(|x| x.is_finite()));
+    let rows = problem.rows_per_contact();
+    let blocks = blocks_of(problem);
+    let mut islands = Islands::default();
+    islands.find(&blocks, rows, problem.contacts());
+    let sliding = problem.modes().iter().any(|m| *m != Mode::Rolling);
+    let radius = if problem.friction() == Friction::Pyramid && rows == 3 { 2f64.sqrt() } else { 1.0 };
+
+    let mu_max = problem.mu().iter().fold(0.0f64, |m, x| m.max(*x));
+    let mut bound = Bound { mu_bar: f64::INFINITY, mu_max, holds: true };
+    let mut existence = Existence::Always;
+    let mut rank = Rank { rank: 0, size: problem.size(), tolerance: settings.rank_tolerance };
+    let states = lambda.map(|lambda| directions::states(problem, lambda, settings.state_tolerance));
+    let mut forces = lambda.map(|_| Forces {
+        dimension: 0,
+        dimension_at_most: 0,
+        undetermined: vec![],
+        edge: vec![],
+        isolated: true,
+    });
+    for k in 0..islands.count() {
+        let contacts = islands.island(k);
+        let size = rows * contacts.len();
+        let told = if size > settings.most_rows {
+            Err(format!(
+                "contacts that influence each other have {size} rows together: more than {} are not examined",
+                settings.most_rows
+            ))
+        } else {
+            Island::new(&blocks, problem, contacts)
+                .ok_or_else(|| "a decomposition did not converge".to_owned())
+        };
+        let island = match told {
+            Ok(island) => island,
+            Err(why) => return unknown(why),
+        };
+        let spectrum = match island.spectrum(settings.rank_tolerance) {
+            Some(spectrum) => spectrum,
+            None => return unknown("a decomposition did not converge".to_owned()),
+        };
+        rank.rank += spectrum.rank;
+        let mu = contacts.iter().fold(0.0f64, |m, &c| m.max(problem.mu()[c]));
+        let mu_bar =
+            if spectrum.eta > 0.0 { spectrum.sigma / (radius * spectrum.eta) } else { f64::INFINITY };
+        if mu > 0.0 {
+            bound.mu_bar = bound.mu_bar.min(mu_bar);
+        }
+        bound.holds &= spectrum.sigma > 0.0 && mu < mu_bar;
+        existence = match spectrum {
+            _ if spectrum.sigma > 0.0 => existence,
+            _ if spectrum.in_range && existence != Existence::NotCovered => Existence::ForThisVector,
+            _ => Existence::NotCovered,
+        };
+        if let (Some(forces), Some(states), Some(lambda)) = (&mut forces, &states, lambda) {
+            let Some(()) = island.forces(problem, lambda, states, settings, forces) else {
+                return unknown("a decomposition did not converge".to_owned());
+            };
+        }
+    }
+    if let Some(forces) = &mut forces {
+        forces.undetermined.sort_unstable();
+        forces.edge.sort_unstable();
+    }
+    let reason = match (sliding, lambda) {
+        (true, _) => {
+            Some("contacts that slide already: the theorems' bounds are for rolling ones".to_owned())
+        }
+        (false, None) => Some("no solution to examine".to_owned()),
+        _ => None,
+    };
+    Certificate {
+        rank: Some(rank),
+        forces,
+        existence: if sliding { Existence::NotCovered } else { existence },
+        uniqueness: (!sliding).then_some(bound),
+        reason,
+    }
+}
+
+fn blocks_of(problem: &FrictionProblem) -> Operator {
+    let mut blocks = BlockMatrix::default();
+    match problem.operator() {
+        Operator::Dense(a) => blocks.assign_dense(a, problem.rows_per_contact()),
+        Operator::Blocks(a) => blocks.assign(a),
+        Operator::Factored(a) => blocks.assign_factored(a, &mut Neighbours::default()),
+    }
+    Operator::Blocks(blocks)
+}
+
+fn unknown(reason: String) -> Certificate {
+    Certificate {
+        rank: None,
+        forces: None,
+        existence: Existence::NotCovered,
+        uniqueness: None,
+        reason: Some(reason),
+    }
+}

@@ -1,0 +1,203 @@
+//! How the force and the speed of a contact may change at a solution.
+
+use crate::matrix::{dot, norm};
+use crate::operator::MOST_ROWS;
+use crate::problem::{Friction, FrictionProblem, Mode};
+use std::f64::consts::PI;
+
+/// A contact's rows.
+pub(super) type Row = [f64; MOST_ROWS];
+
+/// The law of a contact, linearised: forces move along the `columns`, and for each of them the speeds keep to an equation `row . ds + weight y = 0`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Freedom {
+    pub columns: Vec<Row>,
+    pub equations: Vec<Row>,
+    /// `weight` of each column.
+    pub weights: Vec<f64>,
+    /// Whether each column leaves all speeds alone.
+    pub still: Vec<bool>,
+    /// At an edge: all directions are listed, though only a part of them can be taken.
+    pub edge: bool,
+}
+
+impl Freedom {
+    fn add(&mut self, column: Row, equation: Row, weight: f64, still: bool) {
+        self.columns.push(column);
+        self.equations.push(equation);
+        self.weights.push(weight);
+        self.still.push(still);
+    }
+
+    /// Any force, no speed.
+    fn stick(rows: usize, edge: bool) -> Self {
+        let mut out = Self { edge, ..Self::default() };
+        for k in 0..rows {
+            let mut unit = Row::default();
+            unit[k] = 1.0;
+            out.add(unit, unit, 0.0, true);
+        }
+        out
+    }
+}
+
+/// What each contact may do at a solution. What counts as zero: `tolerance` times the largest force or speed.
+pub(super) fn states(p: &FrictionProblem, lambda: &[f64], tolerance: f64) -> Vec<Freedom> {
+    let rows = p.rows_per_contact();
+    let s = p.speed(lambda);
+    let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let no_force = tolerance * largest(lambda);
+    let no_speed = tolerance * largest(&s).max(largest(p.vector()));
+    let state = |c: usize| {
+        let (l, s) = (&lambda[rows * c..][..rows], &s[rows * c..][..rows]);
+        let mu = p.mu()[c];
+        let loaded = l[0] > no_force;
+        if !loaded && s[0] > no_speed {
+            return Freedom::default();
+        }
+        let mut ray = Row::default();
+        ray[0] = 1.0;
+        let mut normal = Row::default();
+        normal[0] = 1.0;
+        let mut out = Freedom { edge: !loaded, ..Freedom::default() };
+        if let Mode::Sliding { direction } = p.modes()[c] {
+            (0..rows - 1).for_each(|k| ray[1 + k] = -mu * direction[k]);
+            out.add(unit(ray), normal, 0.0, true);
+            return out;
+        }
+        if mu == 0.0 {
+            out.add(ray, normal, 0.0, true);
+            return out;
+        }
+        let slip = norm(&s[1..]);
+        let on_surface = gauge(p.friction(), rows, &l[1..]) >= (1.0 - tolerance) * mu * l[0];
+        if slip <= no_speed {
+            return Freedom::stick(rows, !loaded || on_surface);
+        }
+        match corners(p.friction(), rows) {
+            None => {
+                (1..rows).for_each(|k| ray[k] = -mu * s[k] / slip);
+                out.add(unit(ray), normal, 0.0, true);
+                let direction: Vec<f64> = s[1..].iter().map(|s| s / slip).collect();
+                for across in complement(&direction).into_iter().filter(|_| loaded) {
+                    // the friction force turns with the slip: dl_f = -(mu l_n / |s_t|) ds_f
+                    out.add(across, across, slip / (mu * l[0]), false);
+                }
+            }
+            Some(corners) => {
+                let reach = |p: &[f64; 2]| -(p[0] * s[1] + p[1] * s[2]);
+                let best = corners.iter().map(reach).fold(f64::NEG_INFINITY, f64::max);
+                let active: Vec<[f64; 2]> =
+                    corners.into_iter().filter(|p| reach(p) >= best - tolerance * slip).collect();
+                for (k, p) in active.iter().enumerate() {
+                    let mut column = ray;
+                    (column[1], column[2]) = (mu * p[0], mu * p[1]);
+                    let mut equation = normal;
+                    if k > 0 {
+                        // along a side the slip must stay across it
+                        equation = Row::default();
+                        (equation[1], equation[2]) = (p[0] - active[0][0], p[1] - active[0][1]);
+                    }
+                    out.add(unit(column), unit(equation), 0.0, true);
+                }
+            }
+        }
+        out
+    };
+    (0..p.contacts()).map(state).collect()
+}
+
+/// Whether a contact at an edge can take a small step along `v` within its cone. Its force may be off the cone by `tolerance` of itself.
+pub(super) fn enters(p: &FrictionProblem, c: usize, lambda: &[f64], v: &[f64], tolerance: f64) -> bool {
+    let rows = p.rows_per_contact();
+    let l = &lambda[rows * c..][..rows];
+    let size = norm(v);
+    if size == 0.0 {
+        return true;
+    }
+    // a contact without force steps from the apex
+    let largest = lambda.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let from = if l[0] <= tolerance * largest { 0.0 } else { 1.0 };
+    let step = if from > 0.0 { 0.01 * l[0] / size } else { 1.0 };
+    let force: Vec<f64> = l.iter().zip(v).map(|(l, v)| from * l + step * v).collect();
+    force[0] > 0.0 && gauge(p.friction(), rows, &force[1..]) <= (p.mu()[c] + tolerance) * force[0]
+}
+
+fn unit(mut row: Row) -> Row {
+    let length = norm(&row);
+    row.iter_mut().for_each(|x| *x /= length);
+    row
+}
+
+/// Corners of the friction set for `mu l_n = 1`; `None` for a disc, or where there is one tangent direction.
+fn corners(friction: Friction, rows: usize) -> Option<Vec<[f64; 2]>> {
+    match friction {
+        _ if rows != 3 => None,
+        Friction::Cone | Friction::Ellipsoid => None,
+        Friction::Pyramid => Some(vec![[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]),
+        Friction::Polygon { sides } => {
+            let corner = |k: usize| (2.0 * PI * k as f64 / sides as f64).sin_cos();
+            Some((0..sides).map(corner).map(|(sin, cos)| [cos, sin]).collect())
+        }
+    }
+}
+
+/// Size of a friction force by its set: at most 1 inside, for `mu l_n = 1`.
+fn gauge(friction: Friction, rows: usize, t: &[f64]) -> f64 {
+    match friction {
+        Friction::Pyramid if rows == 3 => t[0].abs().max(t[1].abs()),
+        Friction::Polygon { sides } if rows == 3 => {
+            let half = PI / sides as f64;
+            let side = |k: usize| ((2 * k + 1) as f64 * half).sin_cos();
+            (0..sides).map(side).map(|(sin, cos)| (cos * t[0] + sin * t[1]) / half.cos()).fold(0.0, f64::max)
+        }
+        _ => norm(t),
+    }
+}
+
+/// Unit vectors in the tangential rows that are orthogonal to a direction and to each other.
+fn complement(direction: &[f64]) -> Vec<Row> {
+    let mut basis: Vec<Vec<f64>> = vec![direction.to_vec()];
+    for k in 0..direction.len() {
+        let mut v = vec![0.0; direction.len()];
+        v[k] = 1.0;
+        // twice, for accuracy
+        for e in basis.iter().chain(&basis) {
+            let along = dot(&v, e);
+            v.iter_mut().zip(e).for_each(|(v, e)| *v -= along * e);
+        }
+        let length = norm(&v);
+        // at least one of the axes left has a part of this size off the basis
+        if basis.len() < direction.len() && length > 1.0 / (2.0 * direction.len() as f64).sqrt() {
+            v.iter_mut().for_each(|v| *v /= length);
+            basis.push(v);
+        }
+    }
+    let row = |v: &Vec<f64>| {
+        let mut row = Row::default();
+        row[1..=v.len()].copy_from_slice(v);
+        row
+    };
+    basis[1..].iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complement_is_orthonormal_and_complete() {
+        for direction in
+            [vec![1.0], vec![0.6, -0.8], vec![0.48, 0.6, -0.64], vec![0.5; 4], vec![0.0, 0.0, 1.0, 0.0, 0.0]]
+        {
+            let found = complement(&direction);
+            assert_eq!(found.len(), direction.len() - 1, "{direction:?}");
+            for (i, a) in found.iter().enumerate() {
+                assert!(dot(&a[1..], &direction).abs() < 1e-14);
+                for (j, b) in found.iter().enumerate() {
+                    assert!((dot(a, b) - if i == j { 1.0 } else { 0.0 }).abs() < 1e-14);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The matrices of an island, and their null spaces.
+
+use super::directions::{self, Freedom};
+use super::{Forces, Settings};
+use crate::eigen::{singular, symmetric_eigen};
+use crate::matrix::{Matrix, norm};
+use crate::operator::Operator;
+use crate::problem::FrictionProblem;
+
+/// Part of a null vector, of length 1, that counts as a contact being moved.
+const MOVED: f64 = 1e-6;
+
+/// `A` and `b` of contacts that no others influence, scaled.
+pub(super) struct Island<'a> {
+    contacts: &'a [usize],
+    rows: usize,
+    /// `d_c`.
+    units: Vec<f64>,
+    a: Matrix,
+    b: Vec<f64>,
+}
+
+/// Forces that leave the speeds as they are.
+#[derive(Debug, Clone, Default)]
+struct Family {
+    dimension: usize,
+    /// Contacts whose force moves.
+    moved: Vec<usize>,
+    /// A direction, in the units of the problem.
+    first: Vec<f64>,
+}
+
+/// Numbers of the theorems.
+pub(super) struct Spectrum {
+    pub rank: usize,
+    /// Least eigenvalue of `(A + A')/2`; zero if it is not above rounding.
+    pub sigma: f64,
+    /// Norm of the tangential rows.
+    pub eta: f64,
+    /// `A` is symmetric and positive semidefinite, and `b` in its range.
+    pub in_range: bool,
+}
+
+/// Asymmetry of `A`, relative, that counts as rounding.
+const SYMMETRIC: f64 = 1e-8;
+
+impl<'a> Island<'a> {
+    /// `None` if a diagonal block has no positive trace.
+    pub fn new(blocks: &Operator, problem: &FrictionProblem, contacts: &'a [usize]) -> Option<Self> {
+        let Operator::Blocks(matrix) = blocks else { return None };
+        let rows = problem.rows_per_contact();
+        let units: Vec<f64> = contacts
+            .iter()
+            .map(|&c| matrix.diagonal(c).iter().step_by(rows + 1).sum::<f64>())
+            .map(|trace| if trace > 0.0 { 1.0 / trace.sqrt() } else { 1.0 })
+            .collect();
+        let n = rows * contacts.len();
+        let mut a = Matrix::zeros(n, n);
+        for (i, &c) in contacts.iter().enumerate() {
+            let (columns, data) = matrix.row(c);
+            for (k, block) in columns.iter().zip(data.chunks_exact(rows * rows)) {
+                let j = contacts.binary_search(k).ok()?;
+                for (at, x) in block.iter().enumerate() {
+                    a[(rows * i + at / rows, rows * j + at % rows)] = units[i] * x * units[j];
+                }
+            }
+        }
+        let b = (0..n)
+            .map(|i| units[i / rows] * problem.vector()[rows * contacts[i / rows] + i % rows])
+            .collect();
+        Some(Self { contacts, rows, units, a, b })
+    }
+
+    pub fn spectrum(&self, tolerance: f64) -> Option<Spectrum> {
+        let (n, a) = (self.a.rows(), &self.a);
+        let (values, _) = singular(a)?;
+        let zero = tolerance * values.first().copied().unwrap_or(0.0);
+        let rank = values.iter().filter(|x| **x > zero).count();
+        let half = Matrix::from_fn(n, n, |i, j| 0.5 * (a[(i, j)] + a[(j, i)]));
+        let least = symmetric_eigen(&half)?.0.first().copied().unwrap_or(0.0);
+        let tangential = Matrix::from_fn(n, n, |i, j| if i % self.rows == 0 { 0.0 } else { a[(i, j)] });
+        let eta = singular(&tangential)?.0.first().copied().unwrap_or(0.0);
+        let apart = Matrix::from_fn(n, n, |i, j| a[(i, j)] - a[(j, i)]);
+        let symmetric = norm(apart.data()) <= SYMMETRIC * norm(a.data());
+        // b is in the range of a symmetric A exactly if it has no part in the null space
+        let transposed = Matrix::from_fn(n, n, |i, j| a[(j, i)]);
+        let (_, left) = singular(&transposed)?;
+        let outside: Vec<f64> =
+            (rank..n).map(|k| (0..n).map(|i| left[(i, k)] * self.b[i]).sum::<f64>()).collect();
+        let in_range = symmetric && least >= -zero && norm(&outside) <= tolerance.sqrt() * norm(&self.b);
+        Some(Spectrum { rank, sigma: if least > zero { least } else { 0.0 }, eta, in_range })
+    }
+
+    /// Adds what the island leaves undetermined.
+    pub fn forces(
+        &self,
+        problem: &FrictionProblem,
+        lambda: &[f64],
+        states: &[Freedom],
+        settings: &Settings,
+        out: &mut Forces,
+    ) -> Option<()> {
+        let tolerance = settings.rank_tolerance;
+        let edge: Vec<usize> = self.contacts.iter().copied().filter(|&c| states[c].edge).collect();
+        let mut found = self.family(states, false, tolerance)?;
+        let mut all = found.clone();
+        if !edge.is_empty() {
+            all = self.family(states, true, tolerance)?;
+            // a single direction can be tried, forth and back
+            let works = |sign: f64| {
+                self.contacts.iter().enumerate().filter(|(_, c)| states[**c].edge).all(|(i, &c)| {
+                    let v: Vec<f64> =
+                        all.first[self.rows * i..][..self.rows].iter().map(|v| sign * v).collect();
+                    directions::enters(problem, c, lambda, &v, settings.state_tolerance)
+                })
+            };
+            if found.dimension == 0 && all.dimension == 1 && (works(1.0) || works(-1.0)) {
+                found = all.clone();
+            }
+        }
+        out.dimension += found.dimension;
+        out.dimension_at_most += all.dimension;
+        out.undetermined.extend(found.moved);
+        // without edges, the linearised law decides whether another solution can be near
+        out.isolated &= all.dimension == 0 && edge.is_empty() && self.is_regular(states, tolerance)?;
+        out.edge.extend(edge);
+        Some(())
+    }
+
+    /// Directions of a kind as (contact of the island, its freedom, column).
+    fn columns<'s>(
+        &self,
+        states: &'s [Freedom],
+        keep: impl Fn(&Freedom, usize) -> bool,
+    ) -> Vec<(usize, &'s Freedom, usize)> {
+        let mut out = vec![];
+        for (i, &c) in self.contacts.iter().enumerate() {
+            let freedom = &states[c];
+            out.extend((0..freedom.columns.len()).filter(|&k| keep(freedom, k)).map(|k| (i, freedom, k)));
+        }
+        out
+    }
+
+    /// `A` times a direction of contact `i`, scaled.
+    fn image(&self, row: usize, i: usize, direction: &[f64]) -> f64 {
+        (0..self.rows).map(|k| self.a[(row, self.rows * i + k)] * direction[k]).sum()
+    }
+
+    /// Forces that leave the speeds as they are; contacts at an edge count as free, or as fixed.
+    fn family(&self, states: &[Freedom], edges: bool, tolerance: f64) -> Option<Family> {
+        let columns = self.columns(states, |f, k| f.still[k] && (edges || !f.edge));
+        if columns.is_empty() {
+            return Some(Family::default());
+        }
+        let n = self.a.rows();
+        let image = Matrix::from_fn(n, columns.len(), |row, j| {
+            let (i, freedom, k) = columns[j];
+            self.image(row, i, &freedom.columns[k])
+        });
+        let (values, vectors) = singular(&image)?;
+        let zero = tolerance * norm(self.a.data());
+        let null: Vec<usize> = (0..values.len()).filter(|&k| values[k] <= zero).collect();
+        let mut moved = vec![];
+        for (i, &c) in self.contacts.iter().enumerate() {
+            let own = (0..columns.len()).filter(|&j| columns[j].0 == i);
+            let size: f64 =
+                own.flat_map(|j| null.iter().map(move |&k| (j, k))).map(|at| vectors[at].powi(2)).sum();
+            if size.sqrt() > MOVED {
+                moved.push(c);
+            }
+        }
+        let mut first = vec![0.0; n];
+        for (j, &(i, freedom, k)) in columns.iter().enumerate() {
+            for d in 0..self.rows {
+                let along = null.first().map_or(0.0, |&v| vectors[(j, v)]);
+                first[self.rows * i + d] += along * freedom.columns[k][d] * self.units[i];
+            }
+        }
+        Some(Family { dimension: null.len(), moved, first })
+    }
+
+    /// Whether the linearised law has no null space.
+    fn is_regular(&self, states: &[Freedom], tolerance: f64) -> Option<bool> {
+        let columns = self.columns(states, |_, _| true);
+        let m = Matrix::from_fn(columns.len(), columns.len(), |r, j| {
+            let (at, law, e) = columns[r];
+            let (i, freedom, k) = columns[j];
+            let row: f64 = (0..self.rows)
+                .map(|d| law.equations[e][d] * self.image(self.rows * at + d, i, &freedom.columns[k]))
+                .sum();
+            // the weight is in the units of s / lambda
+            let weight = law.weights[e] * self.units[at].powi(2);
+            (row + if r == j { weight } else { 0.0 }) / (1.0 + weight)
+        });
+        if columns.is_empty() {
+            return Some(true);
+        }
+        let (values, _) = singular(&m)?;
+        let zero = tolerance * norm(self.a.data()).max(1.0);
+        Some(values.iter().all(|x| *x > zero))
+    }
+}
