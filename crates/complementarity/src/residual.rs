@@ -104,7 +104,7 @@ pub fn cone(problem: ConeProblem<'_>, lambda: &[f64], scratch: &mut ConeScratch)
     Residual::of(residual.iter().copied(), problem.b)
 }
 
-/// Memory of [`cone`].
+/// Memory of [`cone()`].
 #[derive(Debug, Clone, Default)]
 pub struct ConeScratch {
     /// `s = A lambda + b`.
