@@ -35,7 +35,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             tolerance: 1e-8,
-            patience: 12.0,
+            patience: 5.0,
             medium: 300,
             large: 4000,
             max_sweeps: 1000,
