@@ -35,7 +35,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             tolerance: 1e-8,
-            patience: 12.0,
+            patience: 5.0,
             medium: 300,
             large: 4000,
             max_sweeps: 1000,
@@ -53,6 +53,7 @@ pub struct ConeSolver {
     steps: Steps,
     /// Islands that are left, with their residuals.
     left: Vec<(usize, f64)>,
+    kept: Vec<f64>,
 }
 
 /// Who did how much.
@@ -70,9 +71,15 @@ impl ConeSolver {
         Self { settings, ..Self::default() }
     }
 
+    /// Islands that the last solve did not bring within tolerance: how many contacts each has, and the norm of their natural map.
+    pub fn unsolved(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.left.iter().map(|&(k, residual)| (self.bench.islands.island(k).len(), residual.sqrt()))
+    }
+
     /// Solves from the warm start `lambda`, which takes the answer.
     pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
+        self.left.clear();
         if let Some(outcome) = self.bench.begin(problem, lambda, tolerance, "warm-start") {
             return outcome;
         }
@@ -150,9 +157,9 @@ impl ConeSolver {
         let count = |k: usize| islands.island(k).len() as f64;
         self.left.retain(|&(k, residual)| residual > share * count(k));
         let mut rest: f64 = self.left.iter().map(|&(k, _)| count(k)).sum();
-        for &(k, _) in &self.left {
-            let contacts = islands.island(k);
-            let target = allowed * count(k) / rest;
+        for (k, residual) in &mut self.left {
+            let contacts = islands.island(*k);
+            let target = allowed * count(*k) / rest;
             let task = Task { problem, contacts, target, size: whole };
             let mut done = Done { iterations: 0, residual: f64::INFINITY };
             if contacts.len() <= settings.large {
@@ -161,12 +168,21 @@ impl ConeSolver {
                 work.proximal += done.iterations;
             }
             if done.residual > target {
-                done = relax::<D>(sweeper, task, lambda, settings.max_sweeps, f64::INFINITY);
-                work.last_sweeps = work.last_sweeps.max(done.iterations);
+                self.kept.clear();
+                self.kept.extend_from_slice(lambda);
+                let swept = relax::<D>(sweeper, task, lambda, settings.max_sweeps, f64::INFINITY);
+                if swept.residual <= done.residual {
+                    done.residual = swept.residual;
+                    work.last_sweeps = work.last_sweeps.max(swept.iterations);
+                } else {
+                    lambda.copy_from_slice(&self.kept);
+                }
             }
+            *residual = if done.residual <= target { 0.0 } else { done.residual };
             allowed = (allowed - done.residual).max(share);
-            rest -= count(k);
+            rest -= count(*k);
         }
+        self.left.retain(|&(_, residual)| residual > 0.0);
         work
     }
 }

@@ -94,7 +94,8 @@ pub(crate) fn relax<const D: usize>(
     }
     sweeper.guess_states::<D>(problem, contacts, lambda);
     // from a good start the states are known already
-    let trusted = if residual <= GOOD_START * whole { 1 } else { TRUSTED };
+    let warm = contacts.iter().any(|&c| lambda[D * c] > 0.0);
+    let trusted = if warm && residual <= GOOD_START * whole { 1 } else { TRUSTED };
     // the judge costs a sweep: asked when the changes are small enough, and then ever less often
     let (mut last, mut next_look) = (f64::INFINITY, 0);
     let mut iterations = 0;

@@ -253,6 +253,7 @@ fn solve_as_disc(
 pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     let tolerance = settings.tolerance;
     let mut solution = vec![0.0; problem.b.len()];
+    let mut left = String::new();
     let outcome = match settings.method {
         Method::GaussSeidel => {
             let settings = gauss_seidel::Settings { tolerance, ..Default::default() };
@@ -277,6 +278,12 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
             let mut solver = CONE.take();
             solver.settings = cone::Settings { tolerance, ..Default::default() };
             let outcome = solver.solve(problem, &mut solution);
+            if let Some((contacts, residual)) = solver.unsolved().max_by_key(|&(contacts, _)| contacts) {
+                let count = solver.unsolved().count();
+                left = format!(
+                    "; {count} of the islands left, the largest of {contacts} contacts, at {residual:.1e} absolute"
+                );
+            }
             if problem.mu.len() <= KEPT_CONTACTS {
                 CONE.set(solver);
             }
@@ -296,7 +303,9 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
             };
         }
         End::Limit => format!("limit of iterations reached at relative residual {:.1e}", residual.relative),
-        End::Stalled => format!("nothing brought the relative residual below {:.1e}", residual.relative),
+        End::Stalled => {
+            format!("nothing brought the relative residual below {:.1e}{left}", residual.relative)
+        }
         End::Invalid => "an entry is not finite, or the parts do not fit each other".to_owned(),
     };
     let certificate = Certificate::Stopped { reason };

@@ -4,7 +4,7 @@
 //!
 //! Source: the generalised Newton method of Alart and Curnier (1991); proximal point with Newton inside as in Acary, Bremond, Huber (2018), section 4.
 //! The map whose root is sought is `lambda_c - S_c(s_c - A_cc lambda_c)`, `S_c` the exact answer of a contact alone: Alart and Curnier's with the
-//! best metric for each contact instead of a parameter `rho`. Its linearisation is in [`system`].
+//! best metric for each contact instead of a parameter `rho`. Its linearisation is in `system`.
 //!
 //! Deviations: after each step one Gauss-Seidel sweep puts every contact back on its law and says which state the next step is taken in. Steps
 //! are full and may fail a few times in a row to decrease the residual (watchdog), for the states of contacts settle in leaps; then the best point
@@ -12,7 +12,7 @@
 //! as sticking. Islands are solved apart, each to its share of the tolerance.
 //!
 //! Proximal: `s = A lambda + b + alpha D (lambda - centre)` is solved, then the centre moves. Where forces are not unique, or `A` is singular, each
-//! of these problems still has an isolated solution. It is sought from the solution of a convex one ([`convex`]); `alpha` shrinks with the residual.
+//! of these problems still has an isolated solution. It is sought from the solution of a convex one (`convex`); `alpha` shrinks with the residual.
 
 pub(crate) mod convex;
 pub(crate) mod system;
