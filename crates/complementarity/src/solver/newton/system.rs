@@ -6,6 +6,7 @@
 //! without a variable are padded, so that all blocks have one size.
 
 use crate::block_lu::BlockLu;
+use crate::factor::Lu;
 use crate::one_contact::{State, tangent};
 use crate::operator::BlockMatrix;
 use crate::sweep::{Sweeper, blocks_of};
@@ -13,11 +14,17 @@ use crate::sweep::{Sweeper, blocks_of};
 const NONE: usize = usize::MAX;
 /// Weight up to which a step contracts the error so much that new factors do not pay.
 const SMALL_WEIGHT: f64 = 1e-5;
+/// Active contacts from which dense factors pay, if most blocks are there.
+const DENSE_FROM: usize = 40;
 
 /// The step's linear system and its memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct System {
     lu: BlockLu,
+    /// Factors where most blocks are there (patches), and the matrix block by block.
+    dense: Lu,
+    full: Vec<f64>,
+    is_dense: bool,
     /// Contacts that carry force; `index` is the inverse.
     active: Vec<usize>,
     index: Vec<usize>,
@@ -103,24 +110,24 @@ impl System {
                 self.factored_weight = weight;
             }
         }
-        self.lu.solve::<D>(self.y.as_chunks_mut::<D>().0);
+        match self.is_dense {
+            true => self.dense.solve(&mut self.y),
+            false => self.lu.solve::<D>(self.y.as_chunks_mut::<D>().0),
+        }
         self.y.iter().all(|y| y.is_finite())
     }
 
     fn factor<const D: usize>(&mut self, sweeper: &Sweeper, a: &BlockMatrix, weight: f64) -> bool {
-        let Self { lu, active, index, frames, slips, .. } = self;
-        lu.begin(active.len());
-        for (i, &c) in active.iter().enumerate() {
-            a.row(c).0.iter().filter(|&&k| index[k] != NONE).for_each(|&k| lu.connect(i, index[k]));
-        }
-        lu.analyse();
+        let Self { lu, dense, full, is_dense, active, index, frames, slips, .. } = self;
+        let n = active.len();
         let frames = blocks_of::<D>(frames);
-        lu.factor::<D>(|i, row, place| {
+        // row i of the matrix, its block for contact j at `place[j]`
+        let write = |i: usize, row: &mut [[[f64; D]; D]], place: &dyn Fn(usize) -> usize| {
             let c = active[i];
             let (columns, data) = a.row(c);
             for (&k, block) in columns.iter().zip(blocks_of::<D>(data)).filter(|(k, _)| index[**k] != NONE) {
                 let j = index[k];
-                let out = &mut row[place[j]];
+                let out = &mut row[place(j)];
                 *out = *block;
                 if slips[i] {
                     *out = product(&frames[2 * i], out);
@@ -130,14 +137,32 @@ impl System {
                 }
             }
             let unit = sweeper.unit::<D>(c);
-            let out = &mut row[place[i]];
+            let out = &mut row[place(i)];
             for p in 0..D {
                 out[p][p] += weight * unit + if slips[i] && p > 0 { sweeper.local[c].tau } else { 0.0 };
                 if slips[i] && frames[2 * i][p] == [0.0; D] {
                     out[p][p] = unit;
                 }
             }
-        })
+        };
+        let blocks: usize =
+            active.iter().map(|&c| a.row(c).0.iter().filter(|&&k| index[k] != NONE).count()).sum();
+        *is_dense = n >= DENSE_FROM && 2 * blocks > n * n;
+        if *is_dense {
+            full.clear();
+            full.resize(n * n * D * D, 0.0);
+            for (i, row) in full.chunks_exact_mut(n * D * D).enumerate() {
+                write(i, row.as_chunks_mut::<D>().0.as_chunks_mut::<D>().0, &|j| j);
+            }
+            let entry = |i: usize, j: usize| full[((i / D * n + j / D) * D + i % D) * D + j % D];
+            return dense.factor(n * D, entry).is_ok();
+        }
+        lu.begin(n);
+        for (i, &c) in active.iter().enumerate() {
+            a.row(c).0.iter().filter(|&&k| index[k] != NONE).for_each(|&k| lu.connect(i, index[k]));
+        }
+        lu.analyse();
+        lu.factor::<D>(|i, row, place| write(i, row, &|j| place[j]))
     }
 
     /// `lambda = from + C y`; `from` has the contacts' forces one after another.
