@@ -48,14 +48,13 @@ fn movement(name: &str, run: &mut Run) -> (f64, f64) {
     (far, deep)
 }
 
-/// Largest relative spread of the stopping distance over headings, friction a polygon of `sides`.
-fn heading(sides: usize, run: &mut Run) -> f64 {
+/// Largest relative spread of the stopping distance over headings within an angle, friction as given.
+fn heading(friction: FrictionKind, within: f64, run: &mut Run) -> f64 {
     let (mut least, mut most) = (f64::INFINITY, 0.0f64);
     for k in 0..=12 {
         let mut scene = scene("heading.toml");
-        scene.step.friction = FrictionKind::Polygon { sides };
-        // from a corner of the polygon to the middle of a side and on to the next corner
-        let angle = k as f64 / 12.0 * 2.0 * PI / sides as f64;
+        scene.step.friction = friction;
+        let angle = k as f64 / 12.0 * within;
         let (sin, cos) = angle.sin_cos();
         scene.bodies[0].velocity[..2].copy_from_slice(&[cos, sin]);
         let mut stepper = Stepper::new(scene).expect("a valid model");
@@ -115,9 +114,13 @@ fn main() {
         line("arch of eleven wedges: movement in 2 s, m", far, 1e-12, &run, begin);
     }
     if wanted("heading") {
+        let (begin, mut run) = (Instant::now(), Run::default());
+        let spread = heading(FrictionKind::Cone, 2.0 * PI, &mut run);
+        line("stopping distance over headings, cone", spread, 1e-9, &run, begin);
         for sides in [8, 16, 32, 64] {
             let (begin, mut run) = (Instant::now(), Run::default());
-            let spread = heading(sides, &mut run);
+            // from a corner of the polygon to the middle of a side and on to the next corner
+            let spread = heading(FrictionKind::Polygon { sides }, 2.0 * PI / sides as f64, &mut run);
             // 1 / cos(pi / K) - 1 of the distance v^2 / (2 mu g), from which each slide loses half a step at its first speed
             let (distance, half_step) = (1.0 / (2.0 * 0.3 * 9.81), 0.5e-3);
             let bound = (distance / (PI / sides as f64).cos() - half_step) / (distance - half_step) - 1.0;

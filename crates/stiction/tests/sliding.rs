@@ -108,6 +108,26 @@ fn a_slide_depends_on_its_heading_as_the_polygon_says_and_no_more() {
     }
 }
 
+/// After N steps with the cone the sled stands, whatever its heading: v - mu g h a step, and the last step takes what is left.
+#[test]
+fn a_slide_under_the_cone_does_not_depend_on_its_heading() {
+    for h in [2e-3, 1e-3] {
+        let slowing = 0.3 * G * h;
+        let steps = (1.0 / slowing).floor();
+        let expected = h * (steps - slowing * steps * (steps + 1.0) / 2.0);
+        for k in 0..12 {
+            let (sin, cos) = (0.1 + f64::from(k) * PI / 6.0).sin_cos();
+            let mut scene = scene("heading.toml");
+            scene.bodies[0].velocity[..2].copy_from_slice(&[cos, sin]);
+            let (_, state) = run(scene, h, 0.5);
+            let along = cos * state.position[0] + sin * state.position[1];
+            let across = cos * state.position[1] - sin * state.position[0];
+            assert!((along / expected - 1.0).abs() < 1e-9, "h = {h}, {k}: {along}, expected {expected}");
+            assert!(across.abs() < 1e-9, "h = {h}, {k}: {across:e} m aside");
+        }
+    }
+}
+
 /// The box's deceleration over g is the coefficient.
 #[test]
 fn friction_of_two_materials_combines_by_the_rule_and_a_pair_overrides_it() {
@@ -118,6 +138,7 @@ fn friction_of_two_materials_combines_by_the_rule_and_a_pair_overrides_it() {
     two.materials[1].name = "second".into();
     two.materials[1].friction = 0.8;
     two.world[0].part.material = 1;
+    // residuals are relative to the speed of 2 m/s, of which a step takes a thousandth
     let coefficient = |scene: &stiction::scene::Scene| {
         let (_, state) = run(scene.clone(), 1e-3, 1e-3);
         (2.0 - state.velocity[0]) / (1e-3 * G)
@@ -127,13 +148,13 @@ fn friction_of_two_materials_combines_by_the_rule_and_a_pair_overrides_it() {
     {
         two.friction_rule = rule;
         two.pairs.clear();
-        assert!((coefficient(&two) - mu).abs() < 1e-9, "{rule:?}: {}", coefficient(&two));
+        assert!((coefficient(&two) - mu).abs() < 1e-7, "{rule:?}: {}", coefficient(&two));
         let pair = |of| Pair { of, collide: true, friction: None, friction_rule: None, law: None };
         two.pairs.push(Pair { friction_rule: Some(Average), ..pair(PairOf::Materials([1, 0])) });
-        assert!((coefficient(&two) - 0.5).abs() < 1e-9, "{rule:?}, by the pair of materials");
+        assert!((coefficient(&two) - 0.5).abs() < 1e-7, "{rule:?}, by the pair of materials");
         two.pairs
             .push(Pair { friction: Some(0.3), ..pair(PairOf::Owners([Owner::Body(0), Owner::World(0)])) });
-        assert!((coefficient(&two) - 0.3).abs() < 1e-9, "{rule:?}, by the pair of bodies");
+        assert!((coefficient(&two) - 0.3).abs() < 1e-7, "{rule:?}, by the pair of bodies");
     }
 }
 
@@ -148,6 +169,6 @@ fn a_rolling_ball_keeps_its_energy() {
         });
         assert!(worst <= 1e-12, "h = {h}: {worst:e}");
         let rolled = length(sub([state.position[0], state.position[1], 0.0], [30.0, 0.0, 0.0]));
-        assert!(rolled < 1e-9, "h = {h}: {rolled:e} m from 30 m");
+        assert!(rolled < 1e-7, "h = {h}: {rolled:e} m from 30 m");
     }
 }

@@ -38,7 +38,7 @@ fn a_sphere_at_rest_stays() {
 /// Each box carries those above it.
 #[test]
 fn ten_boxes_stand_and_carry_each_other() {
-    for (h, steps) in [(1e-2, 40), (1e-3, 40)] {
+    for (h, steps) in [(1e-2, 200), (1e-3, 2000)] {
         let far = farthest(scene("stack-of-ten.toml"), h, steps);
         assert!(far < 1e-9, "h = {h}: moved {far:e} m");
     }
@@ -46,7 +46,7 @@ fn ten_boxes_stand_and_carry_each_other() {
 
 #[test]
 fn ten_boxes_stand_under_a_thousandfold_weight() {
-    for (h, steps) in [(1e-2, 5), (1e-3, 5)] {
+    for (h, steps) in [(1e-2, 200), (1e-3, 2000)] {
         let (mut stepper, mut state) = start(scene("stack-mass-ratio.toml"), h);
         let mut deep = 0.0f64;
         running::go(&mut stepper, &mut state, steps, |stepper, _| {
@@ -64,9 +64,10 @@ fn ten_boxes_stand_under_a_thousandfold_weight() {
 
 #[test]
 fn an_arch_of_wedges_stands() {
-    for (h, steps) in [(1e-2, 100), (1e-3, 200)] {
+    // a step's error is the residual's share of the speed g h, times h
+    for (h, steps, bound) in [(1e-2, 200, 1e-11), (1e-3, 2000, 1e-12)] {
         let far = farthest(scene("arch.toml"), h, steps);
-        assert!(far < 1e-12, "h = {h}: moved {far:e} m");
+        assert!(far < bound, "h = {h}: moved {far:e} m");
     }
 }
 
