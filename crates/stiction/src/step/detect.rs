@@ -8,7 +8,8 @@ use crate::geometry::{
 use crate::scene::{Owner, Scene};
 use crate::space::{Frame, Pose, Vector, add, cross, length};
 use crate::state::{ContactId, State};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use super::InvalidModel;
@@ -56,8 +57,8 @@ pub(super) struct Element {
 pub(super) struct Detector {
     pub parts: Vec<Body>,
     pub rules: Vec<Rule>,
-    /// Rule of each pair of parts that can touch.
-    pairs: BTreeMap<(u32, u32), usize>,
+    /// Pairs of parts that can touch, the lower number first: which one is the contact's first, and the rule.
+    pairs: HashMap<[u32; 2], (u32, usize), BuildHasherDefault<PairHasher>>,
     planar: bool,
     broad: BroadPhase,
     workspace: Workspace,
@@ -84,7 +85,7 @@ impl Detector {
         let mut detector = Self {
             parts,
             rules: vec![],
-            pairs: BTreeMap::new(),
+            pairs: HashMap::default(),
             planar: scene.planar,
             broad: BroadPhase::default(),
             workspace: Workspace::default(),
@@ -145,7 +146,7 @@ impl Detector {
                         index
                     }
                 };
-                self.pairs.insert((a as u32, b as u32), index);
+                self.pairs.insert([i as u32, j as u32], (a as u32, index));
             }
         }
         Ok(())
@@ -165,13 +166,11 @@ impl Detector {
         self.elements.clear();
         for k in 0..self.candidates.len() {
             let [i, j] = self.candidates[k];
-            for key in [(i, j), (j, i)] {
-                if let Some(&rule) = self.pairs.get(&key) {
-                    self.detect_pair(key, rule, margin);
-                }
+            if let Some(&(first, rule)) = self.pairs.get(&[i, j]) {
+                self.detect_pair((first, if first == i { j } else { i }), rule, margin);
             }
         }
-        self.contacts.sort_by_key(|c| c.id);
+        self.contacts.sort_unstable_by_key(|c| c.id);
         self.pack();
     }
 
@@ -247,7 +246,8 @@ impl Detector {
 
     /// The rule of a contact.
     pub fn rule_of(&self, id: ContactId) -> Option<&Rule> {
-        self.pairs.get(&(id.part_a, id.part_b)).map(|&r| &self.rules[r])
+        let (a, b) = (id.part_a, id.part_b);
+        self.pairs.get(&[a.min(b), a.max(b)]).map(|&(_, rule)| &self.rules[rule])
     }
 
     /// Keeps contacts with an element that is closed: `psi + delta_n <= closed`.
@@ -260,5 +260,28 @@ impl Detector {
             (0..c.count).any(|k| elements[c.first + k].gap + delta(k) <= closed)
         });
         self.pack();
+    }
+}
+
+/// Mixes two small numbers: `HashMap`'s own hasher costs more than the search.
+#[derive(Debug, Default)]
+struct PairHasher(u64);
+
+impl Hasher for PairHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&b| self.write_u32(u32::from(b)));
+    }
+
+    fn write_u32(&mut self, x: u32) {
+        // multiplier: 2^64 over the golden ratio
+        self.0 = (self.0 ^ u64::from(x)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+
+    fn write_usize(&mut self, _: usize) {
+        // the length of a pair says nothing
     }
 }
