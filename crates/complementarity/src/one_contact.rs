@@ -53,8 +53,8 @@ pub(crate) fn solve<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], mu: f64, lo
     let (mut low, mut high, mut low_met) = (0.0, f64::INFINITY, false);
     let mut l = [0.0; D];
     for _ in 0..MOST_STEPS {
-        let (force, change) = at(a, q, tau);
-        l = force;
+        let (k, inverse) = factors(a, tau);
+        l = substitute(&k, &inverse, q);
         let length = tangent(&l, &l).sqrt();
         let limit = mu * l[0];
         if tau == 0.0 && length <= limit {
@@ -72,7 +72,10 @@ pub(crate) fn solve<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], mu: f64, lo
         if low_met && high < f64::INFINITY && high - low <= 2.0 * f64::EPSILON * high {
             break;
         }
-        // Newton on 1/|l_t| - 1/(mu l_n)
+        // Newton on 1/|l_t| - 1/(mu l_n), with dl/dtau = -(A + tau T)^-1 T l
+        let mut friction = l;
+        friction[0] = 0.0;
+        let change = substitute(&k, &inverse, &friction);
         let f = 1.0 / length - 1.0 / limit;
         let slope = change[0] * mu / (limit * limit) - tangent(&l, &change) / (length * length * length);
         let next = tau - f / slope;
@@ -108,18 +111,15 @@ pub(crate) fn tangent<const D: usize>(a: &[f64; D], b: &[f64; D]) -> f64 {
     (1..D).map(|i| a[i] * b[i]).sum()
 }
 
-/// `l = -(A + tau T)^-1 q` and `dl/dtau = -(A + tau T)^-1 T l`, tangents eliminated first.
+/// Triangular factors of `A + tau T`, tangents eliminated first, and the inverses of the pivots.
 #[inline]
-fn at<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], tau: f64) -> ([f64; D], [f64; D]) {
+fn factors<const D: usize>(a: &[[f64; D]; D], tau: f64) -> ([[f64; D]; D], [f64; D]) {
     let mut k = *a;
     for i in 1..D {
         k[i][i] += tau;
     }
     let inverse = eliminate(&mut k);
-    let l = substitute(&k, &inverse, q);
-    let mut tl = l;
-    tl[0] = 0.0;
-    (l, substitute(&k, &inverse, &tl))
+    (k, inverse)
 }
 
 /// Triangular factors in place, from the last row up; the inverses of the pivots.

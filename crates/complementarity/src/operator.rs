@@ -439,10 +439,17 @@ impl Factored {
         Some((p.first, &self.patch_data[from..][..self.rows * order]))
     }
 
-    /// `v += Y_c x`: what forces at a contact do to the speeds.
+    /// `v += Y_c x`: what forces at a contact do to the speeds. Here, in `pull` and in `block` three rows on a free body have code of their own.
+    #[inline]
     pub fn push(&self, contact: usize, x: &[f64], v: &mut [f64]) {
         for (s, _, y) in self.segments(contact) {
             let own = &mut v[s.first..][..s.len];
+            if let (&[n, t, o], Some(own), [a, b, c]) =
+                (x, <&mut [f64; 6]>::try_from(&mut *own).ok(), y.as_chunks::<6>().0)
+            {
+                (0..6).for_each(|k| own[k] += n * a[k] + t * b[k] + o * c[k]);
+                continue;
+            }
             for (f, row) in x.iter().zip(y.chunks_exact(s.len)) {
                 own.iter_mut().zip(row).for_each(|(v, y)| *v += f * y);
             }
@@ -450,9 +457,18 @@ impl Factored {
     }
 
     /// `out += W_c v`: the speeds at a contact.
+    #[inline]
     pub fn pull(&self, contact: usize, v: &[f64], out: &mut [f64]) {
         for (s, w, _) in self.segments(contact) {
             let own = &v[s.first..][..s.len];
+            if let ([n, t, o], Some(own), [a, b, c]) =
+                (&mut *out, <&[f64; 6]>::try_from(own).ok(), w.as_chunks::<6>().0)
+            {
+                *n += dot6(a, own);
+                *t += dot6(b, own);
+                *o += dot6(c, own);
+                continue;
+            }
             for (o, row) in out.iter_mut().zip(w.chunks_exact(s.len)) {
                 *o += row.iter().zip(own).map(|(w, v)| w * v).sum::<f64>();
             }
@@ -487,6 +503,13 @@ impl Factored {
         out[..d * d].fill(0.0);
         for (s, w, _) in self.segments(c) {
             for (r, _, y) in self.segments(k).filter(|(r, ..)| r.first == s.first) {
+                if let ([a, b, c], [e, f, g]) = (w.as_chunks::<6>().0, y.as_chunks::<6>().0)
+                    && s.len == 6
+                {
+                    let products = [a, b, c].map(|w| [dot6(w, e), dot6(w, f), dot6(w, g)]);
+                    out.iter_mut().zip(products.as_flattened()).for_each(|(o, p)| *o += p);
+                    continue;
+                }
                 for i in 0..d {
                     for j in 0..d {
                         out[d * i + j] += dot(&w[s.len * i..][..s.len], &y[r.len * j..][..r.len]);
@@ -535,6 +558,12 @@ impl Factored {
         of(c).iter().any(|s| of(k).iter().any(|r| r.first == s.first))
             || (self.patch_of[c] == self.patch_of[k] && self.patch_of[c] != usize::MAX)
     }
+}
+
+/// Scalar product of the speeds of a free body, in two sums that need not wait for each other.
+#[inline]
+fn dot6(a: &[f64; 6], b: &[f64; 6]) -> f64 {
+    (a[0] * b[0] + a[2] * b[2] + a[4] * b[4]) + (a[1] * b[1] + a[3] * b[3] + a[5] * b[5])
 }
 
 #[cfg(test)]

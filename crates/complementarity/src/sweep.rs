@@ -154,6 +154,24 @@ impl Sweeper {
         total
     }
 
+    /// Gives a contact another force.
+    pub fn put<const D: usize>(
+        &mut self,
+        problem: ConeProblem<'_>,
+        c: usize,
+        force: [f64; D],
+        lambda: &mut [f64],
+    ) {
+        let own = &mut lambda.as_chunks_mut::<D>().0[c];
+        let change: [f64; D] = std::array::from_fn(|i| force[i] - own[i]);
+        if change != [0.0; D] {
+            *own = force;
+            if let Operator::Factored(a) = problem.a {
+                a.push(c, &change, &mut self.v);
+            }
+        }
+    }
+
     /// Sum of squares of the natural map over `contacts` (never NaN); their speeds are kept.
     pub fn residual<const D: usize>(
         &mut self,

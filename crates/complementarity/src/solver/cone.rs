@@ -1,12 +1,16 @@
 //! `auto` for Coulomb's cone: picks a solver, escalates when it fails, and says who answered.
 //!
-//! Islands are solved apart. The warm start is judged first: an island that is within tolerance is left alone. Then Gauss-Seidel sweeps, as long
-//! as they promise to end soon; then Newton from the states they found; then, for the islands that are left, the proximal Newton method, and
-//! sweeps to the end. An island may leave its share of the tolerance; those that find it hard get what the others did not need.
+//! Islands are solved apart. The warm start is judged first: an island that is well within tolerance is left alone. Then Gauss-Seidel sweeps, as
+//! long as they promise to end soon, on islands of many contacts accelerated; then Newton from the states they found; then, for the islands that
+//! are left, the proximal Newton method, and sweeps to the end. An island may leave its share of the tolerance; those that find it hard get what
+//! the others did not need.
+//!
+//! Sweeps, and Newton on small islands, aim below the tolerance (`goal`) as long as that costs little: what a step of a simulation leaves is the
+//! next step's speed and gap, so that errors near the tolerance would have bodies at rest solved again and again.
 //!
 //! Factored operators are swept through the bodies, and multiplied out only for Newton.
 
-use super::gauss_seidel::{self, relax};
+use super::gauss_seidel::{self, Accelerated, relax};
 use super::newton::{self, Steps, With};
 use super::{End, Outcome};
 use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
@@ -14,15 +18,24 @@ use crate::one_contact::{self, Local};
 use crate::operator::Operator;
 use crate::problem::ConeProblem;
 
+/// Least relative residual to aim at: rounding.
+const LEAST_GOAL: f64 = 1e-14;
+
 /// Settings of [`ConeSolver`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// A solution counts when its relative residual is at most this.
     pub tolerance: f64,
-    /// Further sweeps that Gauss-Seidel may foresee, for an island of up to `medium` contacts, before Newton takes over.
+    /// Share of the tolerance to aim at while that is cheap; a warm start as good as this is left as it is.
+    pub goal: f64,
+    /// Further sweeps that Gauss-Seidel may foresee before others take over.
     pub patience: f64,
-    /// Contacts of an island up to which a Newton step costs a few sweeps; beyond, the patience grows with their number.
-    pub medium: usize,
+    /// Contacts of an island up to which a Newton step costs a few sweeps; beyond, sweeps are accelerated first.
+    pub small: usize,
+    /// Accelerated sweeps before Newton takes over.
+    pub accelerated_sweeps: usize,
+    /// Differences that the acceleration remembers.
+    pub depth: usize,
     /// Contacts of an island beyond which Newton is not tried.
     pub large: usize,
     /// Sweeps at the very end.
@@ -35,8 +48,11 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             tolerance: 1e-8,
+            goal: 0.01,
             patience: 5.0,
-            medium: 300,
+            small: 100,
+            accelerated_sweeps: 600,
+            depth: 4,
             large: 4000,
             max_sweeps: 1000,
             newton: newton::Settings::default(),
@@ -51,6 +67,7 @@ pub struct ConeSolver {
     pub settings: Settings,
     bench: Bench,
     steps: Steps,
+    accelerated: Accelerated,
     /// Islands that are left, with their residuals.
     left: Vec<(usize, f64)>,
     kept: Vec<f64>,
@@ -80,7 +97,8 @@ impl ConeSolver {
     pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
         self.left.clear();
-        if let Some(outcome) = self.bench.begin(problem, lambda, tolerance, "warm-start") {
+        let goal = (self.settings.goal * tolerance).max(LEAST_GOAL).min(tolerance);
+        if let Some(outcome) = self.bench.begin(problem, lambda, goal, "warm-start") {
             return outcome;
         }
         if problem.mu.len() == 1 {
@@ -90,7 +108,7 @@ impl ConeSolver {
                 return outcome;
             }
         }
-        let work = by_rows!(problem.rows, self.run(problem, lambda));
+        let work = by_rows!(problem.rows, self.run(problem, lambda, goal));
         let (solver, iterations) = match work {
             Work { last_sweeps: n @ 1.., .. } => (gauss_seidel::NAME, n),
             Work { proximal: n @ 1.., newton, .. } => (newton::PROXIMAL, n + newton),
@@ -108,7 +126,7 @@ impl ConeSolver {
         force[0] = one_contact::solve(&block, &b[0], problem.mu[0], &mut Local::default());
     }
 
-    fn run<const D: usize>(&mut self, given: ConeProblem<'_>, lambda: &mut [f64]) -> Work {
+    fn run<const D: usize>(&mut self, given: ConeProblem<'_>, lambda: &mut [f64], goal: f64) -> Work {
         let Bench { sweeper, islands, formed, .. } = &mut self.bench;
         let settings = &self.settings;
         let factored = matches!(given.a, Operator::Factored(_));
@@ -119,17 +137,28 @@ impl ConeSolver {
         let whole = size_of(problem.b);
         let mut allowed = allowance(whole, settings.tolerance);
         let share = allowed / n as f64;
+        let aim = allowance(whole, goal) / n as f64;
         let mut work = Work::default();
         self.left.clear();
         for k in 0..islands.count() {
             let contacts = islands.island(k);
-            let task = Task { problem, contacts, target: share * contacts.len() as f64, size: whole };
-            let size = contacts.len() as f64 / settings.medium as f64;
-            let patience =
-                if contacts.len() > settings.large { 1e9 } else { settings.patience * size.max(1.0) };
-            let done = relax::<D>(sweeper, task, lambda, settings.max_sweeps, patience);
+            let count = contacts.len() as f64;
+            let task = Task { problem, contacts, target: aim * count, size: whole };
+            let mut done = relax::<D>(sweeper, task, lambda, settings.max_sweeps, settings.patience);
             work.sweeps = work.sweeps.max(done.iterations);
-            if done.residual <= task.target {
+            let small = contacts.len() <= settings.small;
+            if done.residual > share * count && !small {
+                let task = Task { target: share * count, ..task };
+                let most = if contacts.len() > settings.large {
+                    settings.max_sweeps
+                } else {
+                    settings.accelerated_sweeps
+                };
+                let swept = done.iterations;
+                done = self.accelerated.relax::<D>(sweeper, task, lambda, most, settings.depth);
+                work.sweeps = work.sweeps.max(swept + done.iterations);
+            }
+            if done.residual <= if small { aim } else { share } * count {
                 allowed -= done.residual;
             } else {
                 self.left.push((k, done.residual));
@@ -144,7 +173,15 @@ impl ConeSolver {
         for (k, residual) in &mut self.left {
             let contacts = islands.island(*k);
             let task = Task { problem, contacts, target: share * contacts.len() as f64, size: whole };
-            let with = With { sweeper, a, task, settings: &settings.newton };
+            // within tolerance already: one step towards the goal
+            let near = *residual <= task.target;
+            let (target, max_steps) = if near {
+                (aim * contacts.len() as f64, 1)
+            } else {
+                (task.target, settings.newton.max_steps)
+            };
+            let own = newton::Settings { max_steps, ..settings.newton.clone() };
+            let with = With { sweeper, a, task: Task { target, ..task }, settings: &own };
             if contacts.len() <= settings.large {
                 let done = self.steps.plain::<D>(with, lambda);
                 work.newton += done.iterations;

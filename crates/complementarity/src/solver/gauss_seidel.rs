@@ -6,10 +6,14 @@
 //! the others do at the moment. Deviations: the contact alone is solved exactly by one scalar equation, whatever its number of rows; islands are
 //! solved apart, each to its share of the tolerance. Through bodies a sweep keeps their speeds up to date, and `A` is never formed.
 //!
+//! Accelerated: Anderson's method proposes where the next sweep starts, from the last few sweeps. A proposal from which the changes of a sweep
+//! are larger than the least so far is taken back, and the memory with it: states of contacts have changed.
+//!
 //! Linear memory, cheap sweeps, and a good guess of who sticks, slips and lifts off; slow towards high accuracy where forces are not unique
 //! or stacks are high.
 
 use super::{End, Outcome};
+use crate::anderson::Anderson;
 use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
 use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;
@@ -24,11 +28,13 @@ pub struct Settings {
     pub tolerance: f64,
     /// Sweeps over an island before it gives up.
     pub max_sweeps: usize,
+    /// Differences that Anderson's acceleration remembers; 0 for plain sweeps.
+    pub depth: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_sweeps: 20_000 }
+        Self { tolerance: 1e-8, max_sweeps: 20_000, depth: 0 }
     }
 }
 
@@ -38,6 +44,7 @@ pub struct GaussSeidel {
     /// May be changed between solves.
     pub settings: Settings,
     bench: Bench,
+    accelerated: Accelerated,
 }
 
 impl GaussSeidel {
@@ -67,8 +74,12 @@ impl GaussSeidel {
         for k in 0..islands.count() {
             let contacts = islands.island(k);
             let task = Task { problem, contacts, target: allowed * contacts.len() as f64, size };
-            most = most
-                .max(relax::<D>(sweeper, task, lambda, self.settings.max_sweeps, f64::INFINITY).iterations);
+            let Settings { max_sweeps, depth, .. } = self.settings;
+            let done = match depth {
+                0 => relax::<D>(sweeper, task, lambda, max_sweeps, f64::INFINITY),
+                _ => self.accelerated.relax::<D>(sweeper, task, lambda, max_sweeps, depth),
+            };
+            most = most.max(done.iterations);
         }
         most
     }
@@ -120,4 +131,97 @@ pub(crate) fn relax<const D: usize>(
         }
     }
     Done { iterations, residual: sweeper.residual::<D>(problem, contacts, lambda) }
+}
+
+/// Accelerated sweeps in which the least change (squared) must fall to this share.
+const STALL: (usize, f64) = (200, 0.7);
+
+/// Sweeps with Anderson's acceleration, and their memory: entries of an island's contacts, one after another.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Accelerated {
+    anderson: Anderson,
+    x: Vec<f64>,
+    f: Vec<f64>,
+    g: Vec<f64>,
+    change: Vec<f64>,
+}
+
+impl Accelerated {
+    /// Sweeps over an island until it is solved, `max_sweeps` were made, or they stall.
+    pub fn relax<const D: usize>(
+        &mut self,
+        sweeper: &mut Sweeper,
+        task: Task<'_>,
+        lambda: &mut [f64],
+        max_sweeps: usize,
+        depth: usize,
+    ) -> Done {
+        let Task { problem, contacts, target, .. } = task;
+        let n = D * contacts.len();
+        self.anderson.reset(n, depth);
+        for v in [&mut self.x, &mut self.f, &mut self.g, &mut self.change] {
+            v.resize(n, 0.0);
+        }
+        let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
+        if residual <= target {
+            return Done { iterations: 0, residual };
+        }
+        sweeper.guess_states::<D>(problem, contacts, lambda);
+        let (mut iterations, mut next_look) = (0, 0);
+        let (mut least, mut proposed) = (f64::INFINITY, false);
+        let (mut stall_at, mut stall_size) = (STALL.0, f64::INFINITY);
+        while iterations < max_sweeps {
+            keep::<D>(&mut self.x, contacts, lambda);
+            let size = sweeper.sweep::<D>(problem, contacts, lambda);
+            iterations += 1;
+            if size <= target && iterations >= next_look {
+                residual = sweeper.residual::<D>(problem, contacts, lambda);
+                if residual <= target {
+                    return Done { iterations, residual };
+                }
+                next_look = iterations + 1 + iterations / 8;
+            }
+            if proposed && (size > least || size.is_nan()) {
+                self.anderson.forget();
+                self.put::<D>(sweeper, problem, contacts, lambda);
+                proposed = false;
+                continue;
+            }
+            least = least.min(size);
+            if iterations >= stall_at {
+                if least > STALL.1 * stall_size {
+                    break;
+                }
+                (stall_at, stall_size) = (iterations + STALL.0, least);
+            }
+            keep::<D>(&mut self.g, contacts, lambda);
+            self.f.iter_mut().zip(self.g.iter().zip(&self.x)).for_each(|(f, (g, x))| *f = g - x);
+            proposed = self.anderson.propose(&self.f, &self.g, &mut self.change) && iterations < max_sweeps;
+            if proposed {
+                for (k, &c) in contacts.iter().enumerate() {
+                    let to: [f64; D] = std::array::from_fn(|i| self.g[D * k + i] + self.change[D * k + i]);
+                    sweeper.put::<D>(problem, c, to, lambda);
+                }
+            }
+        }
+        Done { iterations, residual: sweeper.residual::<D>(problem, contacts, lambda) }
+    }
+
+    /// Puts the island back to `g`.
+    fn put<const D: usize>(
+        &self,
+        sweeper: &mut Sweeper,
+        problem: ConeProblem<'_>,
+        contacts: &[usize],
+        lambda: &mut [f64],
+    ) {
+        for (&c, g) in contacts.iter().zip(self.g.as_chunks::<D>().0) {
+            sweeper.put::<D>(problem, c, *g, lambda);
+        }
+    }
+}
+
+fn keep<const D: usize>(to: &mut Vec<f64>, contacts: &[usize], lambda: &[f64]) {
+    to.clear();
+    contacts.iter().for_each(|&c| to.extend_from_slice(&lambda[D * c..][..D]));
 }

@@ -1,0 +1,102 @@
+//! Time of steps while spheres fall into a box and come to rest, and of a stack that rests, in time of the processor:
+//!
+//! `cargo run --release -p stiction --example piles [-- spheres [seconds [tolerance]]]`
+//!
+//! The box is that of `scenes/balls-200.toml`, made for any number of spheres: radius 0.05 m, 0.5 kg, mu = 0.5, h = 1e-3 s. They start in
+//! square layers 0.105 m apart, each moved aside by up to 1 mm. A line for every 0.1 s: contacts at its end, time and iterations a step, its
+//! longest step, and which solvers answered how often.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use stiction::scene::Scene;
+use stiction::step::Stepper;
+
+/// Steps a line.
+const LINE: usize = 100;
+
+/// The scene of `count` spheres in a box whose floor holds `side` x `side` of them.
+fn spheres(count: usize, side: usize, tolerance: f64) -> String {
+    let half = 0.0525 * side as f64 + 0.05;
+    let mut out = String::from(
+        "[[material]]\nname = \"default\"\nfriction = 0.5\n[[world]]\nname = \"ground\"\nshape = \"half_space\"\n",
+    );
+    for (name, place, axis, angle) in [
+        ("right", [half, 0.0], [0, 1, 0], -90),
+        ("left", [-half, 0.0], [0, 1, 0], 90),
+        ("back", [0.0, half], [1, 0, 0], 90),
+        ("front", [0.0, -half], [1, 0, 0], -90),
+    ] {
+        let [x, y] = place;
+        _ = writeln!(
+            out,
+            "[[world]]\nname = \"{name}\"\nshape = \"half_space\"\nposition = [{x}, {y}, 0]\n\
+             orientation = {{ axis = {axis:?}, angle_deg = {angle} }}"
+        );
+    }
+    for i in 0..count {
+        let at = |k: usize| 0.105 * (k as f64 - 0.5 * (side as f64 - 1.0));
+        let i_ = i as f64;
+        let x = at(i % side) + 1e-3 * (12.9898 * i_).sin();
+        let y = at(i / side % side) + 1e-3 * (78.233 * i_).cos();
+        let z = 0.05 + 0.105 * (i / (side * side)) as f64;
+        _ = writeln!(
+            out,
+            "[[body]]\nname = \"ball {i}\"\nshape = {{ sphere = {{ radius = 0.05 }} }}\nmass = 0.5\n\
+             position = [{x}, {y}, {z}]"
+        );
+    }
+    _ = writeln!(out, "[step]\nduration = 1\ntolerance = {tolerance:e}");
+    out
+}
+
+/// Nanoseconds that this thread has computed; of the wall clock where the system does not tell.
+fn clock() -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let told = told.and_then(|t| t.split_whitespace().next()?.parse().ok());
+    let now = || {
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64())
+    };
+    told.unwrap_or_else(|| 1e9 * now())
+}
+
+fn run(name: &str, scene: Scene, seconds: f64) {
+    println!(
+        "{name}\n{:>6} {:>8} {:>10} {:>10} {:>10}  solvers",
+        "t", "contacts", "us/step", "longest", "iterations"
+    );
+    let mut stepper = Stepper::new(scene).expect("a valid model");
+    let mut state = stepper.initial();
+    while state.time < seconds - 1e-9 {
+        let (mut total, mut longest, mut iterations) = (0.0, 0.0f64, 0);
+        let mut solvers = BTreeMap::<&str, usize>::new();
+        for _ in 0..LINE {
+            let begin = clock();
+            let report = stepper.step(&mut state).expect("no step fails");
+            let time = clock() - begin;
+            total += time;
+            longest = longest.max(time);
+            iterations += report.iterations;
+            *solvers.entry(report.solver).or_default() += 1;
+        }
+        let each = 1.0 / LINE as f64;
+        println!(
+            "{:6.3} {:8} {:10.1} {:10.1} {:10.1}  {solvers:?}",
+            state.time,
+            stepper.elements().len(),
+            1e-3 * total * each,
+            1e-3 * longest,
+            iterations as f64 * each
+        );
+    }
+}
+
+fn main() {
+    let mut given = std::env::args().skip(1);
+    let mut next = |otherwise: f64| given.next().and_then(|a| a.parse().ok()).unwrap_or(otherwise);
+    let (count, seconds, tolerance) = (next(200.0) as usize, next(1.2), next(1e-6));
+    let stack = Scene::read(format!("{}/../../scenes/stack-of-ten.toml", env!("CARGO_MANIFEST_DIR")));
+    run("ten boxes, tolerance of the scene", stack.expect("a valid scene"), seconds.min(0.5));
+    let side = ((count as f64 / 5.5).cbrt() * 1.8).round().max(1.0) as usize;
+    let scene = Scene::from_toml("piles", &spheres(count, side, tolerance)).expect("a valid scene");
+    run(&format!("{count} spheres in layers of {side} x {side}, tolerance {tolerance:e}"), scene, seconds);
+}
