@@ -6,8 +6,8 @@ use super::detect::{Contact, Detector};
 use crate::dynamics::{Kinematics, MassMatrix};
 use crate::scene::{FrictionKind, GapLevel, Owner, Scene};
 use complementarity::matrix::dot;
-use complementarity::operator::{Factored, Operator};
-use complementarity::problem::ConeProblem;
+use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
+use complementarity::problem::{ConeProblem, Friction, FrictionProblem};
 
 /// The contact problem, in memory that is used again.
 #[derive(Debug)]
@@ -158,6 +158,24 @@ impl Rows {
                 a.end_contact();
             }
         }
+    }
+
+    /// Adds to `b` what a change of the free speeds does: `(1-theta) W change`.
+    pub fn add_speeds(&mut self, change: &[f64]) {
+        let Operator::Factored(a) = &self.operator else { unreachable!("made as factors") };
+        for (k, own) in self.b.chunks_exact_mut(self.per).enumerate() {
+            a.pull(k, change, own);
+        }
+    }
+
+    /// A copy that stands for itself, `A` multiplied out; `None` if it is empty or not finite.
+    pub fn to_friction(&self, friction: Friction) -> Option<FrictionProblem> {
+        if self.b.is_empty() {
+            return None;
+        }
+        let mut a = BlockMatrix::default();
+        a.assign_factored(self.factors(), &mut Neighbours::default());
+        FrictionProblem::new(Operator::Blocks(a), self.b.clone(), self.mu.clone(), self.per, friction).ok()
     }
 
     /// Adds `Y lambda` to `v`.
