@@ -66,10 +66,11 @@ impl Stepper {
                 // not `max`: what is not a number must not pass
                 change = if (new - old).abs() <= change { change } else { (new - old).abs() };
             }
+            std::mem::swap(&mut self.velocity, &mut self.scratch);
+            // the newest f is nearer still: it moves the bodies, and the answer of the contact problem stays
             if change <= SETTLED * fastest.max(h * length(self.scene.gravity)).max(SLOW) {
                 return Ok(());
             }
-            std::mem::swap(&mut self.velocity, &mut self.scratch);
             self.rows.add_speeds(&self.middle);
             let parts = report.parts;
             self.solver.solve(&self.rows, state.time, h, &mut state.basis, report)?;
