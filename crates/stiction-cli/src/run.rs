@@ -127,7 +127,8 @@ fn step(
 ) -> Result<Outcome, RecordError> {
     let interrupted = listen();
     let mut end = End::Finished;
-    let mut forces = Forces::None;
+    // where the last step began, and its parts
+    let mut last = None;
     let begin = Instant::now();
     recorder.start(&mut stepper, &state)?;
     let (mut now, mut shown) = (Instant::now(), begin);
@@ -136,14 +137,12 @@ fn step(
         let stop = n + 1 < asked && interrupted.load(Ordering::Relaxed);
         let before = (stop || n + 1 == asked).then(|| state.clone());
         let made = stepper.step(&mut state);
-        let solved = Instant::now();
         hardest.hear(&stepper, state.time, made.as_ref().ok());
+        let solved = Instant::now();
         match made {
             Ok(report) => {
                 recorder.step(&mut stepper, &state, &report)?;
-                if let Some(before) = before {
-                    forces = unique(&mut stepper, &before, report.parts);
-                }
+                last = before.map(|before| (before, report.parts));
             }
             Err(why) => {
                 recorder.fail(&mut stepper, &state, &why)?;
@@ -168,6 +167,7 @@ fn step(
     }
     let wall = begin.elapsed();
     display.finish();
+    let forces = last.map_or(Forces::None, |(before, parts)| unique(&mut stepper, &before, parts));
     let (time, problems) = (state.time, vec![]);
     Ok(Outcome { file, stepper, recorder, asked, time, end, forces, problems, wall, recording })
 }

@@ -8,13 +8,10 @@
 #[path = "../tests/orders/mod.rs"]
 mod orders;
 
-use orders::{BOX, Case, DOUBLE_PENDULUM, PENDULUM, PRESSED, SPHERE, SPRING, apart, end, order};
+use orders::{BOX, Case, DOUBLE_PENDULUM, PENDULUM, PRESSED, SPHERE, SPRING, apart, end, order, reference};
 use stiction::scene::ForceTime;
 
 const STEPS: [f64; 6] = [4e-3, 2e-3, 1e-3, 4e-4, 2e-4, 1e-4];
-
-/// Step of the reference, s: theta = 1/2, implicit forces.
-const FINE: f64 = 2e-6;
 
 fn main() {
     for case in [SPRING, PENDULUM, DOUBLE_PENDULUM, PRESSED, SPHERE, BOX] {
@@ -23,7 +20,7 @@ fn main() {
 }
 
 fn table(case: &Case) {
-    let (exact, _) = end(case, 0.5, ForceTime::Theta, FINE);
+    let exact = reference(case);
     println!("{}, t = {} s", case.name, case.end);
     print!("theta  forces");
     STEPS.iter().for_each(|h| print!("   {h:.0e}"));

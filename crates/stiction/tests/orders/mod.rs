@@ -164,6 +164,13 @@ pub fn end(case: &Case, theta: f64, forces: ForceTime, h: f64) -> (Vec<f64>, f64
     (state.position, rounds as f64 / steps as f64)
 }
 
+/// Coordinates at the end, from steps of 2e-6 and 4e-6 s (theta = 1/2, implicit forces): extrapolated, for the error is of
+/// first order.
+pub fn reference(case: &Case) -> Vec<f64> {
+    let [fine, coarse] = [2e-6, 4e-6].map(|h| end(case, 0.5, ForceTime::Theta, h).0);
+    fine.iter().zip(coarse).map(|(f, c)| 2.0 * f - c).collect()
+}
+
 /// Largest difference of a coordinate, m or rad.
 pub fn apart(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |m, (a, b)| (a - b).abs().max(m))
