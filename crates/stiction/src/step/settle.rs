@@ -59,12 +59,12 @@ impl Stepper {
             self.fall(state, state.time + h, h);
             report.rounds += 1;
 
-            change = 0.0;
             self.middle.clear();
-            for (new, old) in self.scratch.iter().zip(&self.velocity) {
-                self.middle.push(new - old);
-                // not `max`: what is not a number must not pass
-                change = if (new - old).abs() <= change { change } else { (new - old).abs() };
+            self.middle.extend(self.scratch.iter().zip(&self.velocity).map(|(new, old)| new - old));
+            change = self.middle.iter().fold(0.0, |m, by| by.abs().max(m));
+            if !self.middle.iter().all(|by| by.is_finite()) {
+                change = f64::INFINITY;
+                break;
             }
             std::mem::swap(&mut self.velocity, &mut self.scratch);
             // the newest f is nearer still: it moves the bodies, and the answer of the contact problem stays
@@ -72,9 +72,8 @@ impl Stepper {
                 return Ok(());
             }
             self.rows.add_speeds(&self.middle);
-            let parts = report.parts;
-            self.solver.solve(&self.rows, state.time, h, &mut state.basis, report)?;
             report.parts = parts;
+            self.solver.solve(&self.rows, state.time, h, &mut state.basis, report)?;
         }
         report.parts = parts;
         report.wasted += std::mem::replace(&mut report.iterations, iterations) - iterations;
