@@ -103,7 +103,7 @@ impl Bench {
                 return Some(Outcome::invalid(solver));
             }
         }
-        let solved = Outcome { solver, end: End::Solved, iterations: 0, residual };
+        let solved = Outcome { solver, end: End::Solved, iterations: 0, wasted: 0, residual };
         (residual.relative <= tolerance).then_some(solved)
     }
 
@@ -119,7 +119,7 @@ impl Bench {
     ) -> Outcome {
         let residual = residual::cone(problem, lambda, &mut self.judge);
         let end = if residual.relative <= tolerance { End::Solved } else { otherwise };
-        Outcome { solver, end, iterations, residual }
+        Outcome { solver, end, iterations, wasted: 0, residual }
     }
 }
 

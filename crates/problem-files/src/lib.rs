@@ -19,7 +19,7 @@ mod tree_guard;
 mod write;
 
 pub use error::{At, Fault, ReadError};
-pub use write::{WriteError, write_friction, write_lcp, write_mixed};
+pub use write::{Info, WriteError, write_friction, write_friction_with, write_lcp, write_mixed};
 
 use complementarity::problem::{FrictionProblem, Lcp, MixedLcp};
 use error::one_line;

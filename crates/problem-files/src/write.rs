@@ -43,14 +43,30 @@ pub fn write_mixed(path: &Path, problem: &MixedLcp) -> Result<(), WriteError> {
     })
 }
 
+/// What a problem is about, as FCLIB keeps it beside the numbers: group `info`. Empty strings are left out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Info {
+    /// Name.
+    pub title: String,
+    /// Where it comes from.
+    pub description: String,
+    /// Its mathematics.
+    pub math_info: String,
+}
+
 /// Writes `W` (by rows), `q` and `mu` as FCLIB does, group `fclib_local`. The format knows Coulomb's cone with 2 or 3 rows a contact, all
 /// rolling: polygons are written as cones, and what else it cannot hold is refused.
 pub fn write_friction(path: &Path, problem: &FrictionProblem) -> Result<(), WriteError> {
-    let write = || fs::write(path, fclib(problem)?);
+    write_friction_with(path, problem, &Info::default())
+}
+
+/// The same, with words about it.
+pub fn write_friction_with(path: &Path, problem: &FrictionProblem, info: &Info) -> Result<(), WriteError> {
+    let write = || fs::write(path, fclib(problem, info)?);
     write().map_err(|source| WriteError { file: one_line(&path.display().to_string()), source })
 }
 
-fn fclib(problem: &FrictionProblem) -> io::Result<Vec<u8>> {
+fn fclib(problem: &FrictionProblem, info: &Info) -> io::Result<Vec<u8>> {
     let refuse =
         |why: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("FCLIB files cannot hold {why}"));
     let rows = problem.rows_per_contact();
@@ -107,6 +123,16 @@ fn fclib(problem: &FrictionProblem) -> io::Result<Vec<u8>> {
     vectors.create_dataset("q").with_f64_data(problem.vector());
     vectors.create_dataset("mu").with_f64_data(problem.mu());
     root.add_group(vectors.finish());
+    let words = [("title", &info.title), ("description", &info.description), ("math_info", &info.math_info)];
+    if words.iter().any(|(_, text)| !text.is_empty()) {
+        let mut group = root.create_group("info");
+        for (name, text) in words.iter().filter(|(_, text)| !text.is_empty()) {
+            // C reads up to a zero
+            let width = u32::try_from(text.len() + 1).map_err(|_| refuse("so long a text"))?;
+            group.create_dataset(name).with_strings_sized(&[text], width).map_err(io::Error::other)?;
+        }
+        root.add_group(group.finish());
+    }
     file.add_group(root.finish());
     file.finish().map_err(io::Error::other)
 }

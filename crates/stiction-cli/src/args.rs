@@ -46,6 +46,10 @@ pub struct Run {
     #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true)]
     pub duration: Option<f64>,
 
+    /// Write the N hardest contact problems into the recording, as FCLIB files that solve reads.
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub dump_problems: Option<usize>,
+
     /// Replace a recording that is there.
     #[arg(long)]
     pub force: bool,

@@ -5,10 +5,16 @@ use crate::{InputError, print};
 use std::io::{self, Write};
 use std::process::ExitCode;
 use stiction::scene::{Scene, summary};
+use stiction::step::Stepper;
 
 pub fn run(arguments: &Check) -> Result<ExitCode, InputError> {
     match Scene::read(&arguments.scene) {
-        Ok(scene) => print(&summary(&scene)).map(|()| ExitCode::SUCCESS),
+        Ok(scene) => {
+            let words = summary(&scene);
+            // what the file's reader does not see: masses, shapes and laws together
+            Stepper::new(scene).map_err(|e| InputError(format!("{}: {e}", arguments.scene.display())))?;
+            print(&words).map(|()| ExitCode::SUCCESS)
+        }
         Err(faults) => {
             // one line a fault, as compilers write them; nobody is left to tell if this fails
             let _ = writeln!(io::stderr(), "{faults}");

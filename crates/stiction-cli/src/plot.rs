@@ -18,6 +18,7 @@ use clap::ValueEnum;
 use data::Source;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use stiction::scene::Table;
 use svg::Svg;
 
 pub fn run(arguments: &Plot) -> Result<ExitCode, InputError> {
@@ -32,13 +33,16 @@ pub fn run(arguments: &Plot) -> Result<ExitCode, InputError> {
     let mut drawn = vec![];
     for figure in list {
         let name = name(*figure);
+        if !asked && !sources.iter().all(|s| s.has(table(*figure))) {
+            continue;
+        }
         match draw(*figure, &sources, arguments) {
             Ok(Some(svg)) => drawn.push((name, svg)),
             Ok(None) if asked => {
                 return Err(InputError(format!("{name}: nothing to draw{}", hint(*figure))));
             }
-            Err(e) if asked => return Err(e),
-            _ => {}
+            Err(e) => return Err(e),
+            Ok(None) => {}
         }
     }
     if drawn.is_empty() {
@@ -53,6 +57,16 @@ pub fn run(arguments: &Plot) -> Result<ExitCode, InputError> {
         }
     }
     print(&said).map(|()| ExitCode::SUCCESS)
+}
+
+/// What a figure is drawn from.
+fn table(figure: Figure) -> Table {
+    match figure {
+        Figure::Status => Table::Events,
+        Figure::Patch | Figure::Forces | Figure::Totals => Table::Contacts,
+        Figure::Positions | Figure::Velocities => Table::Bodies,
+        Figure::Energy => Table::Steps,
+    }
 }
 
 fn draw(figure: Figure, sources: &[Source], arguments: &Plot) -> Result<Option<Svg>, InputError> {

@@ -1,16 +1,19 @@
 //! `stiction run`: a scene stepped through its time, recorded and summed up.
 
+mod hardest;
 mod report;
 
 use crate::args::Run;
 use crate::progress::Display;
 use crate::{InputError, print};
+use hardest::{Hardest, Kept};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use stiction::analysis::determinacy::{Determinacy, determinacy};
 use stiction::record::{Format, RecordError, Recorder, read_state};
 use stiction::scene::{Scene, SceneError};
 use stiction::state::State;
@@ -21,6 +24,18 @@ const FRAME: Duration = Duration::from_millis(100);
 
 /// Exit code of a program that Ctrl-C ended, as shells have it.
 const INTERRUPTED: u8 = 130;
+
+/// Elements up to which it is asked whether forces are unique: that takes their third power.
+const MOST_ELEMENTS: usize = 150;
+
+/// Whether the forces of the last step are the only ones with its motion.
+enum Forces {
+    /// Nothing touches, or no step was made.
+    None,
+    Known(Determinacy, usize),
+    /// Why that was not asked.
+    Unknown(String),
+}
 
 /// How a run ended.
 enum End {
@@ -39,6 +54,9 @@ struct Outcome {
     /// Reached, s.
     time: f64,
     end: End,
+    forces: Forces,
+    /// Contact problems that were written.
+    problems: Vec<Kept>,
     /// Wall clock: all of the run, and recording alone.
     wall: Duration,
     recording: Duration,
@@ -83,7 +101,9 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
     let recorder =
         Recorder::create(&folder, stepper.scene(), &text, format, arguments.force).map_err(refused)?;
     let display = Display::new(!arguments.json && !arguments.quiet);
-    let outcome = step(file, stepper, recorder, state, steps, display).map_err(refused)?;
+    let mut hardest = Hardest::new(arguments.dump_problems.unwrap_or(0));
+    let mut outcome = step(file, stepper, recorder, state, steps, &mut hardest, display).map_err(refused)?;
+    outcome.problems = hardest.write(outcome.recorder.folder(), &outcome.stepper).map_err(InputError)?;
     print(&match (arguments.json, arguments.quiet) {
         (true, _) => report::json(&outcome),
         (false, true) => report::outcome_line(&outcome),
@@ -102,19 +122,28 @@ fn step(
     mut recorder: Recorder,
     mut state: State,
     asked: usize,
+    hardest: &mut Hardest,
     mut display: Display,
 ) -> Result<Outcome, RecordError> {
     let interrupted = listen();
     let mut end = End::Finished;
+    // where the last step began, and its parts
+    let mut last = None;
     let begin = Instant::now();
     recorder.start(&mut stepper, &state)?;
     let (mut now, mut shown) = (Instant::now(), begin);
     let mut recording = now - begin;
     for n in 0..asked {
+        let stop = n + 1 < asked && interrupted.load(Ordering::Relaxed);
+        let before = (stop || n + 1 == asked).then(|| state.clone());
         let made = stepper.step(&mut state);
+        hardest.hear(&stepper, state.time, made.as_ref().ok());
         let solved = Instant::now();
         match made {
-            Ok(report) => recorder.step(&mut stepper, &state, &report)?,
+            Ok(report) => {
+                recorder.step(&mut stepper, &state, &report)?;
+                last = before.map(|before| (before, report.parts));
+            }
             Err(why) => {
                 recorder.fail(&mut stepper, &state, &why)?;
                 end = End::Failed(why.to_string());
@@ -127,7 +156,7 @@ fn step(
             shown = now;
             display.show(format!("t = {:.4} s", state.time), Some(n as f64 / asked as f64));
         }
-        if n + 1 < asked && interrupted.load(Ordering::Relaxed) {
+        if stop {
             end = End::Interrupted;
             break;
         }
@@ -138,7 +167,25 @@ fn step(
     }
     let wall = begin.elapsed();
     display.finish();
-    Ok(Outcome { file, stepper, recorder, asked, time: state.time, end, wall, recording })
+    let forces = last.map_or(Forces::None, |(before, parts)| unique(&mut stepper, &before, parts));
+    let (time, problems) = (state.time, vec![]);
+    Ok(Outcome { file, stepper, recorder, asked, time, end, forces, problems, wall, recording })
+}
+
+/// Asks about the last step, which began at `before` and was made in so many parts.
+fn unique(stepper: &mut Stepper, before: &State, parts: usize) -> Forces {
+    let elements = stepper.elements().len();
+    match () {
+        () if elements == 0 => Forces::None,
+        () if elements > MOST_ELEMENTS => {
+            Forces::Unknown(format!("{elements} elements, asked up to {MOST_ELEMENTS}"))
+        }
+        () if parts > 1 => Forces::Unknown("the last step was cut".to_owned()),
+        () => match determinacy(stepper, before) {
+            Some(found) => Forces::Known(found, elements),
+            None => Forces::Unknown("numbers are not finite".to_owned()),
+        },
+    }
 }
 
 /// True once Ctrl-C was pressed; pressed again, it ends the program at once.

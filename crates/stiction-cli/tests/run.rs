@@ -95,9 +95,9 @@ fn a_falling_ball_is_recorded_as_it_falls() {
     );
     let last = &rows[4];
     assert_eq!((last[3].as_str(), last[4].as_str()), ("none", "0"));
-    near(number(&last[6]), 0.5 * 2.0 * (9.0 + 4.0), 1e-11);
-    near(number(&last[7]), -2.0 * 10.0 * 0.21, 1e-11);
-    assert_eq!(last[8..], ["0.0", "0.0", "0.0"]);
+    near(number(&last[7]), 0.5 * 2.0 * (9.0 + 4.0), 1e-11);
+    near(number(&last[8]), -2.0 * 10.0 * 0.21, 1e-11);
+    assert_eq!(last[9..], ["0.0", "0.0", "0.0", "0.0"]);
 
     for empty in ["contacts.csv", "events.csv"] {
         assert_eq!(table(out.join(empty)).1.len(), 0);
@@ -140,11 +140,11 @@ fn a_sliding_ball_closes_slips_and_sticks() {
     let (_, rows) = table(out.join("steps.csv"));
     assert_eq!(rows.len(), 21);
     let column = |c: usize| rows.iter().map(|r| number(&r[c])).collect::<Vec<_>>();
-    assert!(column(5).iter().all(|r| *r <= 1e-9));
-    assert!(column(9).windows(2).all(|w| w[1] >= w[0] - 1e-15));
-    near(told["energy"]["friction_loss"].as_f64().unwrap(), column(9)[20], 1e-15);
+    assert!(column(6).iter().all(|r| *r <= 1e-9));
+    assert!(column(10).windows(2).all(|w| w[1] >= w[0] - 1e-15));
+    near(told["energy"]["friction_loss"].as_f64().unwrap(), column(10)[20], 1e-15);
     // 1/2 (1 - 5/7), up to the step's own error
-    near(column(9)[20], 1.0 / 7.0, 2e-3);
+    near(column(10)[20], 1.0 / 7.0, 2e-3);
     near(told["energy"]["end"]["kinetic"].as_f64().unwrap(), 0.5 * 5.0 / 7.0, 1e-6);
 }
 

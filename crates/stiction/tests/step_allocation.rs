@@ -5,7 +5,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::path::Path;
-use stiction::scene::{FrictionKind, Scene};
+use stiction::scene::{ForceTime, FrictionKind, Scene};
 use stiction::step::Stepper;
 
 struct Counting;
@@ -51,18 +51,32 @@ fn steps_allocate_nothing_after_the_first_ones() {
         ("stack-of-ten.toml", FrictionKind::Cone, 100, 500),
         ("four-legged-table-elastic.toml", FrictionKind::Cone, 100, 500),
     ] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name);
-        let mut scene = Scene::read(&path).expect("a valid scene");
-        scene.step.friction = friction;
-        let mut stepper = Stepper::new(scene).expect("a valid model");
-        let mut state = stepper.initial();
-        for _ in 0..first {
-            let _ = stepper.step(&mut state).expect("no step fails");
-        }
-        let before = COUNT.get();
-        for _ in 0..counted {
-            let _ = stepper.step(&mut state).expect("no step fails");
-        }
-        assert_eq!(COUNT.get() - before, 0, "allocations in {name}, {friction:?}");
+        allocates_nothing(name, (first, counted), |s| s.step.friction = friction);
     }
+}
+
+#[test]
+fn implicit_forces_allocate_nothing_either() {
+    for name in ["box-on-slope.toml", "sliding-sphere.toml", "chain.toml"] {
+        for theta in [0.0, 0.5] {
+            let implicit = |s: &mut Scene| (s.step.explicit_share, s.step.forces) = (theta, ForceTime::Theta);
+            allocates_nothing(name, (5, 500), implicit);
+        }
+    }
+}
+
+fn allocates_nothing(name: &str, (first, counted): (usize, usize), change: impl Fn(&mut Scene)) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name);
+    let mut scene = Scene::read(&path).expect("a valid scene");
+    change(&mut scene);
+    let mut stepper = Stepper::new(scene).expect("a valid model");
+    let mut state = stepper.initial();
+    for _ in 0..first {
+        let _ = stepper.step(&mut state).expect("no step fails");
+    }
+    let before = COUNT.get();
+    for _ in 0..counted {
+        let _ = stepper.step(&mut state).expect("no step fails");
+    }
+    assert_eq!(COUNT.get() - before, 0, "allocations in {name}");
 }

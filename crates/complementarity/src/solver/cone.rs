@@ -115,7 +115,8 @@ impl ConeSolver {
             Work { newton: n @ 1.., .. } => (newton::NAME, n),
             Work { sweeps, .. } => (gauss_seidel::NAME, sweeps),
         };
-        self.bench.judge(problem, lambda, tolerance, solver, iterations, End::Stalled)
+        let wasted = work.sweeps + work.newton + work.proximal + work.last_sweeps - iterations;
+        Outcome { wasted, ..self.bench.judge(problem, lambda, tolerance, solver, iterations, End::Stalled) }
     }
 
     /// One contact, solved exactly.

@@ -42,6 +42,8 @@ pub struct Outcome {
     pub end: End,
     /// Sweeps (Gauss-Seidel), linear systems solved (Newton and others).
     pub iterations: usize,
+    /// Iterations of methods that did not end it.
+    pub wasted: usize,
     /// Of the answer, by the judge.
     pub residual: Residual,
 }
@@ -49,7 +51,7 @@ pub struct Outcome {
 impl Outcome {
     /// The parts do not fit.
     pub const fn invalid(solver: &'static str) -> Self {
-        Self { solver, end: End::Invalid, iterations: 0, residual: Residual::NONE }
+        Self { solver, end: End::Invalid, iterations: 0, wasted: 0, residual: Residual::NONE }
     }
 
     /// Whether the answer is within tolerance.

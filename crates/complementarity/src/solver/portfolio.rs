@@ -290,7 +290,7 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
             second_opinion(outcome, problem, tolerance, &mut solution)
         }
     };
-    let Outcome { solver, end, iterations, residual } = outcome;
+    let Outcome { solver, end, iterations, residual, .. } = outcome;
     let reason = match end {
         End::Solved => {
             return Report {

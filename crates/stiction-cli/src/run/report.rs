@@ -1,6 +1,6 @@
 //! A run in words, and as one JSON object.
 
-use super::{End, Outcome};
+use super::{End, Forces, Outcome};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use stiction::record::{Event, EventKind};
@@ -36,6 +36,7 @@ pub fn text(o: &Outcome) -> String {
     if s.events.iter().sum::<usize>() > SHOWN {
         lines.push(("", "...".to_owned()));
     }
+    lines.extend(force_words(&o.forces).map(|words| ("forces", words)));
     let energy = |e: &Energy| {
         format!("kinetic {:.6e}, potential {:.6e}, elastic {:.6e} J", e.kinetic, e.potential, e.elastic)
     };
@@ -56,6 +57,10 @@ pub fn text(o: &Outcome) -> String {
             s.relative_balance_error().abs()
         ),
     ));
+    if let Some(hardest) = o.problems.first() {
+        let (n, file) = (o.problems.len(), hardest.file.display());
+        lines.push(("problems", format!("the {n} hardest written, the hardest is {file}")));
+    }
     lines.push(("recording", o.recorder.folder().display().to_string()));
     let mut out = String::new();
     for (head, line) in lines {
@@ -63,6 +68,22 @@ pub fn text(o: &Outcome) -> String {
         let _ = writeln!(out, "{head:<9} {line}");
     }
     out
+}
+
+/// Whether forces are unique; `None` if there are none.
+fn force_words(forces: &Forces) -> Option<String> {
+    Some(match forces {
+        Forces::None => return None,
+        Forces::Unknown(why) => format!("not known whether they are unique: {why}"),
+        Forces::Known(found, _) if found.freedom == 0 => "determined at the end".to_owned(),
+        Forces::Known(found, elements) => format!(
+            "not unique: {} dimension{}, {} of {elements} elements ({} normal forces) undetermined at the end",
+            found.freedom,
+            if found.freedom == 1 { "" } else { "s" },
+            found.undetermined.len(),
+            found.undetermined_normal.len()
+        ),
+    })
 }
 
 /// The one line that `--quiet` leaves.
@@ -102,6 +123,24 @@ pub fn json(o: &Outcome) -> String {
             "contact": o.recorder.contact_name(e.contact),
             "element": e.element,
             "event": e.kind.name(),
+        })).collect::<Vec<_>>(),
+        "forces": match &o.forces {
+            Forces::None => Value::Null,
+            Forces::Unknown(why) => json!({"unknown": why}),
+            Forces::Known(found, elements) => json!({
+                "freedom": found.freedom,
+                "elements": elements,
+                "undetermined": found.undetermined.len(),
+                "undetermined_normal": found.undetermined_normal.len(),
+            }),
+        },
+        "problems": o.problems.iter().map(|p| json!({
+            "file": p.file.display().to_string(),
+            "time": p.time,
+            // of a step that failed nobody counts
+            "iterations": (p.work < usize::MAX).then_some(p.work),
+            "solver": p.answer.map(|a| a.0),
+            "residual": p.answer.map(|a| a.1),
         })).collect::<Vec<_>>(),
         "energy": {
             "start": energy(&s.start),

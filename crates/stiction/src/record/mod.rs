@@ -94,9 +94,10 @@ fn prepare(folder: &Path, replace: bool) -> Result<(), RecordError> {
     let fail = |e| RecordError::io(folder, e);
     match folder.read_dir() {
         Ok(mut entries) => {
-            // one without tables has these two
-            let bare = [SCENE_FILE, STATE_FILE].iter().all(|f| folder.join(f).is_file());
-            let recording = bare || Recording::open(folder).is_ok();
+            // one without tables has these two; tables alone may be anybody's
+            let scene = folder.join(SCENE_FILE).is_file();
+            let bare = scene && folder.join(STATE_FILE).is_file();
+            let recording = bare || (scene && Recording::open(folder).is_ok());
             match entries.next() {
                 None => Ok(()),
                 Some(_) if !recording => Err(RecordError::Foreign(folder.to_owned())),

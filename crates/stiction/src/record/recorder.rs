@@ -168,9 +168,13 @@ impl Recorder {
         // elements may be those of an abandoned part: the state alone is sure
         self.last_state(stepper, state);
         let mut h = stepper.scene().step.h;
-        if let Failed::Unsolved { h: smallest, residual, solver, .. } = why {
-            h = *smallest;
-            self.since = Since { solver, residual: *residual, ..Since::NOTHING };
+        match why {
+            Failed::Unsolved { h: smallest, residual, solver, .. } => {
+                h = *smallest;
+                self.since = Since { solver, residual: *residual, ..Since::NOTHING };
+            }
+            Failed::Unsettled { h: smallest, .. } => h = *smallest,
+            Failed::NotFinite { .. } | Failed::Mass(_) | Failed::Model(_) => (),
         }
         self.write_step(h, state.time, "failed");
         self.seal(stepper.scene(), state)

@@ -21,7 +21,7 @@ pub use crate::contact::FrictionRule;
 pub use contact::{ContactRule, Material, Pair, PairOf};
 pub use error::{Fault, Place, SceneError};
 pub use model::{Axes, Body, Course, End, Load, Motor, Owner, Part, Scene, Spring, WorldPart};
-pub use settings::{FrictionKind, GapLevel, RecordSettings, SolverKind, StepSettings, Table};
+pub use settings::{ForceTime, FrictionKind, GapLevel, RecordSettings, SolverKind, StepSettings, Table};
 pub use summary::summary;
 
 /// The JSON schema of scene files, as indented text ending in a line break.

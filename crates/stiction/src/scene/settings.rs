@@ -8,6 +8,9 @@ pub struct StepSettings {
     /// Share of the old velocity in the position update, `theta` in [0, 1]; 0 by default (song2004). 1 needs every
     /// contact to be compliant.
     pub explicit_share: f64,
+    /// Where in the step forces are evaluated. Start by default for `explicit_share = 0`, else theta: in scene files; start in
+    /// [`StepSettings::default`].
+    pub forces: ForceTime,
     /// Length of the run, s; 1 by default.
     pub duration: f64,
     /// Set of friction forces; Coulomb's cone by default. Planar scenes know no difference but the solver.
@@ -27,6 +30,7 @@ impl Default for StepSettings {
         Self {
             h: 1e-3,
             explicit_share: 0.0,
+            forces: ForceTime::Start,
             duration: 1.0,
             friction: FrictionKind::Cone,
             solver: SolverKind::Auto,
@@ -43,6 +47,16 @@ impl StepSettings {
         let steps = self.duration / self.h;
         (steps - 1e-9 * steps.max(1.0)).ceil().max(1.0) as usize
     }
+}
+
+/// Where in a step the forces f are evaluated: weight, velocity products, springs, loads, motors. Contact forces are implicit
+/// whatever this says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForceTime {
+    /// At its start (song2004).
+    Start,
+    /// At `(t+h, q_theta, v_theta)`, implicit (pang2005 (15)).
+    Theta,
 }
 
 /// Set of friction forces.

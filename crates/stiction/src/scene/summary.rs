@@ -1,6 +1,6 @@
 //! A scene in a few lines.
 
-use super::{FrictionKind, GapLevel, Scene};
+use super::{ForceTime, FrictionKind, GapLevel, Scene};
 use crate::contact::{Influence, Law, PatchDamping};
 use crate::dynamics::Joint;
 use std::collections::BTreeMap;
@@ -125,10 +125,11 @@ fn steps(scene: &Scene) -> String {
         FrictionKind::Polygon { sides } => format!("friction {sides}-gon"),
     };
     let theta = step.explicit_share;
+    let forces = if step.forces == ForceTime::Theta { "implicit forces, " } else { "" };
     // writing to a string cannot fail
     let _ = write!(
         text,
-        ", theta {theta}, gaps at {gap} level, {friction}; recorded every {} s",
+        ", theta {theta}, {forces}gaps at {gap} level, {friction}; recorded every {} s",
         scene.record.interval
     );
     text

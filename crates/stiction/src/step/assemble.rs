@@ -6,8 +6,8 @@ use super::detect::{Contact, Detector};
 use crate::dynamics::{Kinematics, MassMatrix};
 use crate::scene::{FrictionKind, GapLevel, Owner, Scene};
 use complementarity::matrix::dot;
-use complementarity::operator::{Factored, Operator};
-use complementarity::problem::ConeProblem;
+use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
+use complementarity::problem::{ConeProblem, Friction, FrictionProblem};
 
 /// The contact problem, in memory that is used again.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Rows {
         dynamics: (&Kinematics, &MassMatrix),
         speeds: Speeds<'_>,
         delta: &[f64],
-        h: f64,
+        (h, margin): (f64, f64),
     ) {
         let per = self.per;
         self.jacobian(scene.step.explicit_share, detector, dynamics, speeds, h);
@@ -92,9 +92,10 @@ impl Rows {
             }
             for k in c.first..c.first + c.count {
                 self.mu.push(if frictionless { 0.0 } else { rule.friction });
-                // an element whose line misses a body can take no force: a gap far beyond reach
+                // an element farther off than anything moves, or whose line misses a body, takes no force; its gap must not
+                // drown the others in the residual's measure
                 let gap = match scene.step.gap {
-                    GapLevel::Position => detector.elements[k].gap.min(FAR) + delta[per * k],
+                    GapLevel::Position => detector.elements[k].gap.min(margin) + delta[per * k],
                     GapLevel::Velocity => 0.0,
                 };
                 self.gap.push(gap);
@@ -160,6 +161,24 @@ impl Rows {
         }
     }
 
+    /// Adds to `b` what a change of the free speeds does: `(1-theta) W change`.
+    pub fn add_speeds(&mut self, change: &[f64]) {
+        let Operator::Factored(a) = &self.operator else { unreachable!("made as factors") };
+        for (k, own) in self.b.chunks_exact_mut(self.per).enumerate() {
+            a.pull(k, change, own);
+        }
+    }
+
+    /// A copy that stands for itself, `A` multiplied out; `None` if it is empty or not finite.
+    pub fn to_friction(&self, friction: Friction) -> Option<FrictionProblem> {
+        if self.b.is_empty() {
+            return None;
+        }
+        let mut a = BlockMatrix::default();
+        a.assign_factored(self.factors(), &mut Neighbours::default());
+        FrictionProblem::new(Operator::Blocks(a), self.b.clone(), self.mu.clone(), self.per, friction).ok()
+    }
+
     /// Adds `Y lambda` to `v`.
     pub fn push_back(&self, lambda: &[f64], v: &mut [f64]) {
         for (k, own) in lambda.chunks_exact(self.per).enumerate() {
@@ -172,6 +191,3 @@ impl Rows {
 fn ends(detector: &Detector, c: &Contact) -> [(Owner, f64); 2] {
     [(c.id.part_a, -1.0), (c.id.part_b, 1.0)].map(|(part, sign)| (detector.parts[part as usize].owner, sign))
 }
-
-/// Gap of an element whose line misses a body, m.
-const FAR: f64 = 1.0;

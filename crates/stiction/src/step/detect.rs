@@ -1,7 +1,7 @@
 //! State -> contacts: where bodies touch or may touch within a step.
 
 use crate::contact::{Compliance, Directions, Law, Material, Pair, Patch};
-use crate::dynamics::Kinematics;
+use crate::dynamics::{Kinematics, System};
 use crate::geometry::{
     Aabb, BroadPhase, Solid, Touch, Workspace, bounding_box, gap_along, supported, touches,
 };
@@ -13,6 +13,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use super::InvalidModel;
+
+/// Beyond it the residual, which slip shares between normal and friction as 1 to mu, no longer sees overlaps.
+const MOST_FRICTION: f64 = 1000.0;
 
 /// A shape in place.
 #[derive(Debug, Clone)]
@@ -72,7 +75,7 @@ pub(super) struct Detector {
 }
 
 impl Detector {
-    pub fn new(scene: &Scene) -> Result<Self, InvalidModel> {
+    pub fn new(scene: &Scene, system: &System) -> Result<Self, InvalidModel> {
         let owners = (0..scene.bodies.len()).map(Owner::Body).chain((0..scene.world.len()).map(Owner::World));
         let mut parts = vec![];
         for owner in owners {
@@ -96,23 +99,37 @@ impl Detector {
             elements: vec![],
             packed: vec![],
         };
-        detector.find_rules(scene)?;
+        detector.find_rules(scene, system)?;
         Ok(detector)
     }
 
     /// One rule for each pair of parts that can touch; patches are built once for each pair of materials and law.
-    fn find_rules(&mut self, scene: &Scene) -> Result<(), InvalidModel> {
+    fn find_rules(&mut self, scene: &Scene, system: &System) -> Result<(), InvalidModel> {
         let directions = if scene.planar { Directions::Planar } else { Directions::Spatial };
         let mut built: Vec<(usize, usize, f64, Law, usize)> = vec![];
+        // bodies fixed to the world are part of it
+        let moves = |owner: Owner| match owner {
+            Owner::Body(i) => system.tree_of(i).is_some(),
+            Owner::World(_) => false,
+        };
         for i in 0..self.parts.len() {
             for j in i + 1..self.parts.len() {
                 // the world goes first: the normal then points into the body
                 let (a, b) = if matches!(self.parts[j].owner, Owner::World(_)) { (j, i) } else { (i, j) };
                 let (pa, pb) = (&self.parts[a], &self.parts[b]);
+                if !(moves(pa.owner) || moves(pb.owner)) {
+                    continue;
+                }
                 let Some(rule) = scene.contact_rule((pa.owner, pa.material), (pb.owner, pb.material)) else {
                     continue;
                 };
                 let names = || format!("{} and {}", scene.name_of(pa.owner), scene.name_of(pb.owner));
+                if rule.friction > MOST_FRICTION {
+                    let (names, mu) = (names(), rule.friction);
+                    return Err(InvalidModel(format!(
+                        "{names}: friction is {mu}, expected at most {MOST_FRICTION}"
+                    )));
+                }
                 if !supported(&pa.solid, &pb.solid) {
                     return Err(InvalidModel(format!("{}: these shapes cannot touch each other", names())));
                 }

@@ -1,7 +1,7 @@
 //! One step of time: scene, state -> detect -> assemble -> solve -> advance.
 //!
-//! The theta rule of pang2005 (15)-(16) with forces at the old state; theta = 0 is song2004. With `W` the contacts'
-//! Jacobian, `E = h K + C` (absent for rigid contacts) and `delta` the deformations,
+//! The theta rule of pang2005 (15)-(16), with the forces f at the old state or implicit (`settle`); theta = 0 with the
+//! former is song2004. With `W` the contacts' Jacobian, `E = h K + C` (absent for rigid contacts) and `delta` the deformations,
 //!
 //! ```text
 //! s = A lambda + b      A = (1-theta) h W M^-1 W' + E^-1      b = W (v + (1-theta) h M^-1 f) - E^-1 K delta
@@ -13,14 +13,16 @@
 mod assemble;
 mod detect;
 mod load;
+mod settle;
 mod solve;
 
 use crate::dynamics::{Kinematics, MassMatrix, SingularMass, System};
-use crate::scene::{GapLevel, Owner, Scene};
+use crate::scene::{ForceTime, FrictionKind, GapLevel, Owner, Scene};
 use crate::space::{Frame, Vector, length};
 use crate::state::{ContactId, Memory, State};
 use assemble::{Rows, Speeds};
 use complementarity::matrix::dot;
+use complementarity::problem::{Friction, FrictionProblem};
 use complementarity::residual::Residual;
 use detect::Detector;
 use solve::ContactSolver;
@@ -48,6 +50,24 @@ pub enum Failed {
         end: String,
         /// Of the best answer.
         residual: f64,
+    },
+    /// The forces at the middle of the step, which depend on its end, were not found, whatever the step.
+    #[error(
+        "forces at t = {time} s did not settle, down to a step of {h:e} s: they still change v by {change:e}"
+    )]
+    Unsettled {
+        /// s.
+        time: f64,
+        /// Smallest step tried, s.
+        h: f64,
+        /// Last change of a velocity, m/s or rad/s.
+        change: f64,
+    },
+    /// Positions or velocities overflow: the step is too long for the stiffest spring or the fastest motion.
+    #[error("the motion is not finite after t = {time} s: a smaller step may help")]
+    NotFinite {
+        /// s.
+        time: f64,
     },
     /// The mass matrix cannot be factored.
     #[error(transparent)]
@@ -118,8 +138,10 @@ pub struct StepReport {
     pub solver: &'static str,
     /// Worst residual of its parts, by the judge.
     pub residual: Residual,
-    /// Contact problems solved: 0 if nothing was near, 1, or the parts the step was cut into after failed attempts.
+    /// 0 if nothing was near, 1, or the parts the step was cut into after failed attempts.
     pub parts: usize,
+    /// Evaluations of forces that depend on the end of the step; 0 with `forces = "start"`.
+    pub rounds: usize,
     /// Work lost to friction, J.
     pub friction_loss: f64,
     /// Work lost in contact dampers, J.
@@ -139,12 +161,14 @@ pub struct Stepper {
     rows: Rows,
     solver: ContactSolver,
     elements: Vec<ElementReport>,
-    /// `M^-1 f`, then the deformations' rates and the forces of their dampers.
+    /// `v + h M^-1 f`, then the deformations' rates and the forces of their dampers.
     scratch: Vec<f64>,
     /// Generalised force of what does work from outside.
     outside: Vec<f64>,
     /// `v + h M^-1 f`, then with the contact forces: `v+`.
     velocity: Vec<f64>,
+    /// `v_theta` where the forces depend on it.
+    middle: Vec<f64>,
     /// Position after the step.
     position: Vec<f64>,
     /// Deformation of all elements, row by row, before and after the step.
@@ -152,6 +176,8 @@ pub struct Stepper {
     after: Vec<f64>,
     /// Memory of contacts that are no more.
     spare: Vec<Memory>,
+    /// The first contact problem of the last step that was not solved.
+    unsolved: Option<FrictionProblem>,
 }
 
 /// Gaps up to this are closed where the law is about speeds, m.
@@ -164,10 +190,13 @@ impl Stepper {
     /// Checks what the scene's reader does not: masses, shapes and laws.
     pub fn new(scene: Scene) -> Result<Self, InvalidModel> {
         let system = System::new(scene.links()).map_err(|e| InvalidModel(e.to_string()))?;
-        let detector = Detector::new(&scene)?;
-        if scene.step.explicit_share == 1.0 && detector.rules.iter().any(|r| r.compliance.is_none()) {
-            let why = "explicit_share = 1 needs every contact to be compliant: rigid ones are solved for the new velocity";
-            return Err(InvalidModel(why.to_owned()));
+        let detector = Detector::new(&scene, &system)?;
+        if scene.step.explicit_share > 0.5 && detector.rules.iter().any(|r| r.compliance.is_none()) {
+            let share = scene.step.explicit_share;
+            return Err(InvalidModel(format!(
+                "explicit_share is {share}: above 0.5 rigid contacts give back more speed than they take; use at most 0.5, or \
+                 compliant laws"
+            )));
         }
         Ok(Self {
             kinematics: Kinematics::new(&system),
@@ -180,10 +209,12 @@ impl Stepper {
             scratch: vec![],
             outside: vec![],
             velocity: vec![],
+            middle: vec![],
             position: vec![],
             delta: vec![],
             after: vec![],
             spare: vec![],
+            unsolved: None,
             scene,
         })
     }
@@ -207,6 +238,26 @@ impl Stepper {
     /// Elements of the last step, in order of their contacts' ids.
     pub fn elements(&self) -> &[ElementReport] {
         &self.elements
+    }
+
+    /// The contact problem of the last step (of its last part, if it was cut), as it was solved: elements in the order of
+    /// [`Self::elements`]. `None` if nothing was near.
+    pub fn problem(&self) -> Option<FrictionProblem> {
+        self.rows.to_friction(self.friction_set())
+    }
+
+    /// The first contact problem of the last step that was not solved, before the step was cut.
+    pub fn unsolved(&self) -> Option<&FrictionProblem> {
+        self.unsolved.as_ref()
+    }
+
+    /// The set of friction forces, as solvers know it.
+    fn friction_set(&self) -> Friction {
+        match self.scene.step.friction {
+            FrictionKind::Polygon { sides } => Friction::Polygon { sides },
+            FrictionKind::Pyramid => Friction::Pyramid,
+            FrictionKind::Cone | FrictionKind::Frictionless => Friction::Cone,
+        }
     }
 
     /// Energies at a state.
@@ -238,23 +289,30 @@ impl Stepper {
             solver: "none",
             residual: none,
             parts: 0,
+            rounds: 0,
             friction_loss: 0.0,
             damping_loss: 0.0,
             work: 0.0,
         };
         // time left, in units of the smallest part 2^-level h; the start is kept only once a part has failed
-        let (mut level, mut left, mut start) = (0, 1u64, None);
+        let (mut level, mut left, mut start, mut made) = (0, 1u64, None, 0);
         let time = state.time;
+        self.unsolved = None;
         while left > 0 {
             let part = h / (1u64 << level) as f64;
             match self.attempt(state, part, &mut report) {
-                Ok(()) => left -= 1,
-                Err(Failed::Unsolved { .. }) if level < self.scene.step.retries.min(50) => {
-                    start.get_or_insert_with(|| state.clone());
-                    level += 1;
-                    left *= 2;
-                }
+                Ok(()) => (left, made) = (left - 1, made + 1),
                 Err(why) => {
+                    if matches!(why, Failed::Unsolved { .. }) && self.unsolved.is_none() {
+                        self.unsolved = self.problem();
+                    }
+                    let again = matches!(why, Failed::Unsolved { .. } | Failed::Unsettled { .. });
+                    if again && level < self.scene.step.retries.min(50) {
+                        start.get_or_insert_with(|| state.clone());
+                        level += 1;
+                        left *= 2;
+                        continue;
+                    }
                     if let Some(start) = start {
                         *state = start;
                     }
@@ -263,6 +321,9 @@ impl Stepper {
             }
         }
         state.time = time + h;
+        if level > 0 {
+            report.parts = report.parts.max(made);
+        }
         Ok(report)
     }
 
@@ -270,66 +331,72 @@ impl Stepper {
         self.detector.set_step(h)?;
         self.kinematics.update(&state.position, &state.velocity);
         self.mass.update(&self.kinematics)?;
-        let margin = self.margin(h);
+        self.fall(state, state.time, h);
+        std::mem::swap(&mut self.velocity, &mut self.scratch);
+        let margin = self.margin(state, h);
         self.detector.detect(&self.kinematics, margin);
         if self.scene.step.gap == GapLevel::Velocity {
             self.detector.keep_closed(state, CLOSED);
         }
-        self.fall(state, h);
         self.remember(state);
         let dynamics = (&self.kinematics, &self.mass);
         let speeds = Speeds { now: &state.velocity, free: &self.velocity };
-        self.rows.assemble(&self.scene, &self.detector, dynamics, speeds, &self.delta, h);
+        self.rows.assemble(&self.scene, &self.detector, dynamics, speeds, &self.delta, (h, margin));
         let same = self.detector.contacts.iter().map(|c| c.id).eq(state.memory.iter().map(|m| m.id));
         if !same {
             state.basis.clear();
         }
+        let before = (report.parts, report.iterations);
         self.solver.solve(&self.rows, state.time, h, &mut state.basis, report)?;
-        self.advance(state, h, report);
+        if self.scene.step.forces == ForceTime::Theta {
+            self.settle(state, h, before, report)?;
+        }
+        self.advance(state, h, report)?;
         self.advance_contacts(state, h, report);
         self.tell(h, report);
         state.time += h;
         Ok(())
     }
 
-    /// `v + h M^-1 f`: what happens without contact.
-    fn fall(&mut self, state: &State, h: f64) {
-        let f = &mut self.scratch;
-        f.clear();
-        f.resize(state.velocity.len(), 0.0);
-        self.outside.clear();
-        self.outside.resize(state.velocity.len(), 0.0);
-        self.kinematics.bias(self.scene.gravity, f);
-        load::add_springs(&self.scene, &self.kinematics, f);
-        load::add_outside(&self.scene, &self.kinematics, state.time, &mut self.outside);
-        f.iter_mut().zip(&self.outside).for_each(|(f, outside)| *f += outside);
-        self.mass.solve(f);
-        self.velocity.clear();
-        self.velocity.extend(state.velocity.iter().zip(f).map(|(v, a)| v + h * *a));
-    }
-
     /// `v+ = v + M^-1 (h f + h W' lambda)`, `q+ = q + h G v_theta`.
-    fn advance(&mut self, state: &mut State, h: f64, report: &mut StepReport) {
+    fn advance(&mut self, state: &mut State, h: f64, report: &mut StepReport) -> Result<(), Failed> {
         let theta = self.scene.step.explicit_share;
         self.rows.push_back(&self.solver.lambda, &mut self.velocity);
-        for (v, after) in state.velocity.iter_mut().zip(&self.velocity) {
-            *v = theta * *v + (1.0 - theta) * after;
-        }
-        report.work += h * dot(&self.outside, &state.velocity);
+        let v_theta = &mut self.scratch;
+        v_theta.clear();
+        v_theta.extend(
+            state.velocity.iter().zip(&self.velocity).map(|(v, after)| theta * v + (1.0 - theta) * after),
+        );
         self.position.resize(state.position.len(), 0.0);
-        self.kinematics.system().advance(&state.position, &state.velocity, h, &mut self.position);
+        self.kinematics.system().advance(&state.position, v_theta, h, &mut self.position);
+        if !self.position.iter().chain(&self.velocity).all(|x| x.is_finite()) {
+            return Err(Failed::NotFinite { time: state.time });
+        }
+        report.work += h * dot(&self.outside, v_theta);
         state.position.copy_from_slice(&self.position);
         state.velocity.copy_from_slice(&self.velocity);
+        Ok(())
     }
 
-    /// How far apart shapes can be and still meet within a step.
-    fn margin(&self, h: f64) -> f64 {
-        let fall = h * length(self.scene.gravity);
-        let fastest = (0..self.scene.bodies.len()).map(|i| {
+    /// How far apart shapes can be and still meet within a step, by the speeds now and those were there no contact.
+    fn margin(&mut self, state: &State, h: f64) -> f64 {
+        let mut fastest = self.fastest() + h * length(self.scene.gravity);
+        // weight alone adds no more than that; other forces may
+        if !(self.scene.loads.is_empty() && self.scene.springs.is_empty() && self.scene.motors.is_empty()) {
+            self.kinematics.update(&state.position, &self.velocity);
+            fastest = fastest.max(self.fastest());
+            self.kinematics.update(&state.position, &state.velocity);
+        }
+        4.0 * h * fastest + CLOSED
+    }
+
+    /// Largest speed of any point of a body, m/s.
+    fn fastest(&self) -> f64 {
+        let speed = |i: usize| {
             let (v, omega) = self.kinematics.velocity(i);
             length(v) + length(omega) * self.reaches[i]
-        });
-        4.0 * h * (fastest.fold(0.0, f64::max) + fall) + CLOSED
+        };
+        (0..self.scene.bodies.len()).map(speed).fold(0.0, f64::max)
     }
 
     /// Deformations of all elements before the step and the last forces; new contacts are undeformed and carry none.

@@ -110,13 +110,14 @@ impl ContactSolver {
             Method::GaussSeidel(solver) => cone(solver.solve(problem, lambda), problem, lambda, scratch),
             Method::Newton(solver) => cone(solver.solve(problem, lambda), problem, lambda, scratch),
         };
-        report.iterations += answer.iterations;
         report.wasted += answer.wasted;
-        if answer.residual.relative > self.tolerance {
+        // a residual that is no number is no solution
+        if !(answer.residual.relative <= self.tolerance) {
             report.wasted += answer.iterations;
             let residual = answer.residual.relative;
             return Err(Failed::Unsolved { time, h, solver: answer.solver, end: answer.end, residual });
         }
+        report.iterations += answer.iterations;
         if answer.residual.relative >= report.residual.relative {
             (report.residual, report.solver) = (answer.residual, answer.solver);
         }
@@ -129,7 +130,7 @@ impl ContactSolver {
 fn cone(outcome: Outcome, problem: ConeProblem<'_>, lambda: &[f64], scratch: &mut ConeScratch) -> Answer {
     let residual = residual::cone(problem, lambda, scratch);
     let end = if outcome.is_solved() { String::new() } else { format!("{:?}", outcome.end) };
-    Answer { solver: outcome.solver, iterations: outcome.iterations, wasted: 0, residual, end }
+    Answer { solver: outcome.solver, iterations: outcome.iterations, wasted: outcome.wasted, residual, end }
 }
 
 /// Pyramid and polygon: Lemke's method; where it fails, the interior point.

@@ -10,7 +10,7 @@ mod value;
 pub use body::{Body, Joint, Orientation, Shape, WorldPart};
 pub use contact::{FrictionRule, Influence, Law, Material, Pair, PatchDamping};
 pub use load::{Axes, Course, End, Load, Motor, Spring};
-pub use settings::{FrictionKind, GapLevel, Record, SolverKind, Step, Table};
+pub use settings::{ForceTime, FrictionKind, GapLevel, Record, SolverKind, Step, Table};
 pub use value::{At, Numbers};
 
 use schemars::JsonSchema;

@@ -12,6 +12,8 @@ pub struct Step {
     pub h: Option<At<f64>>,
     /// Share of the old velocity in the position update (theta), from 0 to 1; 0 by default.
     pub explicit_share: Option<At<f64>>,
+    /// Where in a step forces (not those of contacts) are evaluated; start by default for explicit_share = 0, else theta.
+    pub forces: Option<ForceTime>,
     /// Length of the run, s; 1 by default.
     pub duration: Option<At<f64>>,
     /// Set of friction forces; cone by default.
@@ -24,6 +26,16 @@ pub struct Step {
     pub tolerance: Option<At<f64>>,
     /// How many times a failed step is halved before the run ends; 10 by default, at most 60.
     pub retries: Option<At<usize>>,
+}
+
+/// Where in a step forces are evaluated.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ForceTime {
+    /// At its start (song2004).
+    Start,
+    /// At t + h and the theta-weighted position and velocity, implicit (pang2005).
+    Theta,
 }
 
 /// Set of friction forces.

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::scene::raw;
-use crate::scene::{FrictionKind, GapLevel, RecordSettings, SolverKind, StepSettings, Table};
+use crate::scene::{ForceTime, FrictionKind, GapLevel, RecordSettings, SolverKind, StepSettings, Table};
 
 /// More steps than anyone waits for; keeps counts exact.
 const MOST_STEPS: f64 = 1e12;
@@ -30,12 +30,19 @@ impl Reader<'_> {
                 FrictionKind::Polygon { sides: *sides.get() }
             }
         });
+        let explicit_share = raw.explicit_share.as_ref().map_or(default.explicit_share, |x| {
+            self.number(x, "explicit_share", |x| (0.0..=1.0).contains(&x), "a number from 0 to 1")
+        });
         StepSettings {
             h,
             duration,
-            explicit_share: raw.explicit_share.as_ref().map_or(default.explicit_share, |x| {
-                self.number(x, "explicit_share", |x| (0.0..=1.0).contains(&x), "a number from 0 to 1")
-            }),
+            explicit_share,
+            forces: match raw.forces {
+                Some(raw::ForceTime::Start) => ForceTime::Start,
+                Some(raw::ForceTime::Theta) => ForceTime::Theta,
+                None if explicit_share == 0.0 => ForceTime::Start,
+                None => ForceTime::Theta,
+            },
             friction,
             solver: self.solver(raw, friction),
             gap: match raw.gap {
