@@ -78,10 +78,8 @@ fn figures_name_axes_units_and_bodies() {
     let all = ["time, s", "ball, red"];
     says(&svg(&f, "positions"), &[&all[..], &["slide: positions", "x, m", "turn from start, °"]].concat());
     says(&svg(&f, "velocities"), &[&all[..], &["velocity x, m/s", "turning, rad/s"]].concat());
-    says(
-        &svg(&f, "forces"),
-        &["normal force, N", "friction t, N", "|friction| / normal", "ground/ball, red#0"],
-    );
+    // the ball slides along t: friction has no other component
+    says(&svg(&f, "forces"), &["normal force, N", "friction, N", "friction / normal", "ground/ball, red#0"]);
     says(&svg(&f, "totals"), &["normal force, N", "ground/ball, red"]);
     says(&svg(&f, "status"), &["stick", "slip", "open", "ground/ball, red#0"]);
     says(&svg(&f, "energy"), &["kinetic", "lost to friction", "sum"]);

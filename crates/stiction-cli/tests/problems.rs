@@ -52,7 +52,8 @@ fn a_dumped_problem_is_solved_by_the_recorded_forces_and_by_solve() {
             let forces = recorded_forces(&folder.join(name), p["time"].as_f64().unwrap());
             let found = residual::friction(&problem, &forces).relative;
             let told = p["residual"].as_f64().unwrap();
-            assert!(found <= 1e-10 && (found - told).abs() <= 1e-12, "{file}: {found:e}, told {told:e}");
+            // implicit forces solve several times a step; the worst residual is told, and the last problem is on file
+            assert!(found <= 1e-10 && found <= told + 1e-12, "{file}: {found:e}, told {told:e}");
             let solved = json(&folder, &["solve", file, "--json"]);
             assert_eq!(solved["status"], "solved", "{file}");
             assert!(solved["residual"]["relative"].as_f64().unwrap() <= 1e-8);

@@ -156,7 +156,7 @@ impl Recorder {
             self.write_bodies(stepper, state);
         }
         // reading the clock costs as much as the rest of this on most steps
-        if !due && self.summary.steps % CLOCK != 0 {
+        if !due && !self.summary.steps.is_multiple_of(CLOCK) {
             return Ok(());
         }
         self.sinks().try_for_each(Sink::added)?;

@@ -112,7 +112,8 @@ impl ContactSolver {
         };
         report.wasted += answer.wasted;
         // a residual that is no number is no solution
-        if !(answer.residual.relative <= self.tolerance) {
+        let solved = answer.residual.relative <= self.tolerance;
+        if !solved {
             report.wasted += answer.iterations;
             let residual = answer.residual.relative;
             return Err(Failed::Unsolved { time, h, solver: answer.solver, end: answer.end, residual });

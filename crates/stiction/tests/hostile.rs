@@ -1,0 +1,91 @@
+//! Motions that cannot be: each is told, none is hidden.
+#![allow(missing_docs)]
+
+use stiction::scene::Scene;
+use stiction::step::{Failed, Stepper};
+
+fn scene(text: &str) -> Scene {
+    Scene::from_toml("hostile.toml", text).expect("a valid scene")
+}
+
+/// An explicit spring that is too stiff for the step doubles its swing until nothing is finite.
+#[test]
+fn a_motion_that_overflows_fails_and_leaves_the_state_as_it_was() {
+    let mut stepper = Stepper::new(scene(
+        "[[body]]\nname = \"b\"\nmass = 1\ninertia = [1, 1, 1]\nposition = [0, 0, 1]\n\
+         [[spring]]\nstiffness = 1e9\nrest_length = 0.5\nfrom = { point = [0, 0, 2] }\nto = { body = \"b\" }\n",
+    ))
+    .expect("a valid model");
+    let mut state = stepper.initial();
+    for _ in 0..10_000 {
+        let before = state.clone();
+        match stepper.step(&mut state) {
+            Ok(_) => assert!(state.velocity.iter().all(|v| v.is_finite())),
+            Err(why) => {
+                assert!(matches!(why, Failed::NotFinite { .. }), "{why}");
+                assert_eq!(state, before);
+                return;
+            }
+        }
+    }
+    panic!("never failed");
+}
+
+const BOX: &str = "[[world]]\nname = \"ground\"\nshape = \"half_space\"\n\
+                   [[body]]\nname = \"b\"\nshape = { box = { half = [0.1, 0.1, 0.1] } }\nmass = 1\n";
+
+/// A load that drives a box into the ground within one step is seen by the detection.
+#[test]
+fn a_box_driven_into_the_ground_by_a_load_meets_it_in_time() {
+    let text = format!(
+        "{BOX}position = [0, 0, 0.1005]\n[[load]]\nbody = \"b\"\nforce = {{ constant = [0, 0, -1e4] }}\n"
+    );
+    let mut stepper = Stepper::new(scene(&text)).expect("a valid model");
+    let mut state = stepper.initial();
+    for _ in 0..20 {
+        let _ = stepper.step(&mut state).expect("no step fails");
+        assert!(state.position[2] >= 0.1 - 1e-12 && state.velocity[2] <= 1e-9, "{state:?}");
+    }
+}
+
+/// A fast body far from the ground, with a long step, feels nothing before it is there.
+#[test]
+fn a_fast_body_feels_no_force_in_mid_air() {
+    let text = format!(
+        "gravity = [0, 0, 0]\n{BOX}position = [0, 0, 3.6]\nvelocity = [0, 0, -20]\n[step]\nh = 0.1\n"
+    );
+    let mut stepper = Stepper::new(scene(&text)).expect("a valid model");
+    let mut state = stepper.initial();
+    let _ = stepper.step(&mut state).expect("no step fails");
+    assert!((state.velocity[2] + 20.0).abs() < 1e-9, "{state:?}");
+    let _ = stepper.step(&mut state).expect("no step fails");
+    assert!((state.position[2] - 0.1).abs() < 1e-9, "{state:?}");
+}
+
+#[test]
+fn models_that_would_gain_energy_or_hide_overlaps_are_refused() {
+    for (text, words) in [
+        (format!("{BOX}[step]\nexplicit_share = 0.6\n"), "explicit_share is 0.6"),
+        (
+            format!("[[material]]\nname = \"default\"\nfriction = 1e6\n{BOX}"),
+            "friction is 1000000, expected at most 1000",
+        ),
+    ] {
+        let why = Stepper::new(scene(&text)).expect_err("refused").to_string();
+        assert!(why.contains(words), "{why}");
+    }
+}
+
+/// Bodies fixed to the world do not contact each other.
+#[test]
+fn overlapping_bodies_that_cannot_move_make_no_contact() {
+    let fixed = |name: &str| {
+        format!(
+            "[[body]]\nname = \"{name}\"\njoint = \"fixed\"\nshape = {{ box = {{ half = [1, 1, 1] }} }}\nmass = 1\n"
+        )
+    };
+    let mut stepper = Stepper::new(scene(&format!("{}{}", fixed("a"), fixed("c")))).expect("a valid model");
+    let mut state = stepper.initial();
+    let report = stepper.step(&mut state).expect("no step fails");
+    assert_eq!((report.parts, stepper.elements().len()), (0, 0));
+}
