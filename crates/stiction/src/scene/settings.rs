@@ -5,8 +5,8 @@
 pub struct StepSettings {
     /// Length of a step `h`, s; 1e-3 by default.
     pub h: f64,
-    /// Share of the old velocity in the position update, `theta` in [0, 1]; 0 by default (song2004). 1 needs every
-    /// contact to be compliant.
+    /// Share of the old velocity in the position update, `theta` in [0, 1]; 0 by default (song2004). Above
+    /// 1/2 every contact must be compliant.
     pub explicit_share: f64,
     /// Where in the step forces are evaluated. Start by default for `explicit_share = 0`, else theta: in scene files; start in
     /// [`StepSettings::default`].
