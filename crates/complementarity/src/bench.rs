@@ -35,6 +35,8 @@ pub(crate) struct Bench {
     pub sweeper: Sweeper,
     pub islands: Islands,
     pub formed: Formed,
+    /// Relative residual of the warm start.
+    pub start: f64,
     judge: ConeScratch,
 }
 
@@ -96,6 +98,7 @@ impl Bench {
             lambda.fill(0.0);
         }
         let residual = residual::cone(problem, lambda, &mut self.judge);
+        self.start = residual.relative;
         if !residual.absolute.is_finite() {
             // not by lambda alone: an entry of A is not finite, or all is too large
             lambda.fill(0.0);

@@ -28,7 +28,6 @@ pub mod report;
 pub mod residual;
 pub mod solver;
 
-mod anderson;
 mod basis;
 mod bench;
 mod block_lu;

@@ -111,6 +111,20 @@ pub(crate) fn tangent<const D: usize>(a: &[f64; D], b: &[f64; D]) -> f64 {
     (1..D).map(|i| a[i] * b[i]).sum()
 }
 
+/// `A^-1`; large where a pivot is lost to rounding.
+#[inline]
+pub(crate) fn inverse<const D: usize>(a: &[[f64; D]; D]) -> [[f64; D]; D] {
+    let (k, pivots) = factors(a, 0.0);
+    let mut out = [[0.0; D]; D];
+    for j in 0..D {
+        let mut unit = [0.0; D];
+        unit[j] = -1.0;
+        let column = substitute(&k, &pivots, &unit);
+        (0..D).for_each(|i| out[i][j] = column[i]);
+    }
+    out
+}
+
 /// Triangular factors of `A + tau T`, tangents eliminated first, and the inverses of the pivots.
 #[inline]
 fn factors<const D: usize>(a: &[[f64; D]; D], tau: f64) -> ([[f64; D]; D], [f64; D]) {

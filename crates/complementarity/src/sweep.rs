@@ -13,12 +13,13 @@ const ON_CONE: f64 = 1e-9;
 /// What sweeps need beside the problem. Dense operators are made block sparse before they come here.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sweeper {
-    /// Diagonal blocks, row by row.
+    /// Diagonal blocks and their inverses, row by row.
     diagonal: Vec<f64>,
+    inverse: Vec<f64>,
     /// Contact by contact.
     pub local: Vec<Local>,
     /// Speeds `v = Y lambda` (factored operators).
-    v: Vec<f64>,
+    pub v: Vec<f64>,
     /// `s` of the contacts last asked for.
     pub speed: Vec<f64>,
     /// Proximal weight.
@@ -34,6 +35,10 @@ impl Sweeper {
         self.diagonal.resize(D * D * n, 0.0);
         for c in 0..n {
             problem.a.diagonal(D, c, &mut self.diagonal[D * D * c..][..D * D]);
+        }
+        self.inverse.clear();
+        for block in blocks_of::<D>(&self.diagonal) {
+            self.inverse.extend_from_slice(one_contact::inverse(block).as_flattened());
         }
         self.local.clear();
         self.local.resize(n, Local::default());
@@ -81,6 +86,11 @@ impl Sweeper {
         (0..D).map(|i| block[i][i]).sum::<f64>() / D as f64
     }
 
+    /// The contact's own block at the normal.
+    pub fn normal_diagonal<const D: usize>(&self, contact: usize) -> f64 {
+        self.diagonal[D * D * contact]
+    }
+
     /// Speed of a contact without the proximal term.
     #[inline]
     fn speed_of<const D: usize>(&self, problem: ConeProblem<'_>, c: usize, lambda: &[f64]) -> [f64; D] {
@@ -119,10 +129,9 @@ impl Sweeper {
         for &c in contacts {
             let mut s = self.speed_of::<D>(problem, c, lambda);
             let own = lambda.as_chunks::<D>().0[c];
-            let local = &mut self.local[c];
             // without force and lifting off: nothing to do
-            if s[0] >= 0.0 && own[0] == 0.0 && self.alpha == 0.0 {
-                *local = Local::default();
+            if s[0] >= 0.0 && own == [0.0; D] && self.alpha == 0.0 {
+                self.local[c] = Local::default();
                 continue;
             }
             let mut block = blocks_of::<D>(&self.diagonal)[c];
@@ -134,13 +143,18 @@ impl Sweeper {
                     block[i][i] += weight;
                 }
             }
-            // q = s - A l
-            for i in 0..D {
-                for j in 0..D {
-                    s[i] -= block[i][j] * own[j];
+            let force = match self.sticks::<D>(c, &block, &s, &own, problem.mu[c]) {
+                Some(force) => force,
+                None => {
+                    // q = s - A l
+                    for i in 0..D {
+                        for j in 0..D {
+                            s[i] -= block[i][j] * own[j];
+                        }
+                    }
+                    one_contact::solve(&block, &s, problem.mu[c], &mut self.local[c])
                 }
-            }
-            let force = one_contact::solve(&block, &s, problem.mu[c], &mut self.local[c]);
+            };
             let change: [f64; D] = std::array::from_fn(|i| force[i] - own[i]);
             let square: f64 = change.iter().map(|x| x * x).sum();
             lambda.as_chunks_mut::<D>().0[c] = force;
@@ -154,22 +168,26 @@ impl Sweeper {
         total
     }
 
-    /// Gives a contact another force.
-    pub fn put<const D: usize>(
-        &mut self,
-        problem: ConeProblem<'_>,
+    /// The force of a contact that sticks and goes on doing so, `l - A^-1 s`: what `one_contact` finds, at once.
+    #[inline]
+    fn sticks<const D: usize>(
+        &self,
         c: usize,
-        force: [f64; D],
-        lambda: &mut [f64],
-    ) {
-        let own = &mut lambda.as_chunks_mut::<D>().0[c];
-        let change: [f64; D] = std::array::from_fn(|i| force[i] - own[i]);
-        if change != [0.0; D] {
-            *own = force;
-            if let Operator::Factored(a) = problem.a {
-                a.push(c, &change, &mut self.v);
-            }
+        block: &[[f64; D]; D],
+        s: &[f64; D],
+        own: &[f64; D],
+        mu: f64,
+    ) -> Option<[f64; D]> {
+        if self.local[c].state != State::Stick || self.alpha > 0.0 {
+            return None;
         }
+        let inverse = &blocks_of::<D>(&self.inverse)[c];
+        let force: [f64; D] =
+            std::array::from_fn(|i| own[i] - (0..D).map(|j| inverse[i][j] * s[j]).sum::<f64>());
+        let q_n = s[0] - (0..D).map(|j| block[0][j] * own[j]).sum::<f64>();
+        let limit = mu * force[0];
+        let holds = q_n < 0.0 && limit >= 0.0 && tangent(&force, &force) <= limit * limit;
+        holds.then_some(force)
     }
 
     /// Sum of squares of the natural map over `contacts` (never NaN); their speeds are kept.

@@ -35,7 +35,8 @@ pub struct State {
     pub velocity: Vec<f64>,
     /// Of the contacts of the last step, in order of their ids.
     pub memory: Vec<Memory>,
-    /// Basis on which Lemke's method ended, if it did: where it starts if the contacts stay the same.
+    /// What the solver remembers beside the forces while the contacts stay the same: the basis on which Lemke's method ended, if it
+    /// did; one entry if `auto` found the bodies calm.
     pub basis: Vec<usize>,
 }
 

@@ -1,16 +1,17 @@
 //! `auto` for Coulomb's cone: picks a solver, escalates when it fails, and says who answered.
 //!
 //! Islands are solved apart. The warm start is judged first: an island that is well within tolerance is left alone. Then Gauss-Seidel sweeps, as
-//! long as they promise to end soon, on islands of many contacts accelerated; then Newton from the states they found; then, for the islands that
+//! long as they promise to end soon, on islands of many contacts with momentum; then Newton from the states they found; then, for the islands that
 //! are left, the proximal Newton method, and sweeps to the end. An island may leave its share of the tolerance; those that find it hard get what
 //! the others did not need.
 //!
 //! Sweeps, and Newton on small islands, aim below the tolerance (`goal`) as long as that costs little: what a step of a simulation leaves is the
-//! next step's speed and gap, so that errors near the tolerance would have bodies at rest solved again and again.
+//! next step's speed and gap, so that errors near the tolerance would have bodies at rest solved again and again. A start that is nearly good
+//! belongs to bodies at rest: they are brought to rounding once, and then left alone (`calm`).
 //!
 //! Factored operators are swept through the bodies, and multiplied out only for Newton.
 
-use super::gauss_seidel::{self, Accelerated, relax};
+use super::gauss_seidel::{self, Momentum, relax};
 use super::newton::{self, Steps, With};
 use super::{End, Outcome};
 use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
@@ -18,24 +19,27 @@ use crate::one_contact::{self, Local};
 use crate::operator::Operator;
 use crate::problem::ConeProblem;
 
-/// Least relative residual to aim at: rounding.
-const LEAST_GOAL: f64 = 1e-14;
+/// Least relative residual to aim at: rounding; and up to which any warm start is left as it is.
+const LEAST_GOAL: f64 = 1e-15;
+const LEAST_KEPT: f64 = 1e-13;
+/// A start with at most this relative residual is that of bodies at rest.
+const AT_REST: f64 = 1e-8;
 
 /// Settings of [`ConeSolver`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// A solution counts when its relative residual is at most this.
     pub tolerance: f64,
-    /// Share of the tolerance to aim at while that is cheap; a warm start as good as this is left as it is.
+    /// Share of the tolerance up to which a warm start is left as it is, if bodies are calm.
+    pub keep: f64,
+    /// Share of the tolerance to aim at while that is cheap.
     pub goal: f64,
     /// Further sweeps that Gauss-Seidel may foresee before others take over.
     pub patience: f64,
-    /// Contacts of an island up to which a Newton step costs a few sweeps; beyond, sweeps are accelerated first.
+    /// Contacts of an island up to which a Newton step costs a few sweeps; beyond, sweeps with momentum come first.
     pub small: usize,
-    /// Accelerated sweeps before Newton takes over.
-    pub accelerated_sweeps: usize,
-    /// Differences that the acceleration remembers.
-    pub depth: usize,
+    /// Further sweeps with momentum that may be foreseen before Newton takes over.
+    pub long_patience: f64,
     /// Contacts of an island beyond which Newton is not tried.
     pub large: usize,
     /// Sweeps at the very end.
@@ -48,13 +52,13 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             tolerance: 1e-8,
+            keep: 0.1,
             goal: 0.01,
             patience: 5.0,
             small: 100,
-            accelerated_sweeps: 600,
-            depth: 4,
+            long_patience: 1500.0,
             large: 4000,
-            max_sweeps: 1000,
+            max_sweeps: 3000,
             newton: newton::Settings::default(),
         }
     }
@@ -65,9 +69,12 @@ impl Default for Settings {
 pub struct ConeSolver {
     /// May be changed between solves.
     pub settings: Settings,
+    /// Whether the forces of the warm start are those of bodies at rest: the solve before also had a good start. Forces that have just stopped a
+    /// body are not: they would set it moving again.
+    pub calm: bool,
     bench: Bench,
     steps: Steps,
-    accelerated: Accelerated,
+    momentum: Momentum,
     /// Islands that are left, with their residuals.
     left: Vec<(usize, f64)>,
     kept: Vec<f64>,
@@ -97,10 +104,12 @@ impl ConeSolver {
     pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
         self.left.clear();
-        let goal = (self.settings.goal * tolerance).max(LEAST_GOAL).min(tolerance);
-        if let Some(outcome) = self.bench.begin(problem, lambda, goal, "warm-start") {
+        let good = (self.settings.keep * tolerance).max(LEAST_KEPT).min(tolerance);
+        let keep = if self.calm { good } else { LEAST_KEPT.min(tolerance) };
+        if let Some(outcome) = self.bench.begin(problem, lambda, keep, "warm-start") {
             return outcome;
         }
+        self.calm = self.bench.start <= good;
         if problem.mu.len() == 1 {
             by_rows!(problem.rows, self.alone(problem, lambda));
             let outcome = self.bench.judge(problem, lambda, tolerance, gauss_seidel::NAME, 1, End::Stalled);
@@ -108,6 +117,8 @@ impl ConeSolver {
                 return outcome;
             }
         }
+        let goal = if self.bench.start <= AT_REST { 0.0 } else { self.settings.goal * tolerance };
+        let goal = goal.max(LEAST_GOAL).min(tolerance);
         let work = by_rows!(problem.rows, self.run(problem, lambda, goal));
         let (solver, iterations) = match work {
             Work { last_sweeps: n @ 1.., .. } => (gauss_seidel::NAME, n),
@@ -150,13 +161,10 @@ impl ConeSolver {
             let small = contacts.len() <= settings.small;
             if done.residual > share * count && !small {
                 let task = Task { target: share * count, ..task };
-                let most = if contacts.len() > settings.large {
-                    settings.max_sweeps
-                } else {
-                    settings.accelerated_sweeps
-                };
+                let patience =
+                    if contacts.len() > settings.large { f64::INFINITY } else { settings.long_patience };
                 let swept = done.iterations;
-                done = self.accelerated.relax::<D>(sweeper, task, lambda, most, settings.depth);
+                done = self.momentum.relax::<D>(sweeper, task, lambda, settings.max_sweeps, patience);
                 work.sweeps = work.sweeps.max(swept + done.iterations);
             }
             if done.residual <= if small { aim } else { share } * count {
@@ -199,8 +207,14 @@ impl ConeSolver {
             let contacts = islands.island(*k);
             let target = allowed * count(*k) / rest;
             let task = Task { problem, contacts, target, size: whole };
-            let mut done = Done { iterations: 0, residual: f64::INFINITY };
-            if contacts.len() <= settings.large {
+            let mut done = Done { iterations: 0, residual: *residual };
+            if contacts.len() > settings.small {
+                let most = settings.max_sweeps;
+                done = self.momentum.relax::<D>(sweeper, task, lambda, most, f64::INFINITY);
+                let sweeps = if done.residual <= target { &mut work.last_sweeps } else { &mut work.sweeps };
+                *sweeps += done.iterations;
+            }
+            if done.residual > target && contacts.len() <= settings.large {
                 let with = With { sweeper, a, task, settings: &settings.newton };
                 done = self.steps.proximal::<D>(with, lambda);
                 work.proximal += done.iterations;

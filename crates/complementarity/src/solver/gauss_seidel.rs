@@ -6,14 +6,13 @@
 //! the others do at the moment. Deviations: the contact alone is solved exactly by one scalar equation, whatever its number of rows; islands are
 //! solved apart, each to its share of the tolerance. Through bodies a sweep keeps their speeds up to date, and `A` is never formed.
 //!
-//! Accelerated: Anderson's method proposes where the next sweep starts, from the last few sweeps. A proposal from which the changes of a sweep
-//! are larger than the least so far is taken back, and the memory with it: states of contacts have changed.
+//! With momentum, a sweep starts beyond the end of the last one (Polyak's heavy ball), by a share that falls while the changes do not; when a sweep
+//! goes against the momentum, that starts anew (O'Donoghue and Candes 2015). On piles it takes a fifth to a third of the sweeps.
 //!
 //! Linear memory, cheap sweeps, and a good guess of who sticks, slips and lifts off; slow towards high accuracy where forces are not unique
 //! or stacks are high.
 
 use super::{End, Outcome};
-use crate::anderson::Anderson;
 use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
 use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;
@@ -28,13 +27,13 @@ pub struct Settings {
     pub tolerance: f64,
     /// Sweeps over an island before it gives up.
     pub max_sweeps: usize,
-    /// Differences that Anderson's acceleration remembers; 0 for plain sweeps.
-    pub depth: usize,
+    /// Whether sweeps have momentum.
+    pub momentum: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { tolerance: 1e-8, max_sweeps: 20_000, depth: 0 }
+        Self { tolerance: 1e-8, max_sweeps: 20_000, momentum: false }
     }
 }
 
@@ -44,7 +43,7 @@ pub struct GaussSeidel {
     /// May be changed between solves.
     pub settings: Settings,
     bench: Bench,
-    accelerated: Accelerated,
+    momentum: Momentum,
 }
 
 impl GaussSeidel {
@@ -74,10 +73,10 @@ impl GaussSeidel {
         for k in 0..islands.count() {
             let contacts = islands.island(k);
             let task = Task { problem, contacts, target: allowed * contacts.len() as f64, size };
-            let Settings { max_sweeps, depth, .. } = self.settings;
-            let done = match depth {
-                0 => relax::<D>(sweeper, task, lambda, max_sweeps, f64::INFINITY),
-                _ => self.accelerated.relax::<D>(sweeper, task, lambda, max_sweeps, depth),
+            let max_sweeps = self.settings.max_sweeps;
+            let done = match self.settings.momentum {
+                false => relax::<D>(sweeper, task, lambda, max_sweeps, f64::INFINITY),
+                true => self.momentum.relax::<D>(sweeper, task, lambda, max_sweeps, f64::INFINITY),
             };
             most = most.max(done.iterations);
         }
@@ -133,45 +132,52 @@ pub(crate) fn relax<const D: usize>(
     Done { iterations, residual: sweeper.residual::<D>(problem, contacts, lambda) }
 }
 
-/// Accelerated sweeps in which the least change (squared) must fall to this share.
-const STALL: (usize, f64) = (200, 0.7);
+/// Share of the last movement that is added to a sweep: at first, at most, at least.
+const SHARES: (f64, f64, f64) = (0.8, 0.9, 0.3);
+/// Sweeps after which the share is reviewed: it grows if the least change has fallen, else shrinks.
+const REVIEW: usize = 20;
+const GROWTH: f64 = 0.2;
+const SHRINKING: f64 = 0.8;
+/// Sweeps after which it is foreseen how many more are needed.
+const FORESEE: usize = 100;
+/// Times in a row that too many must be foreseen.
+const HOPELESS: usize = 3;
 
-/// Sweeps with Anderson's acceleration, and their memory: entries of an island's contacts, one after another.
+/// Sweeps with momentum, and their memory: entries of an island's contacts, one after another.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Accelerated {
-    anderson: Anderson,
-    x: Vec<f64>,
-    f: Vec<f64>,
-    g: Vec<f64>,
-    change: Vec<f64>,
+pub(crate) struct Momentum {
+    from: Vec<f64>,
+    direction: Vec<f64>,
+    /// The same for the speeds of bodies.
+    from_speeds: Vec<f64>,
+    direction_speeds: Vec<f64>,
 }
 
-impl Accelerated {
-    /// Sweeps over an island until it is solved, `max_sweeps` were made, or they stall.
+impl Momentum {
+    /// Sweeps over an island until it is solved, `max_sweeps` were made, or more than `patience` further ones are foreseen.
     pub fn relax<const D: usize>(
         &mut self,
         sweeper: &mut Sweeper,
         task: Task<'_>,
         lambda: &mut [f64],
         max_sweeps: usize,
-        depth: usize,
+        patience: f64,
     ) -> Done {
         let Task { problem, contacts, target, .. } = task;
-        let n = D * contacts.len();
-        self.anderson.reset(n, depth);
-        for v in [&mut self.x, &mut self.f, &mut self.g, &mut self.change] {
-            v.resize(n, 0.0);
-        }
         let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
         if residual <= target {
             return Done { iterations: 0, residual };
         }
         sweeper.guess_states::<D>(problem, contacts, lambda);
+        self.direction.clear();
+        self.direction.resize(D * contacts.len(), 0.0);
+        self.direction_speeds.clear();
+        self.direction_speeds.resize(sweeper.v.len(), 0.0);
         let (mut iterations, mut next_look) = (0, 0);
-        let (mut least, mut proposed) = (f64::INFINITY, false);
-        let (mut stall_at, mut stall_size) = (STALL.0, f64::INFINITY);
-        while iterations < max_sweeps {
-            keep::<D>(&mut self.x, contacts, lambda);
+        let (mut share, mut least, mut least_before) = (SHARES.0, f64::INFINITY, f64::INFINITY);
+        let (mut seen, mut hopeless) = (f64::INFINITY, 0);
+        loop {
+            self.keep::<D>(sweeper, contacts, lambda);
             let size = sweeper.sweep::<D>(problem, contacts, lambda);
             iterations += 1;
             if size <= target && iterations >= next_look {
@@ -181,47 +187,71 @@ impl Accelerated {
                 }
                 next_look = iterations + 1 + iterations / 8;
             }
-            if proposed && (size > least || size.is_nan()) {
-                self.anderson.forget();
-                self.put::<D>(sweeper, problem, contacts, lambda);
-                proposed = false;
-                continue;
-            }
             least = least.min(size);
-            if iterations >= stall_at {
-                if least > STALL.1 * stall_size {
+            if iterations % FORESEE == 0 {
+                let rate = (least / seen).powf(1.0 / FORESEE as f64);
+                let more = if rate < 1.0 { (target / least).ln() / rate.ln() } else { f64::INFINITY };
+                // states change in leaps: one slow stretch proves nothing
+                hopeless = if more > patience && seen.is_finite() { hopeless + 1 } else { 0 };
+                if hopeless == HOPELESS {
                     break;
                 }
-                (stall_at, stall_size) = (iterations + STALL.0, least);
+                seen = least;
             }
-            keep::<D>(&mut self.g, contacts, lambda);
-            self.f.iter_mut().zip(self.g.iter().zip(&self.x)).for_each(|(f, (g, x))| *f = g - x);
-            proposed = self.anderson.propose(&self.f, &self.g, &mut self.change) && iterations < max_sweeps;
-            if proposed {
-                for (k, &c) in contacts.iter().enumerate() {
-                    let to: [f64; D] = std::array::from_fn(|i| self.g[D * k + i] + self.change[D * k + i]);
-                    sweeper.put::<D>(problem, c, to, lambda);
-                }
+            if iterations >= max_sweeps {
+                break;
             }
+            if iterations % REVIEW == 0 {
+                share = match (least < least_before, share <= SHARES.2) {
+                    (true, _) => share + GROWTH * (SHARES.1 - share),
+                    (false, false) => (SHRINKING * share).max(SHARES.2),
+                    // from the start
+                    (false, true) => SHARES.0,
+                };
+                (least_before, least) = (least, f64::INFINITY);
+            }
+            self.leap::<D>(sweeper, contacts, lambda, share);
         }
         Done { iterations, residual: sweeper.residual::<D>(problem, contacts, lambda) }
     }
 
-    /// Puts the island back to `g`.
-    fn put<const D: usize>(
-        &self,
+    /// Where a sweep starts.
+    fn keep<const D: usize>(&mut self, sweeper: &Sweeper, contacts: &[usize], lambda: &[f64]) {
+        self.from.clear();
+        contacts.iter().for_each(|&c| self.from.extend_from_slice(&lambda[D * c..][..D]));
+        self.from_speeds.clone_from(&sweeper.v);
+    }
+
+    /// Goes on beyond the end of a sweep, unless the sweep went against the momentum.
+    fn leap<const D: usize>(
+        &mut self,
         sweeper: &mut Sweeper,
-        problem: ConeProblem<'_>,
         contacts: &[usize],
         lambda: &mut [f64],
+        share: f64,
     ) {
-        for (&c, g) in contacts.iter().zip(self.g.as_chunks::<D>().0) {
-            sweeper.put::<D>(problem, c, *g, lambda);
+        let lambda = lambda.as_chunks_mut::<D>().0;
+        let (from, direction) = (self.from.as_chunks::<D>().0, self.direction.as_chunks_mut::<D>().0);
+        let mut along = 0.0;
+        for ((&c, from), direction) in contacts.iter().zip(from).zip(&*direction) {
+            let product: f64 = (0..D).map(|i| (lambda[c][i] - from[i]) * direction[i]).sum();
+            along += product * sweeper.normal_diagonal::<D>(c);
+        }
+        if along < 0.0 {
+            self.direction.fill(0.0);
+            self.direction_speeds.fill(0.0);
+            return;
+        }
+        for ((&c, from), direction) in contacts.iter().zip(from).zip(direction) {
+            for i in 0..D {
+                direction[i] = share * (direction[i] + lambda[c][i] - from[i]);
+                lambda[c][i] += direction[i];
+            }
+        }
+        let speeds = sweeper.v.iter_mut().zip(&self.from_speeds);
+        for ((v, from), direction) in speeds.zip(&mut self.direction_speeds) {
+            *direction = share * (*direction + *v - from);
+            *v += *direction;
         }
     }
-}
-
-fn keep<const D: usize>(to: &mut Vec<f64>, contacts: &[usize], lambda: &[f64]) {
-    to.clear();
-    contacts.iter().for_each(|&c| to.extend_from_slice(&lambda[D * c..][..D]));
 }

@@ -85,7 +85,7 @@ impl ContactSolver {
         &self.scratch.speed
     }
 
-    /// Forces into `lambda`, which holds the last ones. `basis` is where Lemke's method starts (none if it is empty) and then
+    /// Forces into `lambda`, which holds the last ones. `basis` is the state's: where Lemke's method starts (none if it is empty) and then
     /// where it ended (empty if it did not).
     pub fn solve(
         &mut self,
@@ -106,7 +106,12 @@ impl ContactSolver {
             Method::Lemke(lemke) => lemke
                 .solve(rows, lambda, basis, scratch)
                 .map_err(|e| Failed::Model(InvalidModel(format!("t = {time} s: contact problem: {e}"))))?,
-            Method::Auto(solver) => cone(solver.solve(problem, lambda), problem, lambda, scratch),
+            Method::Auto(solver) => {
+                solver.calm = !basis.is_empty();
+                let outcome = solver.solve(problem, lambda);
+                basis.resize(usize::from(solver.calm), 0);
+                cone(outcome, problem, lambda, scratch)
+            }
             Method::GaussSeidel(solver) => cone(solver.solve(problem, lambda), problem, lambda, scratch),
             Method::Newton(solver) => cone(solver.solve(problem, lambda), problem, lambda, scratch),
         };
