@@ -217,7 +217,7 @@ pub struct Check {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Solver {
-    /// Picks and escalates. Cone: Gauss-Seidel, Newton, proximal Newton; else Lemke, the interior point if large, decide
+    /// Picks and escalates. Cone: Gauss-Seidel, Newton, proximal Newton, then the others; else Lemke, the interior point if large, decide
     Auto,
     /// Lemke's method alone
     Lemke,
@@ -231,6 +231,8 @@ pub enum Solver {
     Newton,
     /// Proximal point with semismooth Newton inside (Coulomb's cone)
     ProximalNewton,
+    /// Proximal point with semismooth Newton alone inside: slow, for what the others do not solve (Coulomb's cone)
+    ExactProximal,
     /// Interior point for cones alone (Coulomb's cone)
     ConeInteriorPoint,
     /// ADMM alone (Coulomb's cone)
