@@ -6,14 +6,17 @@ mod piles;
 use complementarity::matrix::Matrix;
 use complementarity::operator::{BlockMatrix, Operator};
 use complementarity::problem::ConeProblem;
+use complementarity::report::Status;
 use complementarity::residual::{self, ConeScratch};
 use complementarity::solver::cone::ConeSolver;
 use complementarity::solver::gauss_seidel::GaussSeidel;
+use complementarity::solver::newton::exact::{self, ExactProximal};
 use complementarity::solver::newton::{self, Newton};
+use complementarity::solver::portfolio::{self, solve_cone};
 use complementarity::solver::{End, Outcome};
-use piles::{Owned, boxes, signed, spheres, uniform};
+use piles::{Owned, boxes, rocks, signed, spheres, uniform};
 
-const SOLVERS: [&str; 4] = ["auto", "gauss-seidel", "newton", "proximal-newton"];
+const SOLVERS: [&str; 5] = ["auto", "gauss-seidel", "newton", "proximal-newton", "exact-proximal"];
 
 fn solve(name: &str, p: ConeProblem<'_>, tolerance: f64, lambda: &mut [f64]) -> Outcome {
     match name {
@@ -25,6 +28,11 @@ fn solve(name: &str, p: ConeProblem<'_>, tolerance: f64, lambda: &mut [f64]) -> 
         "newton" | "proximal-newton" => {
             let proximal = name == "proximal-newton";
             Newton::new(newton::Settings { tolerance, proximal, ..Default::default() }).solve(p, lambda)
+        }
+        "exact-proximal" => {
+            let mut solver = ExactProximal::default();
+            solver.settings.tolerance = tolerance;
+            solver.solve(p, lambda)
         }
         _ => {
             let mut solver = ConeSolver::default();
@@ -265,4 +273,49 @@ fn pyramids_of_spheres_are_solved_and_the_judge_agrees() {
         let judged = residual::cone(p.problem(), &lambda, &mut ConeScratch::default());
         assert!(outcome.is_solved() && judged == outcome.residual, "{side} {mu}: {outcome:?}");
     }
+}
+
+/// Contacts with twins: the sweeps of the other Newton methods undo their steps here, and about half of these problems stop them above 1e-8.
+#[test]
+fn contacts_with_twins_are_solved_without_sweeps() {
+    let (mut others, mut by_exact) = (0, 0);
+    for apart in [1e-4, 1e-5, 1e-6, 1e-7] {
+        for seed in 1..6 {
+            let p = rocks(3, apart, seed);
+            let mut lambda = vec![0.0; p.b.len()];
+            let outcome = solve("exact-proximal", p.problem(), 1e-8, &mut lambda);
+            assert!(outcome.is_solved(), "{apart} {seed}: {outcome:?}");
+            lambda.fill(0.0);
+            others += usize::from(solve("auto", p.problem(), 1e-8, &mut lambda).is_solved());
+            let report = solve_cone(p.problem(), &portfolio::Settings::default());
+            assert_eq!(
+                report.status,
+                Status::Solved,
+                "{apart} {seed}: {} {:?}",
+                report.solver,
+                report.residual
+            );
+            by_exact += usize::from(report.solver == exact::NAME);
+        }
+    }
+    assert!(
+        others < 20 && by_exact > 0,
+        "not hard: {others} solved by others, {by_exact} by the exact method"
+    );
+}
+
+#[test]
+fn exact_proximal_reaches_far_below_the_tolerance_and_keeps_the_best_where_it_cannot() {
+    let p = rocks(3, 1e-5, 3);
+    let mut lambda = vec![0.0; p.b.len()];
+    let outcome = solve("exact-proximal", p.problem(), 1e-11, &mut lambda);
+    assert!(outcome.is_solved(), "{outcome:?}");
+    // out of reach: what it has found is kept, and is not worse than what it was given
+    let given = outcome.residual.relative;
+    let outcome = solve("exact-proximal", p.problem(), 1e-30, &mut lambda);
+    assert!(outcome.end == End::Stalled && outcome.residual.relative <= given * (1.0 + 1e-9), "{outcome:?}");
+    // no force can help: A = 0 and a speed into the ground
+    let a = Operator::Dense(Matrix::zeros(3, 3));
+    let stuck = Owned { a, b: vec![-1.0, 0.0, 0.0], mu: vec![0.5], rows: 3 };
+    assert_eq!(solve("exact-proximal", stuck.problem(), 1e-8, &mut [0.0; 3]).end, End::Stalled);
 }

@@ -84,7 +84,9 @@ impl Contacts {
     /// Rows a contact, where `count` of them are named by `part`.
     fn rows(&self, part: &str, count: usize) -> Result<usize, Fault> {
         if self.rolling || self.spacedim == 5 {
-            return Err(Fault::NotSupported("rolling friction (5 rows a contact) is"));
+            return Err(Fault::NotSupported(
+                "rolling friction (5 rows a contact: a disc of forces and one of moments; the sets here are ellipsoids of both together) is",
+            ));
         }
         let dim = match self.spacedim {
             2 => 2,

@@ -99,7 +99,7 @@ fn every_missing_part_is_named() {
 
 #[test]
 fn what_is_not_read_yet_is_said() {
-    let rolling = "rolling friction (5 rows a contact) is not supported yet";
+    let rolling = "rolling friction (5 rows a contact: a disc of forces and one of moments; the sets here are ellipsoids of both together) is not supported yet";
     assert_eq!(told(|f| f.spacedim = vec![5]), rolling);
     assert_eq!(told(|f| f.mu_r = Some(vec![0.1, 0.1])), rolling);
     assert_eq!(

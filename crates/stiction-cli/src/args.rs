@@ -1,6 +1,7 @@
 //! The command line as it is typed; what it means is told by each subcommand.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use complementarity::problem::SIDES_EXPECTED;
 use std::path::PathBuf;
 
 /// Frictional contact: problems solved, decided and explained.
@@ -167,7 +168,7 @@ pub enum Figure {
 /// Solve a complementarity or friction problem from a file.
 ///
 /// FILE is a NumPy archive (.npz: M, q; mixed problems also comp) or an FCLIB file (HDF5, group
-/// fclib_local). Exit code: 0 solved or proved to have no solution, 1 not decided, 2 wrong input.
+/// fclib_local or fclib_global). Exit code: 0 solved or proved to have no solution, 1 not decided, 2 wrong input.
 #[derive(Debug, Args)]
 pub struct Solve {
     /// The problem.
@@ -217,21 +218,28 @@ pub struct Check {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Solver {
-    /// Picks and escalates. Cone: Gauss-Seidel, Newton, proximal Newton; else Lemke, the interior point if large, decide
+    /// Picks and escalates. Cone: Gauss-Seidel, Newton, proximal Newton, then the others; else Lemke, the interior point if large, decide
     Auto,
     /// Lemke's method alone
     Lemke,
     /// The interior-point method alone
+    #[value(alias = "interior_point")]
     InteriorPoint,
     /// Branch and bound, to a solution or a proof that there is none
     Decide,
     /// Block Gauss-Seidel alone (Coulomb's cone)
+    #[value(alias = "gauss_seidel")]
     GaussSeidel,
     /// Semismooth Newton alone (Coulomb's cone)
     Newton,
     /// Proximal point with semismooth Newton inside (Coulomb's cone)
+    #[value(alias = "proximal_newton")]
     ProximalNewton,
+    /// Proximal point with semismooth Newton alone inside: slow, for what the others do not solve (Coulomb's cone)
+    #[value(alias = "exact_proximal")]
+    ExactProximal,
     /// Interior point for cones alone (Coulomb's cone)
+    #[value(alias = "cone_interior_point")]
     ConeInteriorPoint,
     /// ADMM alone (Coulomb's cone)
     Admm,
@@ -250,7 +258,7 @@ fn friction(text: &str) -> Result<FrictionSet, String> {
         _ if text == "cone" => Ok(FrictionSet::Cone),
         _ if text == "pyramid" => Ok(FrictionSet::Pyramid),
         Some(sides) => Ok(FrictionSet::Polygon(sides)),
-        None => Err("expected cone, pyramid, or polygon:K with K even, 4 to 64".to_owned()),
+        None => Err(format!("expected cone, pyramid, or polygon:K, K {SIDES_EXPECTED}")),
     }
 }
 

@@ -89,6 +89,7 @@ fn settings(arguments: &Solve) -> Result<Settings, InputError> {
         Solver::GaussSeidel => Method::GaussSeidel,
         Solver::Newton => Method::Newton,
         Solver::ProximalNewton => Method::ProximalNewton,
+        Solver::ExactProximal => Method::ExactProximal,
         Solver::ConeInteriorPoint => Method::ConeInteriorPoint,
         Solver::Admm => Method::Admm,
     };

@@ -235,7 +235,7 @@ fn pyramid_answer_is_not_passed_off_as_a_cone_answer() {
     assert!(value["residual_cone"]["relative"].as_f64().unwrap() < 1e-8, "{value}");
 
     // and the cone itself, by every solver that knows it
-    for solver in ["auto", "gauss-seidel", "newton", "proximal-newton"] {
+    for solver in ["auto", "gauss-seidel", "gauss_seidel", "newton", "proximal-newton", "exact-proximal"] {
         let value = json(&file, &["--solver", solver], 0);
         let half = -0.8 * 0.5f64.sqrt();
         assert!(close(&numbers(&value["solution"]), &[2.0, half, half]), "{solver}: {value}");

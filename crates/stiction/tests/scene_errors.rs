@@ -132,7 +132,7 @@ fn numbers_out_of_range_say_what_was_expected() {
     check("[step]\nexplicit_share = §1.5", "explicit_share is 1.5, expected a number from 0 to 1");
     check(
         "[step]\nfriction = { polygon = { sides = §5 } }",
-        "sides is 5, expected an even number from 4 to 1000",
+        "sides is 5, expected an even number from 4 to 64",
     );
     check("[record]\ninterval = §1e-4", "interval is 0.0001, expected at least the step, 0.001");
     check("[[material]]\nname = 'm'\npoisson = §0.6", "poisson is 0.6, expected above -1 and at most 0.5");

@@ -5,6 +5,11 @@ use crate::matrix::Matrix;
 use crate::operator::{MOST_ROWS, Operator};
 use std::borrow::Cow;
 
+/// Numbers of corners that a polygon of friction may have, if even.
+pub const SIDES: std::ops::RangeInclusive<usize> = 4..=64;
+/// [`SIDES`] in words.
+pub const SIDES_EXPECTED: &str = "an even number from 4 to 64";
+
 /// The set that holds the friction force of a contact, for `mu lambda_n = 1`.
 ///
 /// With one tangent direction (2 rows a contact) disc, square and polygon are the interval `[-1, 1]`; with more than two (4 to 6
@@ -17,7 +22,7 @@ pub enum Friction {
     Pyramid,
     /// Regular polygon inscribed in the disc, with a corner on the t axis (Stewart and Trinkle).
     Polygon {
-        /// Number of corners: even, 4 to 64.
+        /// Number of corners: even, within [`SIDES`].
         sides: usize,
     },
     /// Ellipsoid with semi-axes of its own for each row but the first (torsion and rolling included), contact by contact:
@@ -278,11 +283,11 @@ fn check_friction(friction: Friction, rows: usize) -> Result<(), InvalidProblem>
             value: rows as f64,
             expected: "2 or 3 under a pyramid or polygon",
         }),
-        Friction::Polygon { sides } if sides % 2 == 1 || !(4..=64).contains(&sides) => {
+        Friction::Polygon { sides } if sides % 2 == 1 || !SIDES.contains(&sides) => {
             Err(InvalidProblem::Setting {
                 part: "polygon sides",
                 value: sides as f64,
-                expected: "an even number from 4 to 64",
+                expected: SIDES_EXPECTED,
             })
         }
         _ => Ok(()),

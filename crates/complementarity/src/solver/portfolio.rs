@@ -3,6 +3,7 @@
 use super::admm::Admm;
 use super::cone::{self, ConeSolver};
 use super::cone_interior_point::ConeInteriorPoint;
+use super::newton::exact::{self, ExactProximal};
 use super::{End, Outcome, decide, gauss_seidel, interior_point, lemke, newton};
 use crate::basis::BasisSolver;
 use crate::factor::rank;
@@ -36,6 +37,8 @@ pub enum Method {
     Newton,
     /// Proximal point with Newton inside (Coulomb's cone).
     ProximalNewton,
+    /// Proximal point with Newton alone inside, without sweeps (Coulomb's cone).
+    ExactProximal,
     /// Interior point for cones alone (Coulomb's cone).
     ConeInteriorPoint,
     /// ADMM alone (Coulomb's cone).
@@ -81,7 +84,12 @@ impl Method {
     pub fn wants_cone(self) -> bool {
         matches!(
             self,
-            Self::GaussSeidel | Self::Newton | Self::ProximalNewton | Self::ConeInteriorPoint | Self::Admm
+            Self::GaussSeidel
+                | Self::Newton
+                | Self::ProximalNewton
+                | Self::ExactProximal
+                | Self::ConeInteriorPoint
+                | Self::Admm
         )
     }
 }
@@ -249,7 +257,7 @@ fn solve_as_disc(
     report
 }
 
-/// Solves Coulomb's cone; `Auto` goes on to the interior point and ADMM where [`ConeSolver`] fails.
+/// Solves Coulomb's cone; `Auto` goes on to the exact proximal method, the interior point and ADMM where [`ConeSolver`] fails.
 pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     let tolerance = settings.tolerance;
     let mut solution = vec![0.0; problem.b.len()];
@@ -263,6 +271,10 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
             let proximal = settings.method == Method::ProximalNewton;
             let settings = newton::Settings { tolerance, proximal, ..Default::default() };
             newton::Newton::new(settings).solve(problem, &mut solution)
+        }
+        Method::ExactProximal => {
+            let settings = exact::Settings { tolerance, ..Default::default() };
+            ExactProximal::new(settings).solve(problem, &mut solution)
         }
         Method::ConeInteriorPoint => {
             let mut solver = ConeInteriorPoint::default();
@@ -312,28 +324,47 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     Report { status: Status::Stalled, solver, iterations, residual, solution, certificate }
 }
 
-/// Rows up to which ADMM is asked where all others failed.
+/// Contacts up to which the exact proximal method is asked where the others failed, and rows up to which ADMM is asked at the very end.
+const EXACT_CONTACTS: usize = 2000;
 const ADMM_ROWS: usize = 600;
 
-/// Where the others failed, the interior point and, for small problems, ADMM; the first outcome if they fail too.
-fn second_opinion(first: Outcome, problem: ConeProblem<'_>, tolerance: f64, solution: &mut [f64]) -> Outcome {
+/// Where the others failed, the exact proximal method from what they reached, the interior point and, for small problems, ADMM; the best of the
+/// first two outcomes if they fail too.
+fn second_opinion(
+    mut first: Outcome,
+    problem: ConeProblem<'_>,
+    tolerance: f64,
+    solution: &mut [f64],
+) -> Outcome {
     if matches!(first.end, End::Solved | End::Invalid) {
         return first;
     }
-    let mut other = vec![0.0; solution.len()];
+    let mut other = solution.to_vec();
+    if problem.mu.len() <= EXACT_CONTACTS {
+        let settings = exact::Settings { tolerance, ..Default::default() };
+        let second = ExactProximal::new(settings).solve(problem, &mut other);
+        if second.residual.relative < first.residual.relative {
+            solution.copy_from_slice(&other);
+            first = second;
+        }
+        if first.is_solved() {
+            return first;
+        }
+    }
+    other.fill(0.0);
     let mut interior_point = ConeInteriorPoint::default();
     interior_point.settings.tolerance = tolerance;
-    let mut second = interior_point.solve(problem, &mut other);
-    if !second.is_solved() && other.len() <= ADMM_ROWS {
+    let mut last = interior_point.solve(problem, &mut other);
+    if !last.is_solved() && other.len() <= ADMM_ROWS {
         let mut admm = Admm::default();
         admm.settings.tolerance = tolerance;
-        second = admm.solve(problem, &mut other);
+        last = admm.solve(problem, &mut other);
     }
-    if !second.is_solved() {
+    if !last.is_solved() {
         return first;
     }
     solution.copy_from_slice(&other);
-    second
+    last
 }
 
 /// Problems of up to so many contacts leave their memory to the thread's next one.

@@ -138,3 +138,56 @@ pub fn spheres(side: usize, mu: f64, seed: u64) -> Owned {
     let v: Vec<f64> = (0..6 * count).map(|k| 0.001 * signed(&mut random) - fall(k)).collect();
     with_speeds(f, &v, mu)
 }
+
+/// A pyramid as of [`spheres`], of rocks: normals and points at random, every contact with a twin `apart` from it, inertias that are not quite symmetric,
+/// `mu` = 1. `apart` = 1e-6 makes singular values of about that size, and which twin carries the force depends on speeds as small.
+pub fn rocks(side: usize, apart: f64, seed: u64) -> Owned {
+    let mut random = seed;
+    let mut f = Factored::default();
+    let count: usize = (1..=side).map(|k| k * k).sum();
+    f.clear(3, 6 * count);
+    let (mut own, mut below) = (0, 0);
+    for layer in (1..=side).rev() {
+        let first = own;
+        for k in 0..layer * layer {
+            let (x, y) = (k % layer, k / layer);
+            let touching: &[(usize, usize)] =
+                if layer == side { &[(0, 0)] } else { &[(0, 0), (1, 0), (0, 1), (1, 1)] };
+            for &(dx, dy) in touching {
+                let n = match layer == side {
+                    true => [0.0, 0.0, 1.0],
+                    false => [1.0 - 2.0 * dx as f64, 1.0 - 2.0 * dy as f64, 2.0f64.sqrt()],
+                };
+                let n = unit(unit(n).map(|n| n + 0.2 * signed(&mut random)));
+                let r = [-0.5, 0.5].map(|arm| n.map(|n| arm * n + 0.1 * signed(&mut random)));
+                for twin in [0.0, apart] {
+                    let n = unit(n.map(|n| n + twin * signed(&mut random)));
+                    let r = r.map(|r| r.map(|r| r + twin * signed(&mut random)));
+                    rock(&mut f, own, 1.0, r[0], frame(n));
+                    if layer < side {
+                        rock(&mut f, below + (y + dy) * (layer + 1) + x + dx, -1.0, r[1], frame(n));
+                    }
+                    f.end_contact();
+                }
+            }
+            own += 1;
+        }
+        below = first;
+    }
+    let fall = |k: usize| if k % 6 == 2 { 1.0 } else { 0.0 };
+    let v: Vec<f64> = (0..6 * count).map(|k| signed(&mut random) - fall(k)).collect();
+    with_speeds(f, &v, 1.0)
+}
+
+/// As [`push_on`], mass 1 and inertia 0.1, of which a part of 1e-3 is not symmetric.
+fn rock(f: &mut Factored, body: usize, sign: f64, r: [f64; 3], frame: [[f64; 3]; 3]) {
+    let (w, y) = f.segment(6 * body, 6);
+    for (k, d) in frame.iter().enumerate() {
+        let turn = cross(r, *d);
+        let skew = cross([0.001, -0.002, 0.001], turn);
+        for j in 0..3 {
+            (w[6 * k + j], w[6 * k + 3 + j]) = (sign * d[j], sign * turn[j]);
+            (y[6 * k + j], y[6 * k + 3 + j]) = (sign * d[j], 10.0 * sign * (turn[j] + skew[j]));
+        }
+    }
+}

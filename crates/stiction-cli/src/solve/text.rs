@@ -94,7 +94,7 @@ fn outcome_words(answer: &Answer) -> String {
     };
     let work = match report.solver {
         "lemke" => "pivot",
-        "interior-point" | "newton" | "proximal-newton" => "Newton step",
+        "interior-point" | "newton" | "proximal-newton" | "exact-proximal" => "Newton step",
         "gauss-seidel" => "sweep",
         "decide" => "node",
         _ => "iteration",

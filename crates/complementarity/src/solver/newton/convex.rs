@@ -7,6 +7,9 @@
 //!
 //! whose gradient is `A (y - P_K(x))`. Newton's direction, `(alpha D + P' A) dy = alpha D (P_K(x) - y)`, goes down theta, and full steps are taken in
 //! the end: the semismooth Newton augmented Lagrangian method (Li, Sun, Toh 2018) put in forces. Where `A` is not quite symmetric theta only guides.
+//!
+//! With the shift left free ([`Shift::Free`]) the same map is that of Coulomb's law. The direction has `P' G A` instead of `P' A`, `G = I + e_n (0, mu s_t /
+//! |s_t|)'` the derivative of the shifted speed; there is no theta to go down, and a step has to leave less of `alpha D (P_K(x) - y)`.
 
 use crate::bench::Task;
 use crate::block_lu::BlockLu;
@@ -20,6 +23,39 @@ const MOST_STEPS: usize = 30;
 const MOST_HALVINGS: usize = 12;
 const ARMIJO: f64 = 1e-4;
 
+/// Halvings of a step where the shift is free, and the share of the residual (squared) that a full step must take away.
+const MOST_FREE_HALVINGS: usize = 12;
+const FREE_DECREASE: f64 = 0.1;
+
+/// What becomes of De Saxce's shift `mu |s_t|` in a proximal problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Shift {
+    /// It stays as it is at the centre: the problem is convex where `A` is symmetric.
+    #[default]
+    Frozen,
+    /// It is that of the speeds: Coulomb's law as it stands.
+    Free,
+}
+
+/// A proximal problem.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Proximal {
+    pub shift: Shift,
+    /// Proximal weight.
+    pub alpha: f64,
+    /// Sum of squares of `alpha D (P_K(x) - y)` that is good enough.
+    pub goal: f64,
+    /// Most linear systems.
+    pub max_steps: usize,
+}
+
+impl Proximal {
+    /// With the shift frozen.
+    pub fn frozen(alpha: f64, goal: f64) -> Self {
+        Self { shift: Shift::Frozen, alpha, goal, max_steps: MOST_STEPS }
+    }
+}
+
 /// The convex step's memory; vectors hold the island's contacts one after another.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Convex {
@@ -32,6 +68,7 @@ pub(crate) struct Convex {
     /// `P'` of each active contact.
     slopes: Vec<f64>,
     centre: Vec<f64>,
+    kind: Shift,
     shift: Vec<f64>,
     weight: Vec<f64>,
     y: Vec<f64>,
@@ -47,23 +84,21 @@ pub(crate) struct Convex {
 
 impl Convex {
     /// Solves the proximal problem with centre `lambda` and leaves `P_K(x)` there. The sweeper's speeds must be those of `lambda`. Returns the
-    /// number of linear systems, and whether the problem was solved to `goal` (a sum of squares of speeds).
+    /// number of linear systems, and whether the problem was solved to its goal.
     pub fn solve<const D: usize>(
         &mut self,
         sweeper: &Sweeper,
         a: &BlockMatrix,
         task: Task<'_>,
         lambda: &mut [f64],
-        alpha: f64,
-        goal: f64,
+        proximal: Proximal,
     ) -> (usize, bool) {
-        self.begin::<D>(sweeper, task, lambda, alpha);
+        self.kind = proximal.shift;
+        self.begin::<D>(sweeper, task, lambda, proximal.alpha);
         let mut theta = self.evaluate::<D>(task, 0.0);
-        for steps in 0..MOST_STEPS {
-            let error: f64 = (0..task.contacts.len() * D)
-                .map(|k| (self.weight[k / D] * (self.p[k] - self.y[k])).powi(2))
-                .sum();
-            if error <= goal {
+        for steps in 0..proximal.max_steps {
+            let error = self.error::<D>(0.0);
+            if error <= proximal.goal {
                 self.finish::<D>(task, lambda);
                 return (steps, true);
             }
@@ -75,11 +110,20 @@ impl Convex {
             let slope: f64 =
                 -(0..self.y.len()).map(|k| (self.p[k] - self.y[k]) * self.change[k]).sum::<f64>();
             let mut t = 1.0;
-            for halving in 0..=MOST_HALVINGS {
+            let most = if self.kind == Shift::Free { MOST_FREE_HALVINGS } else { MOST_HALVINGS };
+            for halving in 0..=most {
                 let found = self.evaluate::<D>(task, t);
-                if found <= theta + ARMIJO * t * slope || halving == MOST_HALVINGS {
+                let good = match self.kind {
+                    Shift::Frozen => found <= theta + ARMIJO * t * slope,
+                    Shift::Free => self.error::<D>(t) <= (1.0 - FREE_DECREASE * t) * error,
+                };
+                if good || (halving == most && self.kind == Shift::Frozen) {
                     theta = found;
                     break;
+                }
+                if halving == most {
+                    self.finish::<D>(task, lambda);
+                    return (steps + 1, false);
                 }
                 t *= 0.5;
             }
@@ -89,7 +133,13 @@ impl Convex {
             }
         }
         self.finish::<D>(task, lambda);
-        (MOST_STEPS, false)
+        (proximal.max_steps, false)
+    }
+
+    /// Sum of squares of `alpha D (P_K(x) - y)` a share `t` of the step ahead, where `P_K(x)` was evaluated last.
+    fn error<const D: usize>(&self, t: f64) -> f64 {
+        let missing = |k: usize| self.p[k] - self.y[k] - t * self.step[k];
+        (0..self.y.len()).map(|k| (self.weight[k / D] * missing(k)).powi(2)).sum()
     }
 
     fn begin<const D: usize>(&mut self, sweeper: &Sweeper, task: Task<'_>, lambda: &[f64], alpha: f64) {
@@ -123,6 +173,11 @@ impl Convex {
         for (k, &c) in contacts.iter().enumerate() {
             let weight = self.weight[k];
             let mut x = [0.0; D];
+            if self.kind == Shift::Free {
+                let slip =
+                    (1..D).map(|i| (self.s[D * k + i] + t * self.change[D * k + i]).powi(2)).sum::<f64>();
+                self.shift[k] = problem.mu[c] * slip.sqrt();
+            }
             for i in 0..D {
                 let at = D * k + i;
                 let (y, s) = (self.y[at] + t * self.step[at], self.s[at] + t * self.change[at]);
@@ -145,14 +200,22 @@ impl Convex {
         for (k, &c) in contacts.iter().enumerate() {
             let s = &self.s.as_chunks::<D>().0[k];
             let centre = &self.centre.as_chunks::<D>().0[k];
-            let g = self.shift[k];
+            let slip = tangent(s, s).sqrt();
+            let free = self.kind == Shift::Free;
+            let g = if free { problem.mu[c] * slip } else { self.shift[k] };
             let x: [f64; D] =
                 std::array::from_fn(|i| centre[i] - (s[i] + if i == 0 { g } else { 0.0 }) / self.weight[k]);
             self.index[c] = NONE;
             // where P' = 0, dy = P - y at once
             self.full[D * c..][..D].fill(0.0);
             match slope_of(problem.mu[c], &x) {
-                Some(slope) => {
+                Some(mut slope) => {
+                    if free && slip > 0.0 {
+                        // P' G
+                        for row in &mut slope {
+                            (1..D).for_each(|q| row[q] += row[0] * problem.mu[c] * s[q] / slip);
+                        }
+                    }
                     self.index[c] = self.active.len();
                     self.active.push(k);
                     self.slopes.extend_from_slice(slope.as_flattened());

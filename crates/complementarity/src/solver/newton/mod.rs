@@ -15,6 +15,7 @@
 //! of these problems still has an isolated solution. It is sought from the solution of a convex one (`convex`); `alpha` shrinks with the residual.
 
 pub(crate) mod convex;
+pub mod exact;
 pub(crate) mod system;
 
 use super::{End, Outcome};
@@ -22,7 +23,7 @@ use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
 use crate::operator::{BlockMatrix, Operator};
 use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;
-use convex::Convex;
+use convex::{Convex, Proximal};
 use system::System;
 
 /// Name in reports of the plain method.
@@ -292,7 +293,8 @@ impl Steps {
                 .iter()
                 .for_each(|&c| sweeper.centre[D * c..][..D].copy_from_slice(&lambda[D * c..][..D]));
             let goal = (0.01 * target).max(INEXACT * residual);
-            let (steps, solved) = self.convex.solve::<D>(sweeper, a, task, lambda, alpha, goal);
+            let (steps, solved) =
+                self.convex.solve::<D>(sweeper, a, task, lambda, Proximal::frozen(alpha, goal));
             sweeper.alpha = alpha;
             let inner = Task { target: goal, ..task };
             let done = self.swept::<D>(With { sweeper, a, task: inner, settings: &within }, lambda);

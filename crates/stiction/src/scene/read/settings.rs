@@ -3,6 +3,7 @@
 use super::Reader;
 use crate::scene::raw;
 use crate::scene::{ForceTime, FrictionKind, GapLevel, RecordSettings, SolverKind, StepSettings, Table};
+use complementarity::problem::{SIDES, SIDES_EXPECTED};
 
 /// More steps than anyone waits for; keeps counts exact.
 const MOST_STEPS: f64 = 1e12;
@@ -23,8 +24,8 @@ impl Reader<'_> {
             raw::FrictionKind::Cone => FrictionKind::Cone,
             raw::FrictionKind::Pyramid => FrictionKind::Pyramid,
             raw::FrictionKind::Polygon { sides } => {
-                if *sides.get() < 4 || sides.get() % 2 == 1 || *sides.get() > 1000 {
-                    let message = format!("sides is {}, expected an even number from 4 to 1000", sides.get());
+                if sides.get() % 2 == 1 || !SIDES.contains(sides.get()) {
+                    let message = format!("sides is {}, expected {SIDES_EXPECTED}", sides.get());
                     self.fault(&sides.span(), message);
                 }
                 FrictionKind::Polygon { sides: *sides.get() }
