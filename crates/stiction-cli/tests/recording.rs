@@ -111,7 +111,7 @@ fn what_was_recorded_before_a_kill_is_readable_and_the_run_can_go_on() {
         let bodies = read(&out, Table::Bodies);
         let last = *bodies.numbers("time").last().unwrap();
         assert!(last > 0.1 && bodies.len() > 10, "{last}");
-        assert!((last - 0.01 * (bodies.len() - 1) as f64).abs() < 0.01, "every record until then: {last}");
+        assert!((last - 0.02 * (bodies.len() - 1) as f64).abs() < 0.02, "every record until then: {last}");
         let contacts = read(&out, Table::Contacts);
         assert!(contacts.len() + 10 > bodies.len());
         assert_eq!(read(&out, Table::Events).len(), 3);
