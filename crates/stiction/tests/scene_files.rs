@@ -97,7 +97,7 @@ fn an_empty_scene_has_defaults_that_work() {
     assert_eq!((scene.step.h, scene.step.duration, scene.step.count()), (1e-3, 1.0, 1000));
     assert_eq!((scene.step.explicit_share, scene.step.gap), (0.0, GapLevel::Position));
     assert_eq!((scene.step.friction, scene.step.retries), (FrictionKind::Cone, 10));
-    assert_eq!((scene.record.interval, scene.record.tables.len()), (0.01, Table::ALL.len()));
+    assert_eq!((scene.record.interval, scene.record.tables.len()), (0.02, Table::ALL.len()));
     assert_eq!(scene.friction_rule, FrictionRule::GeometricMean);
     let ball = from("[[body]]\nname = 'b'\nmass = 2\nshape = { sphere = { radius = 0.5 } }\n");
     assert_eq!((ball.bodies[0].link.joint, ball.bodies[0].position.len()), (Joint::Free, 7));

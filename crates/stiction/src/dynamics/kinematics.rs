@@ -21,6 +21,8 @@ pub struct Kinematics {
     pub(super) references: Vec<Reference>,
     /// By link.
     poses: Vec<Pose>,
+    /// The state itself, for [`go_to`](Self::go_to).
+    at: (Vec<f64>, Vec<f64>),
     /// By body, for the recursions of [`bias`](Self::bias).
     pub(super) acceleration: Vec<Spatial>,
     pub(super) force: Vec<Spatial>,
@@ -69,6 +71,7 @@ impl Kinematics {
             references: vec![Reference::default(); model.trees.len()],
             // right for good where a link is fixed to the world
             poses: model.places.iter().map(|p| p.1).collect(),
+            at: (vec![0.0; model.configuration_size], vec![0.0; model.rows.len()]),
             acceleration: vec![Spatial::default(); model.bodies.len()],
             force: vec![Spatial::default(); model.bodies.len()],
         };
@@ -126,6 +129,19 @@ impl Kinematics {
                 let at = &self.states[b].pose;
                 *pose = if *place == Pose::IDENTITY { *at } else { at.then(place) };
             }
+        }
+        self.at.0.copy_from_slice(q);
+        self.at.1.copy_from_slice(v);
+    }
+
+    /// As [`update`](Self::update), but nothing is done if this is the state of the last one, bit by bit.
+    ///
+    /// # Panics
+    /// If a slice has not the system's length.
+    pub fn go_to(&mut self, q: &[f64], v: &[f64]) {
+        let same = |a: &[f64], b: &[f64]| a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits()));
+        if !(same(&self.at.0, q) && same(&self.at.1, v)) {
+            self.update(q, v);
         }
     }
 

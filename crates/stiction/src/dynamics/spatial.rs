@@ -21,7 +21,10 @@ impl Spatial {
 
     /// Power of a force on a motion.
     pub fn dot(self, other: Self) -> f64 {
-        dot(self.angular, other.angular) + dot(self.linear, other.linear)
+        // two sums side by side
+        let ([a, b, c], [d, e, f]) = (self.angular, self.linear);
+        let ([p, q, r], [s, t, u]) = (other.angular, other.linear);
+        (a * p + c * r + e * t) + (b * q + d * s + f * u)
     }
 
     /// `v x m`: the rate of a motion `m` that is carried along by the motion `self`.

@@ -11,7 +11,11 @@ pub(super) struct Names {
     world: Vec<String>,
     /// Part by part, as [`ContactId`] counts them.
     parts: Vec<String>,
-    contacts: HashMap<ContactId, String>,
+    /// Those that have been asked for, and where each is.
+    contacts: Vec<(ContactId, String)>,
+    known: HashMap<ContactId, usize>,
+    /// The last.
+    last: usize,
 }
 
 impl Names {
@@ -26,7 +30,7 @@ impl Names {
             }
         }
         parts.extend(world.iter().cloned());
-        Self { bodies, world, parts, contacts: HashMap::new() }
+        Self { bodies, world, parts, contacts: vec![], known: HashMap::new(), last: 0 }
     }
 
     pub fn owner(&self, owner: Owner) -> &str {
@@ -38,11 +42,15 @@ impl Names {
 
     /// Kept once made.
     pub fn contact(&mut self, id: ContactId) -> &str {
-        if !self.contacts.contains_key(&id) {
-            let name = self.make(id).unwrap_or_default();
-            self.contacts.insert(id, name);
-        }
-        &self.contacts[&id]
+        // likely the one before, or the one after it
+        let is = |at: &usize| self.contacts.get(*at).is_some_and(|c| c.0 == id);
+        let at = [self.last, self.last + 1, 0].into_iter().find(is);
+        self.last = at.or_else(|| self.known.get(&id).copied()).unwrap_or_else(|| {
+            self.known.insert(id, self.contacts.len());
+            self.contacts.push((id, self.make(id).unwrap_or_default()));
+            self.contacts.len() - 1
+        });
+        &self.contacts[self.last].1
     }
 
     /// `a/b#feature`: a number with a letter for the kind, as the two highest bits tell it. `None` if the scene has

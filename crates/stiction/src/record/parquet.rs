@@ -1,4 +1,5 @@
-//! Tables as Parquet, one row group a file. Names are dictionary-encoded, numbers plain, all compressed by Snappy.
+//! Tables as Parquet, one row group a file. Names are dictionary-encoded, numbers plain. Large files are compressed by
+//! Snappy; for small ones that takes longer than it is worth.
 
 use super::table::{Kind, Rows, Values, columns};
 use crate::scene::Table;
@@ -14,20 +15,25 @@ use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::fs::File;
 use std::sync::Arc;
 
+/// Rows from which on files are compressed.
+const LARGE: usize = 1 << 15;
+
 /// Writes files of a table.
 #[derive(Debug)]
 pub(super) struct Encoder {
     schema: TypePtr,
-    properties: WriterPropertiesPtr,
+    small: WriterPropertiesPtr,
+    large: WriterPropertiesPtr,
 }
 
 impl Encoder {
     pub fn new(table: Table) -> Result<Self> {
         let mut fields = vec![];
         let mut properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
             .set_dictionary_enabled(false)
-            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_statistics_enabled(EnabledStatistics::None)
+            // readers that look for an interval of time can leave parts out
+            .set_column_statistics_enabled(ColumnPath::from("time"), EnabledStatistics::Chunk)
             .set_offset_index_disabled(true)
             .set_created_by(format!("stiction {}", env!("CARGO_PKG_VERSION")));
         let mut units = vec![];
@@ -50,14 +56,20 @@ impl Encoder {
             }
         }
         let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?);
-        let properties = Arc::new(properties.set_key_value_metadata(Some(units)).build());
-        Ok(Self { schema, properties })
+        let properties = properties.set_key_value_metadata(Some(units));
+        let large = Arc::new(properties.clone().set_compression(Compression::SNAPPY).build());
+        Ok(Self { schema, small: Arc::new(properties.build()), large })
     }
 
     /// A whole file in memory, in place of what the buffer held.
     pub fn encode(&self, rows: &Rows, file: &mut Vec<u8>) -> Result<()> {
         file.clear();
-        let mut writer = SerializedFileWriter::new(file, self.schema.clone(), self.properties.clone())?;
+        let properties = if rows.len() < LARGE { &self.small } else { &self.large };
+        let mut writer = SerializedFileWriter::new(file, self.schema.clone(), properties.clone())?;
+        if rows.is_empty() {
+            writer.close()?;
+            return Ok(());
+        }
         let mut group = writer.next_row_group()?;
         let words: Vec<ByteArray> = rows.words.list().iter().map(|w| ByteArray::from(w.as_str())).collect();
         for values in &rows.values {

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// At most so much of a run is lost in a crash, unless writing itself is slow.
 const SEAL: Duration = Duration::from_secs(2);
+/// When the tables are sealed first.
+const FIRST: Duration = Duration::from_millis(100);
 /// Sealing takes at most this share of the time.
 const SEAL_SHARE: u32 = 30;
 /// Steps without a record after which the clock is asked.
@@ -40,6 +42,7 @@ pub struct Recorder {
     /// When the tables were last sealed, and how long until they are again.
     sealed: Instant,
     patience: Duration,
+    spent: Duration,
 }
 
 /// Work since the last row of `steps`.
@@ -66,6 +69,7 @@ impl Recorder {
         format: Format,
         replace: bool,
     ) -> Result<Self, RecordError> {
+        let begin = Instant::now();
         prepare(folder, replace)?;
         let copy = folder.join(SCENE_FILE);
         std::fs::write(&copy, text).map_err(|e| RecordError::io(&copy, e))?;
@@ -73,7 +77,7 @@ impl Recorder {
             let wanted = scene.record.tables.contains(&t);
             wanted.then(|| Sink::create(folder, t, format)).transpose()
         };
-        Ok(Self {
+        let mut recorder = Self {
             bodies: make(Table::Bodies)?,
             contacts: make(Table::Contacts)?,
             steps: make(Table::Steps)?,
@@ -87,8 +91,11 @@ impl Recorder {
             last_row: 0.0,
             since: Since::NOTHING,
             sealed: Instant::now(),
-            patience: SEAL,
-        })
+            patience: FIRST,
+            spent: Duration::ZERO,
+        };
+        recorder.spent = begin.elapsed();
+        Ok(recorder)
     }
 
     /// Where it is.
@@ -101,6 +108,11 @@ impl Recorder {
         &self.summary
     }
 
+    /// Time spent on rows and files. Steps without a record cost next to nothing and are not counted.
+    pub fn spent(&self) -> Duration {
+        self.spent
+    }
+
     /// What a contact is called in the tables: its shapes and the features that meet.
     pub fn contact_name(&self, id: ContactId) -> String {
         self.names.make(id).unwrap_or_default()
@@ -108,6 +120,7 @@ impl Recorder {
 
     /// Records the state before the first step.
     pub fn start(&mut self, stepper: &mut Stepper, state: &State) -> Result<(), RecordError> {
+        let begin = Instant::now();
         let energy = energy(stepper, state);
         (self.summary.start, self.summary.now) = (energy, energy);
         let interval = stepper.scene().record.interval;
@@ -115,6 +128,7 @@ impl Recorder {
         self.last = state.time;
         self.write_bodies(stepper, state);
         self.write_step(stepper.scene().step.h, state.time, "start");
+        self.spent += begin.elapsed();
         Ok(())
     }
 
@@ -145,6 +159,11 @@ impl Recorder {
         let (h, interval) = (stepper.scene().step.h, stepper.scene().record.interval);
         let due = state.time + EARLY * h >= self.next * interval;
         let cut = report.parts > 1;
+        // reading the clock costs as much as the rest of this on most steps
+        if !due && !cut && !self.summary.steps.is_multiple_of(CLOCK) {
+            return Ok(());
+        }
+        let begin = Instant::now();
         if due || cut {
             self.summary.energy(energy(stepper, state));
             self.write_step(h, state.time, if cut { "cut" } else { "solved" });
@@ -155,16 +174,17 @@ impl Recorder {
             self.write_contacts(stepper, state.time);
             self.write_bodies(stepper, state);
         }
-        // reading the clock costs as much as the rest of this on most steps
-        if !due && !self.summary.steps.is_multiple_of(CLOCK) {
-            return Ok(());
-        }
         self.sinks().try_for_each(Sink::added)?;
-        if self.sealed.elapsed() >= self.patience { self.seal(stepper.scene(), state) } else { Ok(()) }
+        if begin - self.sealed >= self.patience {
+            self.seal(stepper.scene(), state)?;
+        }
+        self.spent += begin.elapsed();
+        Ok(())
     }
 
     /// Takes notice of a step that failed. `state` is as it was before.
     pub fn fail(&mut self, stepper: &mut Stepper, state: &State, why: &Failed) -> Result<(), RecordError> {
+        let begin = Instant::now();
         // elements may be those of an abandoned part: the state alone is sure
         self.last_state(stepper, state);
         let mut h = stepper.scene().step.h;
@@ -177,16 +197,21 @@ impl Recorder {
             Failed::NotFinite { .. } | Failed::Mass(_) | Failed::Model(_) => (),
         }
         self.write_step(h, state.time, "failed");
-        self.seal(stepper.scene(), state)
+        self.seal(stepper.scene(), state)?;
+        self.spent += begin.elapsed();
+        Ok(())
     }
 
     /// Records the last state, if it is not yet.
     pub fn finish(&mut self, stepper: &mut Stepper, state: &State) -> Result<(), RecordError> {
+        let begin = Instant::now();
         if state.time > self.last {
             self.write_contacts(stepper, state.time);
         }
         self.last_state(stepper, state);
-        self.seal(stepper.scene(), state)
+        self.seal(stepper.scene(), state)?;
+        self.spent += begin.elapsed();
+        Ok(())
     }
 
     fn last_state(&mut self, stepper: &mut Stepper, state: &State) {
@@ -205,8 +230,9 @@ impl Recorder {
         let kinematics = stepper.kinematics(state);
         for (i, name) in self.names.bodies.iter().enumerate() {
             let (pose, (v, omega)) = (kinematics.pose(i), kinematics.velocity(i));
-            rows.push_number(state.time).push_word(name).push_numbers(&pose.position);
-            rows.push_numbers(&pose.attitude.0).push_numbers(&v).push_numbers(&omega);
+            let ([x, y, z], [qw, qx, qy, qz]) = (pose.position, pose.attitude.0);
+            rows.push_number(state.time).push_word(name);
+            rows.push_numbers(&[x, y, z, qw, qx, qy, qz, v[0], v[1], v[2], omega[0], omega[1], omega[2]]);
         }
     }
 
@@ -215,8 +241,11 @@ impl Recorder {
         for e in stepper.elements() {
             rows.push_number(time).push_word(self.names.contact(e.id)).push_count(e.element);
             rows.push_word(self.names.owner(e.body_a)).push_word(self.names.owner(e.body_b));
-            rows.push_numbers(&e.point).push_numbers(&e.frame.n).push_number(e.gap);
-            rows.push_numbers(&e.force).push_numbers(&e.speed[1..]).push_numbers(&e.deformation);
+            let ([x, y, z], [nx, ny, nz]) = (e.point, e.frame.n);
+            let ([_, slip_t, slip_o], f, d) = (e.speed, e.force, e.deformation);
+            rows.push_numbers(&[
+                x, y, z, nx, ny, nz, e.gap, f[0], f[1], f[2], slip_t, slip_o, d[0], d[1], d[2],
+            ]);
             rows.push_word(match e.status {
                 Status::Open => "open",
                 Status::Stick => "stick",
@@ -232,8 +261,8 @@ impl Recorder {
         let s = &self.summary;
         rows.push_number(time).push_number(h).push_word(status).push_word(since.solver);
         rows.push_count(since.iterations).push_count(since.wasted).push_number(since.residual);
-        rows.push_numbers(&[s.now.kinetic, s.now.potential, s.now.elastic]);
-        rows.push_numbers(&[s.friction_loss, s.damping_loss, s.work]);
+        let Energy { kinetic, potential, elastic } = s.now;
+        rows.push_numbers(&[kinetic, potential, elastic, s.friction_loss, s.damping_loss, s.work]);
     }
 
     fn sinks(&mut self) -> impl Iterator<Item = &mut Sink> {

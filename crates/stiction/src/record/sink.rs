@@ -69,7 +69,7 @@ enum Writer {
 }
 
 impl Sink {
-    /// Makes the file or the folder.
+    /// Makes the file or the folder, in which there is no part before the first [`seal`](Self::seal).
     pub fn create(folder: &Path, table: Table, format: Format) -> Result<Self, RecordError> {
         let place = place(folder, table, format);
         let fail = |e| RecordError::io(&place, e);
@@ -84,7 +84,10 @@ impl Sink {
             }
         };
         let mut sink = Self { rows: Rows::new(table), place, writer, bytes };
-        sink.seal()?;
+        if format == Format::Csv {
+            // the first line
+            sink.seal()?;
+        }
         Ok(sink)
     }
 

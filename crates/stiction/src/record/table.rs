@@ -159,6 +159,8 @@ pub struct Rows {
     pub(super) words: Words,
     /// Column of the next cell.
     next: usize,
+    /// For each word, in the order of their codes, the one that followed it in a column.
+    follower: Vec<u32>,
 }
 
 impl Rows {
@@ -169,7 +171,7 @@ impl Rows {
             Kind::Count => Values::Counts(vec![]),
             Kind::Word => Values::Words(vec![]),
         });
-        Self { table, values: values.collect(), words: Words::default(), next: 0 }
+        Self { table, values: values.collect(), words: Words::default(), next: 0, follower: vec![] }
     }
 
     /// Which table.
@@ -248,8 +250,17 @@ impl Rows {
         self
     }
 
+    /// Numbers of neighbouring columns.
     pub(super) fn push_numbers(&mut self, list: &[f64]) -> &mut Self {
-        list.iter().fold(self, |rows, x| rows.push_number(*x))
+        let end = self.next + list.len();
+        for (values, x) in self.values[self.next..end].iter_mut().zip(list) {
+            match values {
+                Values::Numbers(list) => list.push(*x),
+                other => debug_assert!(false, "a number for {other:?}"),
+            }
+        }
+        self.next = end % self.values.len();
+        self
     }
 
     pub(super) fn push_count(&mut self, n: usize) -> &mut Self {
@@ -260,14 +271,30 @@ impl Rows {
         self
     }
 
+    /// The word's code: likely the one above, or the one that followed that before.
+    fn guess(&mut self, above: Option<u32>, text: &str) -> u32 {
+        let Some(above) = above else { return self.words.code(text) };
+        let is = |code: u32| self.words.list[code as usize] == text;
+        if is(above) {
+            return above;
+        }
+        match self.follower.get(above as usize) {
+            Some(&code) if is(code) => code,
+            _ => {
+                let code = self.words.code(text);
+                self.follower.resize(self.words.list.len(), 0);
+                self.follower[above as usize] = code;
+                code
+            }
+        }
+    }
+
     pub(super) fn push_word(&mut self, text: &str) -> &mut Self {
-        // the word of the row above is the likeliest
-        let at = self.next;
-        let above = match &self.values[at] {
-            Values::Words(list) => list.last().copied().filter(|c| self.words.list[*c as usize] == text),
+        let above = match &self.values[self.next] {
+            Values::Words(list) => list.last().copied(),
             _ => None,
         };
-        let code = above.unwrap_or_else(|| self.words.code(text));
+        let code = self.guess(above, text);
         match self.cell() {
             Values::Words(list) => list.push(code),
             other => debug_assert!(false, "a word for {other:?}"),

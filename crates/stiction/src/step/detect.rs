@@ -171,6 +171,9 @@ impl Detector {
 
     /// Contacts whose gap is at most `margin`, in order of their ids.
     pub fn detect(&mut self, kinematics: &Kinematics, margin: f64) {
+        if self.rules.is_empty() {
+            return;
+        }
         for part in &mut self.parts {
             if let Owner::Body(i) = part.owner {
                 part.pose = kinematics.pose(i).then(&part.local);

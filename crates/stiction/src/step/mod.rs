@@ -231,7 +231,7 @@ impl Stepper {
 
     /// Positions and velocities of the bodies at a state.
     pub fn kinematics(&mut self, state: &State) -> &Kinematics {
-        self.kinematics.update(&state.position, &state.velocity);
+        self.kinematics.go_to(&state.position, &state.velocity);
         &self.kinematics
     }
 
@@ -262,7 +262,7 @@ impl Stepper {
 
     /// Energies at a state.
     pub fn energy(&mut self, state: &State) -> Energy {
-        self.kinematics.update(&state.position, &state.velocity);
+        self.kinematics.go_to(&state.position, &state.velocity);
         let elastic = state.memory.iter().map(|m| {
             let rule = self.detector.rule_of(m.id);
             let compliance = rule.and_then(|r| r.compliance.as_ref());
@@ -329,7 +329,7 @@ impl Stepper {
 
     fn attempt(&mut self, state: &mut State, h: f64, report: &mut StepReport) -> Result<(), Failed> {
         self.detector.set_step(h)?;
-        self.kinematics.update(&state.position, &state.velocity);
+        self.kinematics.go_to(&state.position, &state.velocity);
         self.mass.update(&self.kinematics)?;
         self.fall(state, state.time, h);
         std::mem::swap(&mut self.velocity, &mut self.scratch);
@@ -380,12 +380,15 @@ impl Stepper {
 
     /// How far apart shapes can be and still meet within a step, by the speeds now and those were there no contact.
     fn margin(&mut self, state: &State, h: f64) -> f64 {
+        if self.detector.rules.is_empty() {
+            return 0.0;
+        }
         let mut fastest = self.fastest() + h * length(self.scene.gravity);
         // weight alone adds no more than that; other forces may
         if !(self.scene.loads.is_empty() && self.scene.springs.is_empty() && self.scene.motors.is_empty()) {
-            self.kinematics.update(&state.position, &self.velocity);
+            self.kinematics.go_to(&state.position, &self.velocity);
             fastest = fastest.max(self.fastest());
-            self.kinematics.update(&state.position, &state.velocity);
+            self.kinematics.go_to(&state.position, &state.velocity);
         }
         4.0 * h * fastest + CLOSED
     }

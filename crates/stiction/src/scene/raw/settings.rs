@@ -85,7 +85,7 @@ pub enum GapLevel {
 #[derive(Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// Time between records, s, at least the step; 0.01 by default (the step, if that is longer).
+    /// Time between records, s, at least the step; 0.02 by default (the step, if that is longer).
     pub interval: Option<At<f64>>,
     /// Which tables; all by default.
     pub tables: Option<Vec<At<Table>>>,

@@ -77,7 +77,7 @@ impl Reader<'_> {
     }
 
     pub fn record(&mut self, raw: &raw::Record, step: &StepSettings) -> RecordSettings {
-        let interval = raw.interval.as_ref().map_or(step.h.max(0.01), |x| {
+        let interval = raw.interval.as_ref().map_or(step.h.max(0.02), |x| {
             let least = step.h * (1.0 - 1e-9);
             self.number(x, "interval", |x| x >= least, &format!("at least the step, {}", step.h))
         });

@@ -1,0 +1,103 @@
+//! What recording costs: scenes are run without and with a recording, in turn, and the least times of some rounds are compared.
+//!
+//! `cargo run --release -p stiction --example recording_cost [-- --rounds N] [SCENE.toml ...]`
+//!
+//! A run is everything from the scene's text to the last step. The recording is Parquet with all its files, in the folder for temporary
+//! files, at the scene's interval. The last column is the recorder's own account, rows and files, over the run without: it is the surer
+//! one where other programs disturb the clock.
+
+use clap::Parser;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use stiction::record::{Format, Recorder};
+use stiction::scene::Scene;
+use stiction::step::Stepper;
+
+#[derive(Parser)]
+struct Arguments {
+    /// Runs of each kind, of which the fastest counts.
+    #[arg(long, default_value_t = 50)]
+    rounds: usize,
+    /// No new round for a scene after this time, s.
+    #[arg(long, default_value_t = 5.0)]
+    seconds: f64,
+    /// By default all of `scenes/`.
+    scenes: Vec<PathBuf>,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let Arguments { rounds, seconds, scenes } = Arguments::parse();
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let scenes = if scenes.is_empty() { all(&home)? } else { scenes };
+    let folder = std::env::temp_dir().join(format!("stiction-cost-{}", std::process::id()));
+    println!("| scene | steps | without, ms | with, ms | cost | rows and files, ms | share |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
+    for path in scenes {
+        let text = std::fs::read_to_string(&path)?;
+        let name = path.strip_prefix(&home).unwrap_or(&path).with_extension("");
+        let (mut least, mut steps) = ([f64::INFINITY; 3], 0);
+        let (begin, mut round) = (Instant::now(), 0);
+        // slow scenes once
+        while round == 0 || (round < rounds && begin.elapsed().as_secs_f64() < seconds) {
+            for (k, kept) in [None, Some(&*folder)].into_iter().enumerate() {
+                let told = run(&text, kept)?;
+                (least[k], steps) = (least[k].min(told.seconds), told.steps);
+                if kept.is_some() {
+                    least[2] = least[2].min(told.recording);
+                }
+            }
+            std::fs::remove_dir_all(&folder)?;
+            round += 1;
+        }
+        let [without, with, own] = least.map(|t| 1e3 * t);
+        let (cost, share) = (100.0 * (with / without - 1.0), 100.0 * own / without);
+        let name = name.display();
+        println!("| `{name}` | {steps} | {without:.2} | {with:.2} | {cost:.1} % | {own:.2} | {share:.1} % |");
+    }
+    Ok(())
+}
+
+/// What a run took: all of it, and by the recorder's account.
+struct Told {
+    seconds: f64,
+    recording: f64,
+    steps: usize,
+}
+
+fn run(text: &str, folder: Option<&Path>) -> Result<Told, Box<dyn Error>> {
+    let begin = Instant::now();
+    let mut stepper = Stepper::new(Scene::from_toml("scene", text)?)?;
+    let (mut state, steps) = (stepper.initial(), stepper.scene().step.count());
+    let create = |folder| Recorder::create(folder, stepper.scene(), text, Format::Parquet, false);
+    let mut recorder = folder.map(create).transpose()?;
+    if let Some(recorder) = &mut recorder {
+        recorder.start(&mut stepper, &state)?;
+    }
+    for _ in 0..steps {
+        let report = stepper.step(&mut state)?;
+        if let Some(recorder) = &mut recorder {
+            recorder.step(&mut stepper, &state, &report)?;
+        }
+    }
+    if let Some(recorder) = &mut recorder {
+        recorder.finish(&mut stepper, &state)?;
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    Ok(Told { seconds, recording: recorder.map_or(0.0, |r| r.spent().as_secs_f64()), steps })
+}
+
+/// Scenes of a folder and the folders in it.
+fn all(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut list = vec![];
+    for entry in folder.read_dir()? {
+        let path = entry?.path();
+        if path.is_dir() {
+            list.extend(all(&path)?);
+        } else if path.extension().is_some_and(|e| e == "toml") {
+            list.push(path);
+        }
+    }
+    list.sort();
+    Ok(list)
+}
