@@ -22,6 +22,8 @@ use crate::problem::ConeProblem;
 /// Least relative residual to aim at: rounding; and up to which any warm start is left as it is.
 const LEAST_GOAL: f64 = 1e-15;
 const LEAST_KEPT: f64 = 1e-13;
+/// Newton steps towards the goal on an island that is within tolerance.
+const NEAR_STEPS: usize = 3;
 /// A start with at most this relative residual is that of bodies at rest.
 const AT_REST: f64 = 1e-8;
 
@@ -52,7 +54,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             tolerance: 1e-8,
-            keep: 0.1,
+            keep: 0.5,
             goal: 0.01,
             patience: 5.0,
             small: 100,
@@ -182,10 +184,10 @@ impl ConeSolver {
         for (k, residual) in &mut self.left {
             let contacts = islands.island(*k);
             let task = Task { problem, contacts, target: share * contacts.len() as f64, size: whole };
-            // within tolerance already: one step towards the goal
+            // within tolerance already: a few steps towards the goal
             let near = *residual <= task.target;
             let (target, max_steps) = if near {
-                (aim * contacts.len() as f64, 1)
+                (aim * contacts.len() as f64, NEAR_STEPS)
             } else {
                 (task.target, settings.newton.max_steps)
             };
