@@ -286,7 +286,7 @@ fn contacts_with_twins_are_solved_without_sweeps() {
             let outcome = solve("exact-proximal", p.problem(), 1e-8, &mut lambda);
             assert!(outcome.is_solved(), "{apart} {seed}: {outcome:?}");
             lambda.fill(0.0);
-            others += usize::from(solve("auto", p.problem(), 1e-8, &mut lambda).is_solved());
+            others += usize::from(solve("proximal-newton", p.problem(), 1e-8, &mut lambda).is_solved());
             let report = solve_cone(p.problem(), &portfolio::Settings::default());
             assert_eq!(
                 report.status,

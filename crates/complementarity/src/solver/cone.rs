@@ -2,7 +2,7 @@
 //!
 //! Islands are solved apart. The warm start is judged first: an island that is well within tolerance is left alone. Then Gauss-Seidel sweeps, as
 //! long as they promise to end soon, on islands of many contacts with momentum; then Newton from the states they found; then, for the islands that
-//! are left, the proximal Newton method, and sweeps to the end. An island may leave its share of the tolerance; those that find it hard get what
+//! are left, more sweeps, the proximal Newton methods, and sweeps to the end. An island may leave its share of the tolerance; those that find it hard get what
 //! the others did not need.
 //!
 //! Sweeps, and Newton on small islands, aim below the tolerance (`goal`) as long as that costs little: what a step of a simulation leaves is the
@@ -12,6 +12,7 @@
 //! Factored operators are swept through the bodies, and multiplied out only for Newton.
 
 use super::gauss_seidel::{self, Momentum, relax};
+use super::newton::exact::{self, Centres};
 use super::newton::{self, Steps, With};
 use super::{End, Outcome};
 use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
@@ -48,6 +49,8 @@ pub struct Settings {
     pub max_sweeps: usize,
     /// Of Newton's method, plain and proximal; tolerance and kind are set here.
     pub newton: newton::Settings,
+    /// Of the exact proximal method; the tolerance is set here.
+    pub exact: exact::Settings,
 }
 
 impl Default for Settings {
@@ -60,8 +63,9 @@ impl Default for Settings {
             small: 100,
             long_patience: 1500.0,
             large: 4000,
-            max_sweeps: 3000,
-            newton: newton::Settings::default(),
+            max_sweeps: 10_000,
+            newton: newton::Settings { max_centres: 150, ..newton::Settings::default() },
+            exact: exact::Settings::default(),
         }
     }
 }
@@ -76,6 +80,7 @@ pub struct ConeSolver {
     pub calm: bool,
     bench: Bench,
     steps: Steps,
+    centres: Centres,
     momentum: Momentum,
     /// Islands that are left, with their residuals.
     left: Vec<(usize, f64)>,
@@ -88,6 +93,7 @@ struct Work {
     sweeps: usize,
     newton: usize,
     proximal: usize,
+    exact: usize,
     last_sweeps: usize,
 }
 
@@ -124,11 +130,12 @@ impl ConeSolver {
         let work = by_rows!(problem.rows, self.run(problem, lambda, goal));
         let (solver, iterations) = match work {
             Work { last_sweeps: n @ 1.., .. } => (gauss_seidel::NAME, n),
+            Work { exact: n @ 1.., .. } => (exact::NAME, n),
             Work { proximal: n @ 1.., newton, .. } => (newton::PROXIMAL, n + newton),
             Work { newton: n @ 1.., .. } => (newton::NAME, n),
             Work { sweeps, .. } => (gauss_seidel::NAME, sweeps),
         };
-        let wasted = work.sweeps + work.newton + work.proximal + work.last_sweeps - iterations;
+        let wasted = work.sweeps + work.newton + work.proximal + work.exact + work.last_sweeps - iterations;
         Outcome { wasted, ..self.bench.judge(problem, lambda, tolerance, solver, iterations, End::Stalled) }
     }
 
@@ -210,16 +217,22 @@ impl ConeSolver {
             let target = allowed * count(*k) / rest;
             let task = Task { problem, contacts, target, size: whole };
             let mut done = Done { iterations: 0, residual: *residual };
+            // on large islands the proximal methods cost as much as thousands of sweeps
             if contacts.len() > settings.small {
                 let most = settings.max_sweeps;
-                done = self.momentum.relax::<D>(sweeper, task, lambda, most, f64::INFINITY);
-                let sweeps = if done.residual <= target { &mut work.last_sweeps } else { &mut work.sweeps };
-                *sweeps += done.iterations;
+                let swept = self.momentum.relax::<D>(sweeper, task, lambda, most, f64::INFINITY);
+                done.residual = swept.residual;
+                let sweeps = if swept.residual <= target { &mut work.last_sweeps } else { &mut work.sweeps };
+                *sweeps += swept.iterations;
             }
             if done.residual > target && contacts.len() <= settings.large {
                 let with = With { sweeper, a, task, settings: &settings.newton };
                 done = self.steps.proximal::<D>(with, lambda);
                 work.proximal += done.iterations;
+                if done.residual > target {
+                    done = self.centres.run::<D>(sweeper, a, task, lambda, &settings.exact);
+                    work.exact += done.iterations;
+                }
             }
             if done.residual > target {
                 self.kept.clear();

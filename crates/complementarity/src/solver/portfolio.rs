@@ -257,7 +257,7 @@ fn solve_as_disc(
     report
 }
 
-/// Solves Coulomb's cone; `Auto` goes on to the exact proximal method, the interior point and ADMM where [`ConeSolver`] fails.
+/// Solves Coulomb's cone; `Auto` goes on to the interior point and ADMM where [`ConeSolver`] fails.
 pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     let tolerance = settings.tolerance;
     let mut solution = vec![0.0; problem.b.len()];
@@ -324,34 +324,15 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     Report { status: Status::Stalled, solver, iterations, residual, solution, certificate }
 }
 
-/// Contacts up to which the exact proximal method is asked where the others failed, and rows up to which ADMM is asked at the very end.
-const EXACT_CONTACTS: usize = 2000;
+/// Rows up to which ADMM is asked at the very end.
 const ADMM_ROWS: usize = 600;
 
-/// Where the others failed, the exact proximal method from what they reached, the interior point and, for small problems, ADMM; the best of the
-/// first two outcomes if they fail too.
-fn second_opinion(
-    mut first: Outcome,
-    problem: ConeProblem<'_>,
-    tolerance: f64,
-    solution: &mut [f64],
-) -> Outcome {
+/// Where the others failed, the interior point and, for small problems, ADMM; the first outcome if they fail too.
+fn second_opinion(first: Outcome, problem: ConeProblem<'_>, tolerance: f64, solution: &mut [f64]) -> Outcome {
     if matches!(first.end, End::Solved | End::Invalid) {
         return first;
     }
-    let mut other = solution.to_vec();
-    if problem.mu.len() <= EXACT_CONTACTS {
-        let settings = exact::Settings { tolerance, ..Default::default() };
-        let second = ExactProximal::new(settings).solve(problem, &mut other);
-        if second.residual.relative < first.residual.relative {
-            solution.copy_from_slice(&other);
-            first = second;
-        }
-        if first.is_solved() {
-            return first;
-        }
-    }
-    other.fill(0.0);
+    let mut other = vec![0.0; solution.len()];
     let mut interior_point = ConeInteriorPoint::default();
     interior_point.settings.tolerance = tolerance;
     let mut last = interior_point.solve(problem, &mut other);

@@ -68,11 +68,9 @@ pub struct ExactProximal {
     /// May be changed between solves.
     pub settings: Settings,
     bench: Bench,
-    convex: Convex,
+    centres: Centres,
     /// Islands that are left.
     left: Vec<usize>,
-    best: Vec<f64>,
-    before: Vec<f64>,
 }
 
 impl ExactProximal {
@@ -92,8 +90,7 @@ impl ExactProximal {
     }
 
     fn run<const D: usize>(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> usize {
-        let Self { settings, bench: Bench { sweeper, islands, formed, .. }, convex, left, best, before } =
-            self;
+        let Self { settings, bench: Bench { sweeper, islands, formed, .. }, centres, left } = self;
         let problem = formed.blocks(problem);
         let Operator::Blocks(a) = problem.a else { return 0 };
         sweeper.prepare::<D>(problem, lambda);
@@ -119,7 +116,7 @@ impl ExactProximal {
             let contacts = islands.island(k);
             let target = allowed * contacts.len() as f64 / rest as f64;
             let task = Task { problem, contacts, target, size };
-            let done = Centres { sweeper, a, convex, best, before, settings }.run::<D>(task, lambda);
+            let done = centres.run::<D>(sweeper, a, task, lambda, settings);
             total += done.iterations;
             allowed = (allowed - done.residual).max(share);
             rest -= contacts.len();
@@ -128,20 +125,25 @@ impl ExactProximal {
     }
 }
 
-/// What moving the centre works on.
-struct Centres<'a> {
-    sweeper: &'a mut Sweeper,
-    a: &'a BlockMatrix,
-    convex: &'a mut Convex,
-    best: &'a mut Vec<f64>,
-    before: &'a mut Vec<f64>,
-    settings: &'a Settings,
+/// Memory of moving the centre.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Centres {
+    convex: Convex,
+    best: Vec<f64>,
+    before: Vec<f64>,
 }
 
-impl Centres<'_> {
+impl Centres {
     /// Moves the centre of an island until it is solved or centres are used up.
-    fn run<const D: usize>(self, task: Task<'_>, lambda: &mut [f64]) -> Done {
-        let Self { sweeper, a, convex, best, before, settings } = self;
+    pub fn run<const D: usize>(
+        &mut self,
+        sweeper: &mut Sweeper,
+        a: &BlockMatrix,
+        task: Task<'_>,
+        lambda: &mut [f64],
+        settings: &Settings,
+    ) -> Done {
+        let Self { convex, best, before } = self;
         let Task { problem, contacts, target, .. } = task;
         let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
         let mut least = residual;
