@@ -8,8 +8,8 @@
 //!
 //! With `T = diag(0, 1, ..., 1)` the last two are `l(tau) = -(A + tau T)^-1 q`, `tau = 0` being stick. For `A > 0` and `q_n < 0` the force at
 //! `tau -> inf` is normal and positive, so where sticking asks for too much friction `|l_t(tau)| = mu l_n(tau)` has a root: one scalar
-//! equation in any number of rows, whatever couples normal and tangent. Newton on `1/|l_t| - 1/(mu l_n)`, which is nearly straight in `tau`
-//! (the trust-region subproblem's equation), kept within a bracket.
+//! equation in any number of rows, whatever couples normal and tangent; with two rows a linear one for each side. Newton on
+//! `1/|l_t| - 1/(mu l_n)`, which is nearly straight in `tau` (the trust-region subproblem's equation), kept within a bracket.
 
 /// What a contact does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,6 +32,8 @@ pub(crate) struct Local {
 
 /// Share of `mu l_n` to which the length of the friction force is found.
 const EXACT: f64 = 1e-14;
+/// Share from which one more step of Newton's method reaches that.
+const NEARLY: f64 = 1e-8;
 /// Newton steps and bisections of `tau`; a double has no more to halve.
 const MOST_STEPS: usize = 200;
 
@@ -46,6 +48,12 @@ pub(crate) fn solve<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], mu: f64, lo
         let mut l = [0.0; D];
         l[0] = -q[0] / a[0][0];
         *local = Local { state: State::Slip, tau: 0.0 };
+        return l;
+    }
+    if D == 2
+        && let Some((l, found)) = in_plane(a, q, mu)
+    {
+        *local = found;
         return l;
     }
     let mut tau = local.tau;
@@ -79,6 +87,12 @@ pub(crate) fn solve<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], mu: f64, lo
         let f = 1.0 / length - 1.0 / limit;
         let slope = change[0] * mu / (limit * limit) - tangent(&l, &change) / (length * length * length);
         let next = tau - f / slope;
+        // what is left after this step is the square of what was: no need to look
+        if (length - limit).abs() <= NEARLY * limit && next > low && next < high {
+            (0..D).for_each(|i| l[i] += change[i] * (next - tau));
+            tau = next;
+            break;
+        }
         tau = if limit > 0.0 && next > low && next < high {
             next
         } else if !low_met {
@@ -103,6 +117,27 @@ pub(crate) fn solve<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], mu: f64, lo
     l[1..].iter_mut().for_each(|t| *t *= shrink);
     *local = Local { state: State::Slip, tau };
     l
+}
+
+/// Two rows and a force: stick, or slip to either side, whose forces are known at once. `None` if none of them fits (to rounding).
+#[inline]
+fn in_plane<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], mu: f64) -> Option<([f64; D], Local)> {
+    let (k, pivots) = factors(a, 0.0);
+    let mut l = substitute(&k, &pivots, q);
+    if l[1].abs() <= mu * l[0] {
+        return Some((l, Local { state: State::Stick, tau: 0.0 }));
+    }
+    for side in [l[1].signum(), -l[1].signum()] {
+        let n = -q[0] / (a[0][0] + side * mu * a[0][1]);
+        let force = side * mu * n;
+        // s_t = -tau l_t
+        let tau = -(a[1][0] * n + a[1][1] * force + q[1]) / force;
+        if n > 0.0 && tau >= 0.0 && tau.is_finite() {
+            (l[0], l[1]) = (n, force);
+            return Some((l, Local { state: State::Slip, tau }));
+        }
+    }
+    None
 }
 
 /// Scalar product of the tangential parts.

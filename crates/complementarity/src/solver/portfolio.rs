@@ -1,7 +1,7 @@
 //! `auto`: picks a solver, escalates when it fails, and says who answered.
 
 use super::admm::Admm;
-use super::cone::{self, ConeSolver};
+use super::cone::ConeSolver;
 use super::cone_interior_point::ConeInteriorPoint;
 use super::newton::exact::{self, ExactProximal};
 use super::{End, Outcome, decide, gauss_seidel, interior_point, lemke, newton};
@@ -14,7 +14,7 @@ use crate::problem::{
 use crate::report::{Certificate, Piece, Progress, Report, Status};
 use crate::residual::{self, Residual};
 use crate::scaling;
-use std::cell::Cell;
+use std::cell::RefCell;
 
 /// Name in reports where no solver was fit to start.
 const NAME: &str = "auto";
@@ -287,17 +287,22 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
             solver.solve(problem, &mut solution)
         }
         _ => {
-            let mut solver = CONE.take();
-            solver.settings = cone::Settings { tolerance, ..Default::default() };
-            let outcome = solver.solve(problem, &mut solution);
-            if let Some((contacts, residual)) = solver.unsolved().max_by_key(|&(contacts, _)| contacts) {
+            let outcome = CONE.with_borrow_mut(|solver| {
+                solver.settings.tolerance = tolerance;
+                solver.calm = false;
+                let outcome = solver.solve(problem, &mut solution);
+                let Some((contacts, residual)) = solver.unsolved().max_by_key(|&(contacts, _)| contacts)
+                else {
+                    return outcome;
+                };
                 let count = solver.unsolved().count();
                 left = format!(
                     "; {count} of the islands left, the largest of {contacts} contacts, at {residual:.1e} absolute"
                 );
-            }
-            if problem.mu.len() <= KEPT_CONTACTS {
-                CONE.set(solver);
+                outcome
+            });
+            if problem.mu.len() > KEPT_CONTACTS {
+                CONE.take();
             }
             second_opinion(outcome, problem, tolerance, &mut solution)
         }
@@ -352,7 +357,7 @@ fn second_opinion(first: Outcome, problem: ConeProblem<'_>, tolerance: f64, solu
 const KEPT_CONTACTS: usize = 1000;
 
 thread_local! {
-    static CONE: Cell<ConeSolver> = Cell::default();
+    static CONE: RefCell<ConeSolver> = RefCell::default();
 }
 
 /// Solves a friction problem as an LCP.
