@@ -1,11 +1,13 @@
 //! Time of steps while spheres fall into a box and come to rest, and of a stack that rests, in time of the processor:
 //!
-//! `cargo run --release -p stiction --example piles [-- spheres [seconds [tolerance]]]`
+//! `cargo run --release -p stiction --example piles [-- spheres [seconds [tolerance]]]`, and how both grow with the pile:
+//! `cargo run --release -p stiction --example piles -- growth`
 //!
 //! The box is that of `scenes/balls-200.toml`, made for any number of spheres: radius 0.05 m, 0.5 kg, mu = 0.5, h = 1e-3 s. They start in
 //! square layers 0.105 m apart, each moved aside by up to 1 mm. A line for every 0.1 s: contacts at its end, time and iterations a step, its
 //! longest step, and which solvers answered how often.
 
+use complementarity::solver::cone::ConeSolver;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use stiction::scene::Scene;
@@ -90,13 +92,80 @@ fn run(name: &str, scene: Scene, seconds: f64) {
     }
 }
 
+/// Spheres of the piles whose growth is measured, when it is, and over how many steps, s.
+const GROWTH: [usize; 3] = [45, 430, 4300];
+const AT: f64 = 0.4;
+const OVER: usize = 50;
+
+/// Time of a step, of its problem solved from zero, and memory, over the number of contacts; with exponents from one line to the next.
+fn growth() {
+    println!(
+        "{:>8} {:>9} {:>12} {:>9} {:>12} {:>9} {:>10} {:>9}",
+        "spheres", "contacts", "ms/step", "exponent", "ms from 0", "exponent", "MB", "exponent"
+    );
+    let mut last = None;
+    for count in GROWTH {
+        let scene = Scene::from_toml("piles", &spheres(count, side(count), 1e-6)).expect("a valid scene");
+        let mut stepper = Stepper::new(scene).expect("a valid model");
+        let mut state = stepper.initial();
+        let mut go = |stepper: &mut Stepper, until: f64| {
+            while state.time < until - 1e-9 {
+                let _ = stepper.step(&mut state).expect("no step fails");
+            }
+        };
+        go(&mut stepper, AT);
+        let begin = clock();
+        go(&mut stepper, AT + 1e-3 * OVER as f64);
+        let step = 1e-6 * (clock() - begin) / OVER as f64;
+        let problem = stepper.problem().expect("contacts");
+        let cone = problem.as_cone().expect("Coulomb's cone");
+        let mut solver = ConeSolver::default();
+        solver.settings.tolerance = 1e-6;
+        let mut lambda = vec![0.0; cone.b.len()];
+        let begin = clock();
+        let outcome = solver.solve(cone, &mut lambda);
+        let cold = 1e-6 * (clock() - begin);
+        assert!(outcome.is_solved(), "{outcome:?}");
+        let found = [problem.contacts() as f64, step, cold, memory()];
+        let exponent = |k: usize| {
+            last.map_or(String::new(), |old: [f64; 4]| {
+                format!("{:.2}", (found[k] / old[k]).ln() / (found[0] / old[0]).ln())
+            })
+        };
+        println!(
+            "{count:8} {:9} {step:12.3} {:>9} {cold:12.3} {:>9} {:10.1} {:>9}",
+            found[0],
+            exponent(1),
+            exponent(2),
+            found[3],
+            exponent(3)
+        );
+        last = Some(found);
+    }
+}
+
+/// Memory of this process, MB; NaN where the system does not tell.
+fn memory() -> f64 {
+    let told = std::fs::read_to_string("/proc/self/statm").ok();
+    let pages = told.and_then(|t| t.split_whitespace().nth(1)?.parse::<f64>().ok());
+    pages.map_or(f64::NAN, |p| p * 4096e-6)
+}
+
+/// Spheres along an edge of the floor, so that the pile is about as high as wide.
+fn side(count: usize) -> usize {
+    ((count as f64 / 5.5).cbrt() * 1.8).round().max(1.0) as usize
+}
+
 fn main() {
+    if std::env::args().nth(1).as_deref() == Some("growth") {
+        return growth();
+    }
     let mut given = std::env::args().skip(1);
     let mut next = |otherwise: f64| given.next().and_then(|a| a.parse().ok()).unwrap_or(otherwise);
     let (count, seconds, tolerance) = (next(200.0) as usize, next(1.2), next(1e-6));
     let stack = Scene::read(format!("{}/../../scenes/stack-of-ten.toml", env!("CARGO_MANIFEST_DIR")));
     run("ten boxes, tolerance of the scene", stack.expect("a valid scene"), seconds.min(0.5));
-    let side = ((count as f64 / 5.5).cbrt() * 1.8).round().max(1.0) as usize;
+    let side = side(count);
     let scene = Scene::from_toml("piles", &spheres(count, side, tolerance)).expect("a valid scene");
     run(&format!("{count} spheres in layers of {side} x {side}, tolerance {tolerance:e}"), scene, seconds);
 }
