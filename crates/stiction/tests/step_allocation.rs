@@ -5,6 +5,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::path::Path;
+use stiction::contact::Law;
 use stiction::scene::{ForceTime, FrictionKind, Scene};
 use stiction::step::Stepper;
 
@@ -50,9 +51,22 @@ fn steps_allocate_nothing_after_the_first_ones() {
         ("chain.toml", FrictionKind::Cone, 5, 500),
         ("stack-of-ten.toml", FrictionKind::Cone, 100, 500),
         ("four-legged-table-elastic.toml", FrictionKind::Cone, 100, 500),
+        // from before it touches until after it has left
+        ("hertz-impact.toml", FrictionKind::Cone, 190, 1200),
+        ("hertz-impact.toml", pyramid, 190, 1200),
     ] {
         allocates_nothing(name, (first, counted), |s| s.step.friction = friction);
     }
+}
+
+#[test]
+fn a_law_that_varies_allocates_nothing_either() {
+    let hertz = |s: &mut Scene| {
+        for m in &mut s.materials {
+            (m.young, m.law) = (Some(2e9), Law::HertzMindlin { radius: 0.05, time: 1e-4 });
+        }
+    };
+    allocates_nothing("box-on-slope.toml", (100, 1000), hertz);
 }
 
 #[test]
