@@ -85,7 +85,7 @@ fn a_step_of_deformation_obeys_the_law_and_a_steady_force_ends_at_its_static_def
         let (mut delta, mut after) = (vec![0.0; n], vec![0.0; n]);
         let (mut elastic, mut viscous) = (vec![0.0; n], vec![0.0; n]);
         for _ in 0..3 {
-            c.deformation_after(&lambda, &delta, &mut after);
+            c.deformation_after(1.0, &lambda, &delta, &mut after);
             let rate: Vec<f64> = after.iter().zip(&delta).map(|(a, d)| (a - d) / h).collect();
             c.stiffness_times(&after, &mut elastic);
             c.damping_times(&rate, &mut viscous);
@@ -98,7 +98,7 @@ fn a_step_of_deformation_obeys_the_law_and_a_steady_force_ends_at_its_static_def
         // soft elements under root damping need minutes to settle
         c.update(100.0).unwrap();
         for _ in 0..200 {
-            c.deformation_after(&lambda, &delta, &mut after);
+            c.deformation_after(1.0, &lambda, &delta, &mut after);
             delta.copy_from_slice(&after);
         }
         c.stiffness_times(&delta, &mut elastic);

@@ -5,6 +5,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::path::Path;
+use stiction::contact::Law;
 use stiction::scene::{ForceTime, FrictionKind, Scene};
 use stiction::step::Stepper;
 
@@ -52,6 +53,20 @@ fn steps_allocate_nothing_after_the_first_ones() {
         ("four-legged-table-elastic.toml", FrictionKind::Cone, 100, 500),
     ] {
         allocates_nothing(name, (first, counted), |s| s.step.friction = friction);
+    }
+}
+
+#[test]
+fn a_law_that_varies_allocates_nothing_either() {
+    let hertz = |s: &mut Scene| {
+        for m in &mut s.materials {
+            (m.young, m.law) = (Some(2e9), Law::HertzMindlin { radius: 0.05, time: 1e-4 });
+        }
+    };
+    allocates_nothing("box-on-slope.toml", (100, 1000), hertz);
+    // while it is in contact: steps 200 to 1250
+    for friction in [FrictionKind::Cone, FrictionKind::Pyramid] {
+        allocates_nothing("hertz-impact.toml", (210, 1000), |s| s.step.friction = friction);
     }
 }
 

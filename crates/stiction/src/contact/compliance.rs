@@ -9,6 +9,10 @@
 //! For the half-space `Xi = U diag(xi) U'` is decomposed once, `k = 1/xi` and `c = 2/sqrt(xi)`
 //! (song2004 2.2) or `c = time/xi`. For Kelvin-Voigt `U = I`. A rigid contact has no rows.
 //!
+//! A law that varies with the configuration does so by one number a contact, its *scale*: `K(q) = scale K`, `C(q) = scale C`, and
+//! so `E^-1(q) = E^-1 / scale`, `E^-1 K` as it is. For Hertz and Mindlin `K` is the stiffness at an overlap of `R`, and the scale is
+//! `sqrt(d/R)`. Other laws have scale 1.
+//!
 //! Symbols: `delta` deformation, `lambda` force, `h` step; rows element by element n, t(, o).
 
 use super::half_space::{Directions, Grid, compliance_matrix};
@@ -23,6 +27,13 @@ use std::sync::Arc;
 /// no digits left.
 const LEAST_EIGENVALUE: f64 = 1e-13;
 
+/// The least stiffness of a Hertz-Mindlin contact over `m_eff / h^2`. At `d <= 0` its stiffness is 0, and `E` has no inverse;
+/// under this one a step changes the overlap by 1e-8 of itself, and `E^-1` is 1e8 times what the masses put into `A`.
+const LEAST_STIFFNESS: f64 = 1e-8;
+
+/// But no more than the stiffness at this share of the radius as overlap: `m_eff / h^2` grows without bound as `h` falls.
+const LEAST_OVERLAP: f64 = 1e-6;
+
 /// Stiffness and damping of one kind of contact, independent of the step. Built once for all contacts
 /// with one law and one pair of materials.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,18 +45,21 @@ pub struct Patch {
     c: Vec<f64>,
     stiffness: Matrix,
     damping: Matrix,
+    /// `R` of Hertz and Mindlin.
+    radius: Option<f64>,
 }
 
 impl Patch {
-    /// The patch of a law between two materials. The pair matters to [`Law::HalfSpace`] alone.
+    /// The patch of a law between two materials. The pair matters to [`Law::HalfSpace`] and [`Law::HertzMindlin`] alone.
     pub fn new(law: &Law, pair: &Pair, directions: Directions) -> Result<Self, InvalidContact> {
         law.validate()?;
         let grid = law.grid(directions);
+        let rows = directions.count();
+        let each = |[n, t]: [f64; 2]| (0..rows).map(|a| if a == 0 { n } else { t }).collect();
+        let mut of_radius = None;
         let (vectors, k, c) = match *law {
             Law::Rigid => (Matrix::zeros(0, 0), Vec::new(), Vec::new()),
             Law::KelvinVoigt { stiffness, damping } => {
-                let rows = directions.count();
-                let each = |[n, t]: [f64; 2]| (0..rows).map(|a| if a == 0 { n } else { t }).collect();
                 (Matrix::identity(rows), each(stiffness), each(damping))
             }
             Law::HalfSpace { influence, damping, .. } => {
@@ -57,12 +71,17 @@ impl Patch {
                 };
                 (vectors, k, c)
             }
+            Law::HertzMindlin { radius, time } => {
+                let [n, t] = hertz_mindlin(pair, radius)?;
+                of_radius = Some(radius);
+                (Matrix::identity(rows), each([n, t]), each([time * n, time * t]))
+            }
         };
         let (mut stiffness, mut damping) = (Matrix::zeros(k.len(), k.len()), Matrix::zeros(k.len(), k.len()));
         let mut scaled = vec![0.0; BLOCK * k.len()];
         from_modes(&vectors, |m| k[m], &mut scaled, &mut stiffness);
         from_modes(&vectors, |m| c[m], &mut scaled, &mut damping);
-        Ok(Self { grid, vectors, k, c, stiffness, damping })
+        Ok(Self { grid, vectors, k, c, stiffness, damping, radius: of_radius })
     }
 
     /// The elements and where they are.
@@ -75,12 +94,12 @@ impl Patch {
         self.k.len()
     }
 
-    /// `K`, N/m.
+    /// `K`, N/m; of a law that varies, at scale 1.
     pub fn stiffness(&self) -> &Matrix {
         &self.stiffness
     }
 
-    /// `C`, N s/m.
+    /// `C`, N s/m; of a law that varies, at scale 1.
     pub fn damping(&self) -> &Matrix {
         &self.damping
     }
@@ -133,17 +152,33 @@ impl Compliance {
         self.patch.rows()
     }
 
-    /// `E^-1 = (h K + C)^-1`, m/(N s).
+    /// Whether `K` and `C` depend on the configuration.
+    pub fn varies(&self) -> bool {
+        self.patch.radius.is_some()
+    }
+
+    /// `K(q)` over [`Patch::stiffness`], by the overlap of the undeformed shapes (m) and `w M^-1 w'` of the normal row
+    /// (1/kg); 1 if the law does not vary.
+    ///
+    /// `sqrt(d/R)`, and at least what makes `h^2 K_n` 1e-8 of the effective mass, or the overlap 1e-6 of the radius if that
+    /// is less.
+    pub fn scale(&self, overlap: f64, mobility: f64) -> f64 {
+        let Some(radius) = self.patch.radius else { return 1.0 };
+        let least = LEAST_STIFFNESS / (self.h * self.h * self.patch.k[0] * mobility);
+        (overlap.max(0.0) / radius).sqrt().max(least.min(LEAST_OVERLAP.sqrt()))
+    }
+
+    /// `E^-1 = (h K + C)^-1`, m/(N s), at scale 1.
     pub fn e_inv(&self) -> &Matrix {
         &self.e_inv
     }
 
-    /// `E^-1 K`, 1/s.
+    /// `E^-1 K`, 1/s, whatever the scale.
     pub fn e_inv_k(&self) -> &Matrix {
         &self.e_inv_k
     }
 
-    /// `K delta`.
+    /// `K delta` at scale 1.
     ///
     /// # Panics
     /// If a slice has not [`Compliance::rows`] entries (as do the other functions that take slices).
@@ -151,27 +186,47 @@ impl Compliance {
         product(&self.patch.stiffness, delta, force);
     }
 
-    /// `C delta'`.
+    /// `C delta'` at scale 1.
     pub fn damping_times(&self, rate: &[f64], force: &mut [f64]) {
         product(&self.patch.damping, rate, force);
     }
 
-    /// `1/2 delta' K delta`, J.
+    /// `1/2 delta' K delta`, J. Hertz and Mindlin: `2/5 K_n delta_n^2 + 1/2 K_t delta_t^2` with `K` at the overlap `delta_n`,
+    /// the first being the integral of the normal force.
     pub fn elastic_energy(&self, delta: &[f64]) -> f64 {
         assert_eq!(delta.len(), self.rows(), "one entry a row of deformation");
+        if let Some(radius) = self.patch.radius {
+            let sum: f64 = (0..self.rows())
+                .map(|i| if i == 0 { 0.4 } else { 0.5 } * self.patch.k[i] * delta[i] * delta[i])
+                .sum();
+            return (delta[0].max(0.0) / radius).sqrt() * sum;
+        }
         0.5 * (0..self.rows()).map(|i| delta[i] * dot(self.patch.stiffness.row(i), delta)).sum::<f64>()
     }
 
-    /// `delta+ = delta + h E^-1 (lambda - K delta)`: the deformation after a step under `lambda`.
-    pub fn deformation_after(&self, lambda: &[f64], delta: &[f64], after: &mut [f64]) {
+    /// `delta+ = delta + h E^-1 (lambda - K delta)`: the deformation after a step under `lambda`, with `K` and `C` at `scale`.
+    pub fn deformation_after(&self, scale: f64, lambda: &[f64], delta: &[f64], after: &mut [f64]) {
         let n = self.rows();
         assert!(lambda.len() == n && delta.len() == n && after.len() == n, "one entry a row of deformation");
         for i in 0..n {
             // E^-1 K delta, not E^-1 (K delta): the stiffness never multiplies rounding
-            let rate = dot(self.e_inv.row(i), lambda) - dot(self.e_inv_k.row(i), delta);
+            let rate = dot(self.e_inv.row(i), lambda) / scale - dot(self.e_inv_k.row(i), delta);
             after[i] = delta[i] + self.h * rate;
         }
     }
+}
+
+/// `K_n = 4/3 E* sqrt(R d)` and `K_t = 8 G* sqrt(R d)` at `d = R`, N/m.
+fn hertz_mindlin(pair: &Pair, radius: f64) -> Result<[f64; 2], InvalidContact> {
+    if pair.normal == 0.0 {
+        return Err(InvalidContact::NeitherDeforms);
+    }
+    let stiffness =
+        [4.0 / 3.0 * pair.effective_modulus() * radius, 8.0 * pair.effective_shear_modulus() * radius];
+    let size = |x: f64| x.is_normal() && x > 0.0;
+    check("normal stiffness at an overlap of the radius", stiffness[0], "above 0 and finite", size)?;
+    check("tangential stiffness at an overlap of the radius", stiffness[1], "above 0 and finite", size)?;
+    Ok(stiffness)
 }
 
 /// Eigenvalues and vectors of `Xi`, once its size is known to be in range.

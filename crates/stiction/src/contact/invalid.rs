@@ -23,8 +23,8 @@ pub enum InvalidContact {
         /// Most rows of a patch.
         most: usize,
     },
-    /// A half-space law between two bodies neither of which deforms.
-    #[error("young is infinite for both materials of a half-space contact, expected one finite at least")]
+    /// A law that needs an elastic material, between two that do not deform.
+    #[error("young is infinite for both materials of an elastic contact, expected one finite at least")]
     NeitherDeforms,
     /// The compliance matrix is not positive definite to working precision.
     #[error("compliance has eigenvalues from {smallest} to {largest}, expected all positive")]

@@ -1,5 +1,5 @@
 //! Contact laws. Rigid and compliant contacts are one problem with and without the block
-//! `E^-1 = (h K + C)^-1`; a law says what `K` and `C` are.
+//! `E^-1 = (h K + C)^-1`; a law says what `K` and `C` are: constant, or of the configuration at the start of a step.
 
 use super::half_space::{Directions, Grid};
 use super::invalid::{InvalidContact, check};
@@ -29,6 +29,15 @@ pub enum Law {
         influence: Influence,
         /// Damping.
         damping: PatchDamping,
+    },
+    /// One point with the stiffness of Hertz' and Mindlin's contact, which grows with the overlap `d` of the undeformed
+    /// shapes: `K_n = 4/3 E* sqrt(R d)`, `K_t = 8 G* sqrt(R d)`, `C = time K`, all at the start of a step (pang2005 (16) with
+    /// `K(q)`, `C(q)`). Then `K_n d = 4/3 E* sqrt(R) d^(3/2)`.
+    HertzMindlin {
+        /// Relative radius of curvature `R`, `1/R = 1/R1 + 1/R2`, m: given, not taken from the shapes.
+        radius: f64,
+        /// Relaxation time, s.
+        time: f64,
     },
 }
 
@@ -92,6 +101,10 @@ impl Law {
                     }
                 }
             }
+            Self::HertzMindlin { radius, time } => {
+                check("radius", radius, "above 0 and finite", |x| x > 0.0 && x.is_finite())?;
+                check("damping time", time, "at least 0 and finite", size)
+            }
         }
     }
 
@@ -100,7 +113,9 @@ impl Law {
     pub fn grid(&self, directions: Directions) -> Grid {
         match *self {
             Self::HalfSpace { elements, spacing, .. } => Grid { elements, spacing, directions },
-            Self::Rigid | Self::KelvinVoigt { .. } => Grid { elements: 1, spacing: 0.0, directions },
+            Self::Rigid | Self::KelvinVoigt { .. } | Self::HertzMindlin { .. } => {
+                Grid { elements: 1, spacing: 0.0, directions }
+            }
         }
     }
 }

@@ -140,7 +140,7 @@ fn rows(scene: &Scene, id: ContactId) -> usize {
     let per = if scene.planar { 2 } else { 3 };
     match rule.map(|r| r.law) {
         None | Some(Law::Rigid) => 0,
-        Some(Law::KelvinVoigt { .. }) => per,
+        Some(Law::KelvinVoigt { .. } | Law::HertzMindlin { .. }) => per,
         Some(Law::HalfSpace { elements, .. }) => {
             per * if scene.planar { elements } else { elements * elements }
         }

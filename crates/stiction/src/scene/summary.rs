@@ -108,6 +108,9 @@ fn law(law: &Law) -> String {
                 "half-space patch ({elements} a side, {spacing:e} m apart, {influence}, damping {damping})"
             )
         }
+        Law::HertzMindlin { radius, time } => {
+            format!("Hertz-Mindlin (radius {} m, damping {time} s K)", short(*radius))
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 use super::detect::{Contact, Detector};
 use crate::dynamics::{Kinematics, MassMatrix};
 use crate::scene::{FrictionKind, GapLevel, Owner, Scene};
-use complementarity::matrix::dot;
+use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
 use complementarity::problem::{ConeProblem, Friction, FrictionProblem};
 
@@ -22,6 +22,12 @@ pub(super) struct Rows {
     pub mu: Vec<f64>,
     /// `g` of each element (0 where the law is about speeds), m.
     pub gap: Vec<f64>,
+    /// `w M^-1 w'` of each element's normal row, 1/kg.
+    mobility: Vec<f64>,
+    /// `K(q)` over the law's `K`, a number a contact; 1 where the law does not vary.
+    pub scale: Vec<f64>,
+    /// `E^-1` of a point whose law varies.
+    point: Matrix,
     /// Rows an element has.
     pub per: usize,
     /// No contact is rigid.
@@ -37,6 +43,7 @@ pub(super) struct Speeds<'a> {
 
 impl Rows {
     pub fn new(scene: &Scene) -> Self {
+        let per = if scene.planar { 2 } else { 3 };
         Self {
             operator: Operator::Factored(Factored::default()),
             row: vec![],
@@ -44,7 +51,10 @@ impl Rows {
             fastest: 0.0,
             mu: vec![],
             gap: vec![],
-            per: if scene.planar { 2 } else { 3 },
+            mobility: vec![],
+            scale: vec![],
+            point: Matrix::zeros(per, per),
+            per,
             compliant: true,
         }
     }
@@ -76,20 +86,31 @@ impl Rows {
         self.fastest = self.b.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         self.mu.clear();
         self.gap.clear();
+        self.scale.clear();
         self.compliant = true;
         let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
         let frictionless = scene.step.friction == FrictionKind::Frictionless;
         for c in &detector.contacts {
             let rule = &detector.rules[c.rule];
             self.compliant &= rule.compliance.is_some();
+            let mut scale = 1.0;
             if let Some(compliance) = &rule.compliance {
-                a.add_patch(c.first, compliance.e_inv());
+                if compliance.varies() {
+                    scale = compliance.scale(-detector.elements[c.first].gap, self.mobility[c.first]);
+                    for i in 0..per {
+                        self.point[(i, i)] = compliance.e_inv()[(i, i)] / scale;
+                    }
+                    a.add_patch(c.first, &self.point);
+                } else {
+                    a.add_patch(c.first, compliance.e_inv());
+                }
                 let first = per * c.first;
                 let own = &delta[first..][..compliance.rows()];
                 for (i, b) in self.b[first..][..own.len()].iter_mut().enumerate() {
                     *b -= dot(compliance.e_inv_k().row(i), own);
                 }
             }
+            self.scale.push(scale);
             for k in c.first..c.first + c.count {
                 self.mu.push(if frictionless { 0.0 } else { rule.friction });
                 // an element farther off than anything moves, or whose line misses a body, takes no force; its gap must not
@@ -120,6 +141,7 @@ impl Rows {
         self.row.clear();
         self.row.resize(system.velocity_size(), 0.0);
         self.b.clear();
+        self.mobility.clear();
         for c in &detector.contacts {
             let ends = ends(detector, c);
             let tree = |k: usize| match ends[k].0 {
@@ -130,6 +152,7 @@ impl Rows {
             for element in &detector.elements[c.first..c.first + c.count] {
                 let at = self.b.len();
                 self.b.resize(at + per, 0.0);
+                let mut mobility = 0.0;
                 for k in 0..2 {
                     let Some(t) = tree(k) else { continue };
                     if both && k == 1 {
@@ -147,6 +170,9 @@ impl Rows {
                         let (w, y) = (&mut w[dofs.len() * i..], &mut y[dofs.len() * i..][..dofs.len()]);
                         y.copy_from_slice(row);
                         mass.solve_tree(t, y);
+                        if i == 0 {
+                            mobility += dot(row, y);
+                        }
                         let (now, free) = (&speeds.now[dofs.clone()], &speeds.free[dofs.clone()]);
                         for (j, x) in row.iter_mut().enumerate() {
                             self.b[at + i] += *x * (theta * now[j] + (1.0 - theta) * free[j]);
@@ -156,6 +182,7 @@ impl Rows {
                         }
                     }
                 }
+                self.mobility.push(mobility);
                 a.end_contact();
             }
         }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! is closed by `0 <= lambda_n _|_ g/h + s_n >= 0` with `g = psi + delta_n`, and by friction as cone, pyramid or polygon. The normal
-//! points from the first body to the second; `lambda` acts on the second.
+//! points from the first body to the second; `lambda` acts on the second. `K` and `C` may depend on the overlap `-psi` at the start of the step.
 
 mod assemble;
 mod detect;
@@ -442,14 +442,15 @@ impl Stepper {
             own.force.extend_from_slice(&lambda[rows.clone()]);
             let Some(compliance) = &self.detector.rules[c.rule].compliance else { continue };
             let (delta, after) = (&self.delta[rows.clone()], &mut self.after[rows]);
-            compliance.deformation_after(&own.force, delta, after);
+            let scale = self.rows.scale[k];
+            compliance.deformation_after(scale, &own.force, delta, after);
             own.deformation.extend_from_slice(after);
             self.scratch.clear();
             self.scratch.extend(after.iter().zip(delta).map(|(a, d)| (a - d) / h));
             self.scratch.resize(2 * after.len(), 0.0);
             let (rate, damping) = self.scratch.split_at_mut(after.len());
             compliance.damping_times(rate, damping);
-            report.damping_loss += h * rate.iter().zip(damping).map(|(a, b)| *a * *b).sum::<f64>();
+            report.damping_loss += h * scale * rate.iter().zip(damping).map(|(a, b)| *a * *b).sum::<f64>();
         }
         self.spare.extend(memory.drain(self.detector.contacts.len()..));
     }

@@ -108,6 +108,8 @@ impl ContactSolver {
                 .map_err(|e| Failed::Model(InvalidModel(format!("t = {time} s: contact problem: {e}"))))?,
             Method::Auto(solver) => {
                 solver.calm = !basis.is_empty();
+                // room for its one entry from the first step on, so that no later one allocates
+                basis.reserve(1);
                 let outcome = solver.solve(problem, lambda);
                 basis.resize(usize::from(solver.calm), 0);
                 cone(outcome, problem, lambda, scratch)

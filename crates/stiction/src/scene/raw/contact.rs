@@ -51,6 +51,14 @@ pub enum Law {
         /// root by default.
         damping: Option<PatchDamping>,
     },
+    /// A point with the stiffness of Hertz' and Mindlin's contact, 4/3 E* sqrt(R d) and 8 G* sqrt(R d) at the overlap d with
+    /// which a step begins. At least one of the materials needs Young's modulus.
+    HertzMindlin {
+        /// Relative radius of curvature R, 1/R = 1/R1 + 1/R2, m. It is not taken from the shapes.
+        radius: At<f64>,
+        /// Relaxation time of the damping C = time K, s; 0 by default.
+        damping_time: Option<At<f64>>,
+    },
 }
 
 /// Influence functions of the elastic half-space.

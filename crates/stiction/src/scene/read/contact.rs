@@ -44,6 +44,8 @@ fn place_in_law(given: &At<raw::Law>, error: &InvalidContact) -> Range<usize> {
             raw::Law::HalfSpace { damping: Some(raw::PatchDamping::Proportional { time }), .. },
             "damping time",
         ) => Some(time.span()),
+        (raw::Law::HertzMindlin { radius, .. }, "radius") => Some(radius.span()),
+        (raw::Law::HertzMindlin { damping_time, .. }, "damping time") => damping_time.as_ref().map(At::span),
         _ => None,
     };
     place.unwrap_or_else(|| given.span())
@@ -151,6 +153,10 @@ impl Reader<'_> {
                     }
                     Some(raw::PatchDamping::Root) | None => PatchDamping::Root,
                 },
+            }),
+            raw::Law::HertzMindlin { radius, damping_time } => Ok(Law::HertzMindlin {
+                radius: *radius.get(),
+                time: damping_time.as_ref().map_or(0.0, |x| *x.get()),
             }),
         }
     }
@@ -269,7 +275,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether every contact that can arise has one law, and a patch an elastic material.
+    /// Whether every contact that can arise has one law, and a patch or Hertz' contact an elastic material.
     pub fn laws_fit(&mut self, file: &File, scene: &Scene) {
         let rigid = |law: Option<&Law>| law.is_none_or(|l| *l == Law::Rigid);
         if scene.materials.iter().all(|m| rigid(Some(&m.law)))
@@ -305,9 +311,13 @@ impl Reader<'_> {
                             format!("{names} have different compliant laws, expected a pair with a law");
                         self.fault(&of_material(j), message);
                     }
-                    let patch = matches!(law, Some(Law::HalfSpace { .. }));
-                    if patch && both.iter().all(|m| m.young.is_none()) {
-                        let message = format!("half_space between {names}, expected young of one of them");
+                    let elastic = match law {
+                        Some(Law::HalfSpace { .. }) => "half_space",
+                        Some(Law::HertzMindlin { .. }) => "hertz_mindlin",
+                        _ => continue,
+                    };
+                    if both.iter().all(|m| m.young.is_none()) {
+                        let message = format!("{elastic} between {names}, expected young of one of them");
                         self.fault(&span, message);
                     }
                 }
