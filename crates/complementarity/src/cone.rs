@@ -32,8 +32,15 @@ pub fn project(friction: Friction, planar: bool, mu: f64, x: [f64; 3]) -> [f64; 
     }
 }
 
+/// `|(t, o)|`; the slow way only where squares overflow or vanish.
+#[inline]
+fn length(t: f64, o: f64) -> f64 {
+    let square = t * t + o * o;
+    if (1e-280..1e280).contains(&square) { square.sqrt() } else { t.hypot(o) }
+}
+
 fn project_disc(mu: f64, [n, t, o]: [f64; 3]) -> [f64; 3] {
-    let length = t.hypot(o);
+    let length = length(t, o);
     if length <= mu * n && n >= 0.0 {
         return [n, t, o];
     }

@@ -21,7 +21,7 @@ use crate::operator::Operator;
 use crate::problem::ConeProblem;
 
 /// Least relative residual to aim at: rounding; and up to which any warm start is left as it is.
-const LEAST_GOAL: f64 = 1e-15;
+const LEAST_GOAL: f64 = 2e-14;
 const LEAST_KEPT: f64 = 1e-13;
 /// Newton steps towards the goal on an island that is within tolerance.
 const NEAR_STEPS: usize = 3;

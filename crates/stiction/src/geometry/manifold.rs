@@ -125,13 +125,13 @@ impl Manifold<'_> {
         let ([p, q], [r, s]) = ([a.corners[0], a.corners[1]], [b.corners[0], b.corners[1]]);
         let (u, v) = ([q.x - p.x, q.y - p.y], [s.x - r.x, s.y - r.y]);
         let sine = u[0] * v[1] - u[1] * v[0];
-        if sine.abs() > PARALLEL * u[0].hypot(u[1]) * v[0].hypot(v[1]) {
+        if sine.abs() > PARALLEL * length(u) * length(v) {
             return;
         }
         let on = |[e, f]: [Corner; 2], c: Corner| {
             let (dx, dy) = (f.x - e.x, f.y - e.y);
             let w = ((c.x - e.x) * dx + (c.y - e.y) * dy) / (dx * dx + dy * dy);
-            let slack = self.tolerance / dx.hypot(dy);
+            let slack = self.tolerance / length([dx, dy]);
             (w >= -slack && w <= 1.0 + slack).then_some([e.x + w * dx, e.y + w * dy, e.h + w * (f.h - e.h)])
         };
         let ends = [p, q].map(|c| (c, on([r, s], c)));
@@ -271,11 +271,16 @@ fn sides(o: &Outline) -> impl Iterator<Item = [Corner; 2]> + '_ {
     (0..if k == 2 { 1 } else { k }).map(move |i| [o.corners[i], o.corners[(i + 1) % k]])
 }
 
+/// Length of a vector in the plane; metres are far from where squares overflow, and this is called often.
+pub(super) fn length([x, y]: [f64; 2]) -> f64 {
+    (x * x + y * y).sqrt()
+}
+
 /// Where two lines cross, in lengths of each segment; not finite if they are parallel.
 fn crossing([p, q]: [Corner; 2], [r, s]: [Corner; 2]) -> (f64, f64) {
     let (u, v, w) = ([q.x - p.x, q.y - p.y], [s.x - r.x, s.y - r.y], [r.x - p.x, r.y - p.y]);
     let sine = u[0] * v[1] - u[1] * v[0];
-    if sine.abs() <= 1e-12 * u[0].hypot(u[1]) * v[0].hypot(v[1]) {
+    if sine.abs() <= 1e-12 * length(u) * length(v) {
         return (f64::INFINITY, f64::INFINITY);
     }
     ((w[0] * v[1] - w[1] * v[0]) / sine, (w[0] * u[1] - w[1] * u[0]) / sine)
@@ -299,7 +304,7 @@ fn nearest_of_two(a: &[Corner], b: &[Corner]) -> (f64, f64) {
     let apart = |&(s, t): &(f64, f64)| {
         let x = a[0].x + s * (a[1].x - a[0].x) - b[0].x - t * (b[1].x - b[0].x);
         let y = a[0].y + s * (a[1].y - a[0].y) - b[0].y - t * (b[1].y - b[0].y);
-        x.hypot(y)
+        x * x + y * y
     };
     let all = ends.into_iter().chain(others);
     all.min_by(|p, q| apart(p).total_cmp(&apart(q))).unwrap_or((0.0, 0.0))

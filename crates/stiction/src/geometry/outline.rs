@@ -152,9 +152,10 @@ impl Outline {
         for i in 0..k {
             let (a, b) = (self.corners[i], self.corners[(i + 1) % k]);
             let (ex, ey) = (b.x - a.x, b.y - a.y);
-            let side = (ex * (y - a.y) - ey * (x - a.x)) / ex.hypot(ey);
-            left &= side >= -tolerance;
-            right &= side <= tolerance;
+            let side = ex * (y - a.y) - ey * (x - a.x);
+            let slack = tolerance * super::manifold::length([ex, ey]);
+            left &= side >= -slack;
+            right &= side <= slack;
         }
         k > 2 && (left || right)
     }
