@@ -552,6 +552,11 @@ impl Factored {
         }
     }
 
+    /// Contacts of the patch of a contact; 0 if it has none.
+    pub fn patch_size(&self, contact: usize) -> usize {
+        self.patches.get(self.patch_of[contact]).map_or(0, |p| p.count)
+    }
+
     /// Whether two contacts share a group of speeds or a patch.
     pub fn meet(&self, c: usize, k: usize) -> bool {
         let of = |c: usize| &self.segments[self.starts[c]..self.starts[c + 1]];

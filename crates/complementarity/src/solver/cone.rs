@@ -168,7 +168,7 @@ impl ConeSolver {
             let mut done = relax::<D>(sweeper, task, lambda, settings.max_sweeps, settings.patience);
             work.sweeps = work.sweeps.max(done.iterations);
             let small = contacts.len() <= settings.small;
-            if done.residual > share * count && !small {
+            if done.residual > share * count && !small && !is_dense(problem.a, contacts) {
                 let task = Task { target: share * count, ..task };
                 let patience =
                     if contacts.len() > settings.large { f64::INFINITY } else { settings.long_patience };
@@ -218,7 +218,7 @@ impl ConeSolver {
             let task = Task { problem, contacts, target, size: whole };
             let mut done = Done { iterations: 0, residual: *residual };
             // on large islands the proximal methods cost as much as thousands of sweeps
-            if contacts.len() > settings.small {
+            if contacts.len() > settings.small && !is_dense(problem.a, contacts) {
                 let most = settings.max_sweeps;
                 let swept = self.momentum.relax::<D>(sweeper, task, lambda, most, f64::INFINITY);
                 done.residual = swept.residual;
@@ -252,4 +252,14 @@ impl ConeSolver {
         self.left.retain(|&(_, residual)| residual > 0.0);
         work
     }
+}
+
+/// Whether most contacts of an island influence each other at once, as the elements of a patch do: a Newton step then costs less than `n` sweeps.
+fn is_dense(a: &Operator, contacts: &[usize]) -> bool {
+    let neighbours = match a {
+        Operator::Dense(_) => contacts.len(),
+        Operator::Blocks(a) => a.row(contacts[0]).0.len(),
+        Operator::Factored(a) => a.patch_size(contacts[0]),
+    };
+    2 * neighbours > contacts.len()
 }

@@ -102,6 +102,7 @@ impl System {
         let at_hand = self.factored_weight > 0.0 && self.factored_weight <= weight.max(SMALL_WEIGHT);
         if !(all_stick && at_hand && self.factored == self.active) {
             self.reset();
+            self.factored.reserve(self.active.len());
             if !self.factor::<D>(sweeper, a, weight) {
                 return false;
             }
