@@ -69,6 +69,26 @@ pub fn project_in_place(mu: f64, x: &mut [f64]) {
     t.iter_mut().for_each(|t| *t *= shrink);
 }
 
+/// `l - P_K(l - s~)` for the disc, `s~ = s + (lift, 0)`, in any dimension, so that large forces do not drown the speeds: `s~` where `l - s~` is in
+/// `K`, `l` where its projection is 0, and between them `s~` and its projection on the polar cone (Moreau).
+#[inline]
+pub(crate) fn natural_disc(mu: f64, l: &[f64], s: &[f64], lift: f64, out: &mut [f64]) {
+    let lifted = s[0] + lift;
+    let n = l[0] - lifted;
+    out.iter_mut().zip(l).zip(s).for_each(|((out, l), s)| *out = l - s);
+    let length = out[1..].iter().map(|t| t * t).sum::<f64>().sqrt();
+    if length <= mu * n && n >= 0.0 {
+        out.copy_from_slice(s);
+        out[0] = lifted;
+    } else if n + mu * length <= 0.0 {
+        out.copy_from_slice(l);
+    } else {
+        let across = (length - mu * n) / (1.0 + mu * mu);
+        out[0] = lifted - mu * across;
+        out[1..].iter_mut().zip(&s[1..]).for_each(|(out, s)| *out = s + across * (*out / length));
+    }
+}
+
 /// The polygon's symmetry group maps `K` to itself, so a point projects within its own sector
 /// (the wedge of one side): inside, onto the side's plane, onto the side's nearer edge, or to the
 /// apex.

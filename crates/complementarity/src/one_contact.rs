@@ -34,6 +34,7 @@ pub(crate) struct Local {
 const EXACT: f64 = 1e-14;
 /// Share from which one more step of Newton's method reaches that.
 const NEARLY: f64 = 1e-8;
+const SMALL_STEP: f64 = 1e-4;
 /// Newton steps and bisections of `tau`; a double has no more to halve.
 const MOST_STEPS: usize = 200;
 
@@ -88,7 +89,8 @@ pub(crate) fn solve<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], mu: f64, lo
         let slope = change[0] * mu / (limit * limit) - tangent(&l, &change) / (length * length * length);
         let next = tau - f / slope;
         // what is left after this step is the square of what was: no need to look
-        if (length - limit).abs() <= NEARLY * limit && next > low && next < high {
+        let near = (length - limit).abs() <= NEARLY * limit && (next - tau).abs() <= SMALL_STEP * tau;
+        if near && next > low && next < high {
             (0..D).for_each(|i| l[i] += change[i] * (next - tau));
             tau = next;
             break;

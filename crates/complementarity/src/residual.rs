@@ -85,8 +85,17 @@ pub fn friction(problem: &FrictionProblem, lambda: &[f64]) -> Residual {
 /// `lambda - P_K(lambda - s~)` of a rolling contact.
 fn natural_map(friction: Friction, planar: bool, mu: f64, l: [f64; 3], s: [f64; 3]) -> [f64; 3] {
     let lift = mu * cone::support(friction, planar, [-s[1], -s[2]]);
+    if planar || friction == Friction::Cone {
+        let mut r = [0.0; 3];
+        cone::natural_disc(mu, &l, &s, lift, &mut r);
+        return r;
+    }
     let step = [l[0] - s[0] - lift, l[1] - s[1], l[2] - s[2]];
     let p = cone::project(friction, planar, mu, step);
+    if p == step {
+        // not by a difference, in which large forces would drown it
+        return [s[0] + lift, s[1], s[2]];
+    }
     [l[0] - p[0], l[1] - p[1], l[2] - p[2]]
 }
 
@@ -118,14 +127,12 @@ pub fn rolling(
 
 /// The natural map of a rolling contact under an ellipsoid, or without axes under a ball, of any dimension.
 fn ball(mu: f64, axes: &[f64], lambda: &[f64], s: &[f64], r: &mut [f64]) {
-    r.iter_mut().zip(lambda).zip(s).for_each(|((r, l), s)| *r = l - s);
     if axes.is_empty() {
-        r[0] -= mu * norm(&s[1..]);
-        cone::project_in_place(mu, r);
-    } else {
-        r[0] -= mu * cone::support_ellipsoid(axes, &s[1..]);
-        cone::project_ellipsoid(mu, axes, r);
+        return cone::natural_disc(mu, lambda, s, mu * norm(&s[1..]), r);
     }
+    r.iter_mut().zip(lambda).zip(s).for_each(|((r, l), s)| *r = l - s);
+    r[0] -= mu * cone::support_ellipsoid(axes, &s[1..]);
+    cone::project_ellipsoid(mu, axes, r);
     r.iter_mut().zip(lambda).for_each(|(r, l)| *r = l - *r);
 }
 
@@ -144,11 +151,8 @@ pub fn cone(problem: ConeProblem<'_>, lambda: &[f64], scratch: &mut ConeScratch)
         let (l, s) = (&lambda[at.clone()], &mut speed[at.clone()]);
         s.iter_mut().zip(&problem.b[at.clone()]).for_each(|(s, b)| *s += b);
         let lift = mu * s[1..].iter().map(|s| s * s).sum::<f64>().sqrt();
-        residual.extend(l.iter().zip(s.iter()).map(|(l, s)| l - s));
-        let own = &mut residual[at];
-        own[0] -= lift;
-        cone::project_in_place(mu, own);
-        own.iter_mut().zip(l).for_each(|(p, l)| *p = l - *p);
+        residual.extend_from_slice(l);
+        cone::natural_disc(mu, l, s, lift, &mut residual[at]);
     }
     Residual::of(residual.iter().copied(), problem.b)
 }
@@ -231,6 +235,24 @@ mod tests {
         }
         let parts = p.as_cone().unwrap();
         assert_eq!(cone(parts, &[f64::NAN; 6], &mut ConeScratch::default()), Residual::NONE);
+    }
+
+    /// Two forces that press a body from both sides can grow without end; they must not hide that the body overlaps.
+    #[test]
+    fn huge_forces_do_not_drown_the_speeds() {
+        for friction_ in [Friction::Cone, Friction::Pyramid, Friction::Polygon { sides: 8 }] {
+            let a = Matrix::from_fn(6, 6, |i, j| match (i, j) {
+                (0, 0) | (3, 3) => 1.0,
+                (0, 3) | (3, 0) => -1.0,
+                _ => f64::from(u8::from(i == j)),
+            });
+            let b = vec![-0.05, 0.0, 0.0, -0.05, 0.0, 0.0];
+            let p = FrictionProblem::new(a, b, vec![0.5; 2], 3, friction_).unwrap();
+            for force in [1.0, 1e3, 1e15, 1e30] {
+                let r = friction(&p, &[force, 0.0, 0.0, force, 0.0, 0.0]);
+                assert!(r.relative > 0.99, "{friction_:?} {force:e}: {r:?}");
+            }
+        }
     }
 
     #[test]

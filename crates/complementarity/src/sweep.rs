@@ -3,6 +3,7 @@
 //! Sweeps and residuals here are of the problem with a proximal term: `s = A lambda + b + alpha D (lambda - centre)`, `D` the mean
 //! diagonal of each contact's own block; `alpha = 0` is the problem as posed.
 
+use crate::cone::natural_disc;
 use crate::one_contact::{self, Local, State, tangent};
 use crate::operator::{BlockMatrix, Factored, Operator};
 use crate::problem::ConeProblem;
@@ -241,15 +242,7 @@ pub(crate) fn blocks_of<const D: usize>(data: &[f64]) -> &[[[f64; D]; D]] {
 /// Square of a contact's natural map `l - P_K(l - s~)`, `s~ = s + (mu |s_t|, 0)`.
 #[inline]
 fn natural<const D: usize>(mu: f64, l: &[f64; D], s: &[f64; D]) -> f64 {
-    let slip = tangent(s, s).sqrt();
-    let z: [f64; D] = std::array::from_fn(|i| if i == 0 { l[0] - s[0] - mu * slip } else { l[i] - s[i] });
-    let length = tangent(&z, &z).sqrt();
-    let mut p = z;
-    if length > mu * z[0] || z[0] < 0.0 {
-        let along = ((z[0] + mu * length) / (1.0 + mu * mu)).max(0.0);
-        let shrink = if length > 0.0 { mu * along / length } else { 0.0 };
-        p[0] = along;
-        (1..D).for_each(|i| p[i] *= shrink);
-    }
-    (0..D).map(|i| (l[i] - p[i]) * (l[i] - p[i])).sum()
+    let mut r = [0.0; D];
+    natural_disc(mu, l, s, mu * tangent(s, s).sqrt(), &mut r);
+    r.iter().map(|r| r * r).sum()
 }

@@ -89,3 +89,22 @@ fn overlapping_bodies_that_cannot_move_make_no_contact() {
     let report = stepper.step(&mut state).expect("no step fails");
     assert_eq!((report.parts, stepper.elements().len()), (0, 0));
 }
+
+/// A ball between two planes that are nearer than its diameter: no forces part them all, however large.
+#[test]
+fn a_ball_squeezed_by_fixed_planes_fails_and_is_not_called_solved() {
+    let text = "[[world]]\nname = \"below\"\nshape = \"half_space\"\n\
+                [[world]]\nname = \"above\"\nshape = \"half_space\"\nposition = [0, 0, 0.1999]\n\
+                orientation = { quaternion = [0, 1, 0, 0] }\n\
+                [[body]]\nname = \"b\"\nshape = { sphere = { radius = 0.1 } }\nmass = 1\nposition = [0, 0, 0.09995]\n\
+                velocity = [0.5, 0, 0]\n";
+    for solver in ["auto", "gauss-seidel", "newton", "proximal_newton"] {
+        let text = format!("{text}[step]\nsolver = \"{solver}\"\nretries = 2\n");
+        let mut stepper = Stepper::new(scene(&text)).expect("a valid model");
+        let mut state = stepper.initial();
+        let before = state.clone();
+        let why = stepper.step(&mut state).expect_err(solver);
+        assert!(matches!(why, Failed::Unsolved { residual, .. } if residual > 0.1), "{solver}: {why}");
+        assert_eq!(state, before);
+    }
+}

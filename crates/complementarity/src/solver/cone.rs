@@ -20,6 +20,8 @@ use crate::one_contact::{self, Local};
 use crate::operator::Operator;
 use crate::problem::ConeProblem;
 
+/// Name in reports of a warm start that is kept.
+pub const WARM_START: &str = "warm-start";
 /// Least relative residual to aim at: rounding; and up to which any warm start is left as it is.
 const LEAST_GOAL: f64 = 2e-14;
 const LEAST_KEPT: f64 = 1e-13;
@@ -85,6 +87,8 @@ pub struct ConeSolver {
     /// Islands that are left, with their residuals.
     left: Vec<(usize, f64)>,
     kept: Vec<f64>,
+    /// The warm start, if it was a solution.
+    given: Vec<f64>,
 }
 
 /// Who did how much.
@@ -114,7 +118,7 @@ impl ConeSolver {
         self.left.clear();
         let good = (self.settings.keep * tolerance).max(LEAST_KEPT).min(tolerance);
         let keep = if self.calm { good } else { LEAST_KEPT.min(tolerance) };
-        if let Some(outcome) = self.bench.begin(problem, lambda, keep, "warm-start") {
+        if let Some(outcome) = self.bench.begin(problem, lambda, keep, WARM_START) {
             return outcome;
         }
         self.calm = self.bench.start <= good;
@@ -124,6 +128,11 @@ impl ConeSolver {
             if outcome.is_solved() {
                 return outcome;
             }
+        }
+        let within = self.bench.start <= tolerance;
+        if within {
+            self.given.clear();
+            self.given.extend_from_slice(lambda);
         }
         let goal = if self.bench.start <= AT_REST { 0.0 } else { self.settings.goal * tolerance };
         let goal = goal.max(LEAST_GOAL).min(tolerance);
@@ -136,7 +145,15 @@ impl ConeSolver {
             Work { sweeps, .. } => (gauss_seidel::NAME, sweeps),
         };
         let wasted = work.sweeps + work.newton + work.proximal + work.exact + work.last_sweeps - iterations;
-        Outcome { wasted, ..self.bench.judge(problem, lambda, tolerance, solver, iterations, End::Stalled) }
+        let outcome = self.bench.judge(problem, lambda, tolerance, solver, iterations, End::Stalled);
+        if within && !outcome.is_solved() {
+            // what was given was a solution
+            lambda.copy_from_slice(&self.given);
+            let wasted = wasted + iterations;
+            let kept = self.bench.judge(problem, lambda, tolerance, WARM_START, 0, End::Stalled);
+            return Outcome { wasted, ..kept };
+        }
+        Outcome { wasted, ..outcome }
     }
 
     /// One contact, solved exactly.
@@ -201,9 +218,16 @@ impl ConeSolver {
             let own = newton::Settings { max_steps, ..settings.newton.clone() };
             let with = With { sweeper, a, task: Task { target, ..task }, settings: &own };
             if contacts.len() <= settings.large {
+                self.kept.clear();
+                self.kept.extend_from_slice(lambda);
                 let done = self.steps.plain::<D>(with, lambda);
                 work.newton += done.iterations;
-                *residual = done.residual;
+                if done.residual <= *residual {
+                    *residual = done.residual;
+                } else {
+                    lambda.copy_from_slice(&self.kept);
+                    sweeper.set_speeds(problem, lambda);
+                }
             }
             if *residual <= task.target {
                 allowed -= *residual;
@@ -220,10 +244,17 @@ impl ConeSolver {
             // on large islands the proximal methods cost as much as thousands of sweeps
             if contacts.len() > settings.small && !is_dense(problem.a, contacts) {
                 let most = settings.max_sweeps;
+                self.kept.clear();
+                self.kept.extend_from_slice(lambda);
                 let swept = self.momentum.relax::<D>(sweeper, task, lambda, most, f64::INFINITY);
-                done.residual = swept.residual;
                 let sweeps = if swept.residual <= target { &mut work.last_sweeps } else { &mut work.sweeps };
                 *sweeps += swept.iterations;
+                if swept.residual <= done.residual {
+                    done.residual = swept.residual;
+                } else {
+                    lambda.copy_from_slice(&self.kept);
+                    sweeper.set_speeds(problem, lambda);
+                }
             }
             if done.residual > target && contacts.len() <= settings.large {
                 let with = With { sweeper, a, task, settings: &settings.newton };
@@ -240,8 +271,9 @@ impl ConeSolver {
                 let swept = relax::<D>(sweeper, task, lambda, settings.max_sweeps, f64::INFINITY);
                 if swept.residual <= done.residual {
                     done.residual = swept.residual;
-                    work.last_sweeps = work.last_sweeps.max(swept.iterations);
+                    work.last_sweeps += swept.iterations;
                 } else {
+                    work.sweeps += swept.iterations;
                     lambda.copy_from_slice(&self.kept);
                 }
             }

@@ -176,6 +176,8 @@ pub struct Stepper {
     after: Vec<f64>,
     /// Memory of contacts that are no more.
     spare: Vec<Memory>,
+    /// What the solver remembered before an attempt.
+    basis: Vec<usize>,
     /// The first contact problem of the last step that was not solved.
     unsolved: Option<FrictionProblem>,
 }
@@ -214,6 +216,7 @@ impl Stepper {
             delta: vec![],
             after: vec![],
             spare: vec![],
+            basis: vec![],
             unsolved: None,
             scene,
         })
@@ -300,9 +303,11 @@ impl Stepper {
         self.unsolved = None;
         while left > 0 {
             let part = h / (1u64 << level) as f64;
+            self.basis.clone_from(&state.basis);
             match self.attempt(state, part, &mut report) {
                 Ok(()) => (left, made) = (left - 1, made + 1),
                 Err(why) => {
+                    state.basis.clone_from(&self.basis);
                     if matches!(why, Failed::Unsolved { .. }) && self.unsolved.is_none() {
                         self.unsolved = self.problem();
                     }

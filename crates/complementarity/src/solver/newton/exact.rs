@@ -175,6 +175,10 @@ impl Centres {
                 restore::<D>(before, contacts, lambda);
                 // the speeds of the centre again
                 sweeper.residual::<D>(problem, contacts, lambda);
+                // the same problem once more would end the same way
+                if alpha >= settings.alphas.1 {
+                    break;
+                }
                 alpha *= settings.factors.2;
             }
             alpha = alpha.clamp(settings.alphas.0, settings.alphas.1);
