@@ -87,7 +87,7 @@ pub struct ConeSolver {
     /// Islands that are left, with their residuals.
     left: Vec<(usize, f64)>,
     kept: Vec<f64>,
-    /// The warm start, if it was a solution.
+    /// The warm start.
     given: Vec<f64>,
 }
 
@@ -130,10 +130,10 @@ impl ConeSolver {
             }
         }
         let within = self.bench.start <= tolerance;
-        if within {
-            self.given.clear();
-            self.given.extend_from_slice(lambda);
-        }
+        self.given.clear();
+        self.given.extend_from_slice(lambda);
+        self.kept.clear();
+        self.kept.reserve(lambda.len());
         let goal = if self.bench.start <= AT_REST { 0.0 } else { self.settings.goal * tolerance };
         let goal = goal.max(LEAST_GOAL).min(tolerance);
         let work = by_rows!(problem.rows, self.run(problem, lambda, goal));

@@ -16,8 +16,9 @@ const SEAL: Duration = Duration::from_secs(2);
 const FIRST: Duration = Duration::from_millis(100);
 /// Sealing takes at most this share of the time.
 const SEAL_SHARE: u32 = 30;
-/// Steps without a record after which the clock is asked.
+/// Most steps without a record after which the clock is asked, and how long they may take; slower ones make them fewer.
 const CLOCK: usize = 64;
+const SLOW: Duration = Duration::from_millis(20);
 /// Share of a step by which records may be early, for times are sums of rounded numbers.
 const EARLY: f64 = 1e-3;
 
@@ -41,6 +42,10 @@ pub struct Recorder {
     since: Since,
     /// When the tables were last sealed, and how long until they are again.
     sealed: Instant,
+    /// When the clock was last asked, the steps since, and after how many it is asked again.
+    looked: Instant,
+    unseen: usize,
+    stride: usize,
     patience: Duration,
     spent: Duration,
 }
@@ -91,6 +96,9 @@ impl Recorder {
             last_row: 0.0,
             since: Since::NOTHING,
             sealed: Instant::now(),
+            looked: Instant::now(),
+            unseen: 0,
+            stride: 1,
             patience: FIRST,
             spent: Duration::ZERO,
         };
@@ -160,10 +168,16 @@ impl Recorder {
         let due = state.time + EARLY * h >= self.next * interval;
         let cut = report.parts > 1;
         // reading the clock costs as much as the rest of this on most steps
-        if !due && !cut && !self.summary.steps.is_multiple_of(CLOCK) {
+        self.unseen += 1;
+        if !due && !cut && self.unseen < self.stride {
             return Ok(());
         }
         let begin = Instant::now();
+        self.stride = match begin - self.looked > SLOW {
+            true => self.unseen.div_ceil(2),
+            false => (2 * self.stride).min(CLOCK),
+        };
+        (self.looked, self.unseen) = (begin, 0);
         if due || cut {
             self.summary.energy(energy(stepper, state));
             self.write_step(h, state.time, if cut { "cut" } else { "solved" });

@@ -216,7 +216,8 @@ impl Stepper {
             delta: vec![],
             after: vec![],
             spare: vec![],
-            basis: vec![],
+            // one entry: whether bodies are calm
+            basis: Vec::with_capacity(1),
             unsolved: None,
             scene,
         })
