@@ -304,7 +304,10 @@ impl Stepper {
         self.unsolved = None;
         while left > 0 {
             let part = h / (1u64 << level) as f64;
-            self.basis.clone_from(&state.basis);
+            // as much memory as the state's: it may need it in a later step
+            self.basis.clear();
+            self.basis.reserve(state.basis.capacity());
+            self.basis.extend_from_slice(&state.basis);
             match self.attempt(state, part, &mut report) {
                 Ok(()) => (left, made) = (left - 1, made + 1),
                 Err(why) => {
