@@ -28,7 +28,7 @@ const SAME_FORCES: f64 = 1e-7;
 /// Which algorithm to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// Lemke first; where it fails, the interior point if the problem is large, then decide. Coulomb's cone: [`cone::ConeSolver`].
+    /// Lemke first; where it fails, the interior point if the problem is large, then decide. Coulomb's cone: [`ConeSolver`].
     #[default]
     Auto,
     /// Block Gauss-Seidel alone (Coulomb's cone).
