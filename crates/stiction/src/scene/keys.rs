@@ -81,11 +81,7 @@ impl<'a> Walk<'a> {
             }
             DeValue::String(text) => {
                 let (text, known): (&str, _) = (text, choices(schemas));
-                // hyphens do for underscores, as on the command line
-                if known.contains(&text.replace('-', "_").as_str())
-                    || known.contains(&text)
-                    || (known.is_empty() && properties(schemas).is_empty())
-                {
+                if known.contains(&text) || (known.is_empty() && properties(schemas).is_empty()) {
                     return;
                 }
                 let slip = if properties(schemas).iter().any(|(k, _)| *k == text) {

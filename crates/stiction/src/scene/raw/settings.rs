@@ -62,12 +62,10 @@ pub enum SolverKind {
     /// Picked step by step.
     Auto,
     /// Block Gauss-Seidel (cone).
-    #[serde(alias = "gauss-seidel")]
     GaussSeidel,
     /// Semismooth Newton (cone).
     Newton,
     /// Proximal Newton (cone).
-    #[serde(alias = "proximal-newton")]
     ProximalNewton,
 }
 
