@@ -137,6 +137,19 @@ pub(crate) fn allowance(size: f64, tolerance: f64) -> f64 {
     MARGIN * tolerance * tolerance * size
 }
 
+/// Forces of `contacts`, one after another.
+pub(crate) fn keep<const D: usize>(to: &mut Vec<f64>, contacts: &[usize], lambda: &[f64]) {
+    to.clear();
+    contacts.iter().for_each(|&c| to.extend_from_slice(&lambda[D * c..][..D]));
+}
+
+/// Puts them back.
+pub(crate) fn restore<const D: usize>(from: &[f64], contacts: &[usize], lambda: &mut [f64]) {
+    for (&c, from) in contacts.iter().zip(from.as_chunks::<D>().0) {
+        lambda.as_chunks_mut::<D>().0[c] = *from;
+    }
+}
+
 /// Calls a method generic in the number of rows.
 macro_rules! by_rows {
     ($rows:expr, $self:ident . $method:ident ( $($argument:expr),* )) => {

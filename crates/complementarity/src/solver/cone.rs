@@ -122,6 +122,8 @@ impl ConeSolver {
             return outcome;
         }
         self.calm = self.bench.start <= good;
+        self.given.clear();
+        self.given.extend_from_slice(lambda);
         if problem.mu.len() == 1 {
             by_rows!(problem.rows, self.alone(problem, lambda));
             let outcome = self.bench.judge(problem, lambda, tolerance, gauss_seidel::NAME, 1, End::Stalled);
@@ -130,10 +132,6 @@ impl ConeSolver {
             }
         }
         let within = self.bench.start <= tolerance;
-        self.given.clear();
-        self.given.extend_from_slice(lambda);
-        self.kept.clear();
-        self.kept.reserve(lambda.len());
         let goal = if self.bench.start <= AT_REST { 0.0 } else { self.settings.goal * tolerance };
         let goal = goal.max(LEAST_GOAL).min(tolerance);
         let work = by_rows!(problem.rows, self.run(problem, lambda, goal));
@@ -218,16 +216,9 @@ impl ConeSolver {
             let own = newton::Settings { max_steps, ..settings.newton.clone() };
             let with = With { sweeper, a, task: Task { target, ..task }, settings: &own };
             if contacts.len() <= settings.large {
-                self.kept.clear();
-                self.kept.extend_from_slice(lambda);
                 let done = self.steps.plain::<D>(with, lambda);
                 work.newton += done.iterations;
-                if done.residual <= *residual {
-                    *residual = done.residual;
-                } else {
-                    lambda.copy_from_slice(&self.kept);
-                    sweeper.set_speeds(problem, lambda);
-                }
+                *residual = done.residual;
             }
             if *residual <= task.target {
                 allowed -= *residual;
@@ -244,17 +235,9 @@ impl ConeSolver {
             // on large islands the proximal methods cost as much as thousands of sweeps
             if contacts.len() > settings.small && !is_dense(problem.a, contacts) {
                 let most = settings.max_sweeps;
-                self.kept.clear();
-                self.kept.extend_from_slice(lambda);
-                let swept = self.momentum.relax::<D>(sweeper, task, lambda, most, f64::INFINITY);
-                let sweeps = if swept.residual <= target { &mut work.last_sweeps } else { &mut work.sweeps };
-                *sweeps += swept.iterations;
-                if swept.residual <= done.residual {
-                    done.residual = swept.residual;
-                } else {
-                    lambda.copy_from_slice(&self.kept);
-                    sweeper.set_speeds(problem, lambda);
-                }
+                done = self.momentum.relax::<D>(sweeper, task, lambda, most, f64::INFINITY);
+                let sweeps = if done.residual <= target { &mut work.last_sweeps } else { &mut work.sweeps };
+                *sweeps += done.iterations;
             }
             if done.residual > target && contacts.len() <= settings.large {
                 let with = With { sweeper, a, task, settings: &settings.newton };
@@ -291,7 +274,7 @@ fn is_dense(a: &Operator, contacts: &[usize]) -> bool {
     let neighbours = match a {
         Operator::Dense(_) => contacts.len(),
         Operator::Blocks(a) => a.row(contacts[0]).0.len(),
-        Operator::Factored(a) => a.patch_size(contacts[0]),
+        Operator::Factored(a) => a.patch_contacts(contacts[0]).len(),
     };
     2 * neighbours > contacts.len()
 }

@@ -13,7 +13,7 @@
 //! or stacks are high.
 
 use super::{End, Outcome};
-use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
+use crate::bench::{Bench, Done, Task, allowance, by_rows, keep, restore, size_of};
 use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;
 
@@ -148,13 +148,16 @@ const HOPELESS: usize = 3;
 pub(crate) struct Momentum {
     from: Vec<f64>,
     direction: Vec<f64>,
-    /// The same for the speeds of bodies.
+    /// Where the first sweep starts.
+    start: Vec<f64>,
+    /// As `from` and `direction`, for the speeds of bodies.
     from_speeds: Vec<f64>,
     direction_speeds: Vec<f64>,
 }
 
 impl Momentum {
-    /// Sweeps over an island until it is solved, `max_sweeps` were made, or more than `patience` further ones are foreseen.
+    /// Sweeps over an island until it is solved, `max_sweeps` were made, or more than `patience` further ones are foreseen. What it leaves is not
+    /// worse than what it was given.
     pub fn relax<const D: usize>(
         &mut self,
         sweeper: &mut Sweeper,
@@ -168,6 +171,8 @@ impl Momentum {
         if residual <= target {
             return Done { iterations: 0, residual };
         }
+        let given = residual;
+        keep::<D>(&mut self.start, contacts, lambda);
         sweeper.guess_states::<D>(problem, contacts, lambda);
         self.direction.clear();
         self.direction.resize(D * contacts.len(), 0.0);
@@ -177,7 +182,8 @@ impl Momentum {
         let (mut share, mut least, mut least_before) = (SHARES.0, f64::INFINITY, f64::INFINITY);
         let (mut seen, mut hopeless) = (f64::INFINITY, 0);
         loop {
-            self.keep::<D>(sweeper, contacts, lambda);
+            keep::<D>(&mut self.from, contacts, lambda);
+            self.from_speeds.clone_from(&sweeper.v);
             let size = sweeper.sweep::<D>(problem, contacts, lambda);
             iterations += 1;
             if size <= target && iterations >= next_look {
@@ -212,14 +218,13 @@ impl Momentum {
             }
             self.leap::<D>(sweeper, contacts, lambda, share);
         }
-        Done { iterations, residual: sweeper.residual::<D>(problem, contacts, lambda) }
-    }
-
-    /// Where a sweep starts.
-    fn keep<const D: usize>(&mut self, sweeper: &Sweeper, contacts: &[usize], lambda: &[f64]) {
-        self.from.clear();
-        contacts.iter().for_each(|&c| self.from.extend_from_slice(&lambda[D * c..][..D]));
-        self.from_speeds.clone_from(&sweeper.v);
+        residual = sweeper.residual::<D>(problem, contacts, lambda);
+        if residual > given {
+            restore::<D>(&self.start, contacts, lambda);
+            sweeper.set_speeds(problem, lambda);
+            residual = sweeper.residual::<D>(problem, contacts, lambda);
+        }
+        Done { iterations, residual }
     }
 
     /// Goes on beyond the end of a sweep, unless the sweep went against the momentum.

@@ -14,8 +14,8 @@
 //! Slow, and for problems on which the others have failed. Islands are solved apart; those that are good enough stay as they are.
 
 use super::convex::{Convex, Proximal, Shift};
-use super::{End, Outcome, keep, restore};
-use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
+use super::{End, Outcome};
+use crate::bench::{Bench, Done, Task, allowance, by_rows, keep, restore, size_of};
 use crate::operator::{BlockMatrix, Operator};
 use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;

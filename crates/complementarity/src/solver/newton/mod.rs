@@ -19,7 +19,7 @@ pub mod exact;
 pub(crate) mod system;
 
 use super::{End, Outcome};
-use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
+use crate::bench::{Bench, Done, Task, allowance, by_rows, keep, restore, size_of};
 use crate::operator::{BlockMatrix, Operator};
 use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;
@@ -166,18 +166,21 @@ pub(crate) struct Steps {
     convex: Convex,
     from: Vec<f64>,
     best: Vec<f64>,
+    given: Vec<f64>,
     before: Vec<f64>,
     around: Vec<f64>,
 }
 
 impl Steps {
-    /// Steps on the problem that the sweeper sees, to the target or until nothing helps; the states must have been swept.
+    /// Steps on the problem that the sweeper sees, to the target or until nothing helps; the states must have been swept. What it leaves is not
+    /// worse than what it was given.
     pub fn plain<const D: usize>(&mut self, with: With<'_>, lambda: &mut [f64]) -> Done {
         let With { sweeper, a, task: Task { problem, contacts, target, size }, settings } = with;
         self.system.reset();
         let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
-        let mut best = residual;
+        let (mut best, given) = (residual, residual);
         keep::<D>(&mut self.best, contacts, lambda);
+        keep::<D>(&mut self.given, contacts, lambda);
         // near a solution the weight only delays
         let near = if residual <= VERY_NEAR * size { (residual / size).sqrt() } else { 1.0 };
         let mut weight = (settings.weight * near).max(settings.weights.0);
@@ -226,8 +229,10 @@ impl Steps {
             keep::<D>(&mut self.best, contacts, lambda);
             weight = (weight * WEIGHT_INCREASE).min(settings.weights.1);
         }
-        if residual > best {
-            restore::<D>(&self.best, contacts, lambda);
+        if residual > best.min(given) {
+            // sweeps from the best point may have made it worse
+            let kept = if best <= given { &self.best } else { &self.given };
+            restore::<D>(kept, contacts, lambda);
             sweeper.set_speeds(problem, lambda);
             residual = sweeper.residual::<D>(problem, contacts, lambda);
         }
@@ -343,16 +348,5 @@ impl Steps {
         with.sweeper.guess_states::<D>(problem, contacts, lambda);
         with.sweeper.sweep::<D>(problem, contacts, lambda);
         self.plain::<D>(with, lambda)
-    }
-}
-
-fn keep<const D: usize>(to: &mut Vec<f64>, contacts: &[usize], lambda: &[f64]) {
-    to.clear();
-    contacts.iter().for_each(|&c| to.extend_from_slice(&lambda[D * c..][..D]));
-}
-
-fn restore<const D: usize>(from: &[f64], contacts: &[usize], lambda: &mut [f64]) {
-    for (&c, from) in contacts.iter().zip(from.as_chunks::<D>().0) {
-        lambda.as_chunks_mut::<D>().0[c] = *from;
     }
 }

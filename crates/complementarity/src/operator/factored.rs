@@ -1,0 +1,274 @@
+//! `A = W Y + E^-1` by its factors: what contacts see of bodies, what forces do to them, and the patches between contacts.
+
+use super::MOST_ROWS;
+use crate::matrix::{Matrix, dot};
+
+/// Which contacts see which group of speeds.
+#[derive(Debug, Clone, Default)]
+pub struct Neighbours {
+    /// By first speed of the group: where its contacts begin.
+    starts: Vec<usize>,
+    contacts: Vec<usize>,
+}
+
+impl Neighbours {
+    /// Reads them from `a`.
+    pub fn find(&mut self, a: &Factored) {
+        self.starts.clear();
+        self.starts.resize(a.speeds + 2, 0);
+        for s in &a.segments {
+            self.starts[s.first + 2] += 1;
+        }
+        for k in 2..self.starts.len() {
+            self.starts[k] += self.starts[k - 1];
+        }
+        self.contacts.clear();
+        self.contacts.resize(a.segments.len(), 0);
+        for c in 0..a.contacts() {
+            for s in &a.segments[a.starts[c]..a.starts[c + 1]] {
+                let at = &mut self.starts[s.first + 1];
+                self.contacts[*at] = c;
+                *at += 1;
+            }
+        }
+    }
+
+    /// Contacts that see the group whose first speed is `first`, ascending.
+    pub fn contacts_of(&self, first: usize) -> &[usize] {
+        &self.contacts[self.starts[first]..self.starts[first + 1]]
+    }
+}
+
+/// What a contact sees of one group of speeds (a body, a tree): `rows` x `len` entries of `W` and of `Y'`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// First speed of the group.
+    pub first: usize,
+    /// Number of speeds.
+    pub len: usize,
+    at: usize,
+}
+
+/// A dense block of `E^-1` over neighbouring contacts (the elements of a patch).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Patch {
+    first: usize,
+    count: usize,
+    at: usize,
+}
+
+/// `A = W Y + E^-1`: `W` maps speeds to contact speeds, `Y = c M^-1 W'` contact forces to speeds. Segments of
+/// different groups do not overlap.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Factored {
+    pub(super) rows: usize,
+    speeds: usize,
+    starts: Vec<usize>,
+    segments: Vec<Segment>,
+    w: Vec<f64>,
+    y: Vec<f64>,
+    patches: Vec<Patch>,
+    /// Patch of each contact; `usize::MAX` if it has none.
+    patch_of: Vec<usize>,
+    patch_data: Vec<f64>,
+}
+
+impl Factored {
+    /// Forgets everything but its memory.
+    pub fn clear(&mut self, rows: usize, speeds: usize) {
+        (self.rows, self.speeds) = (rows, speeds);
+        self.starts.clear();
+        self.starts.push(0);
+        self.segments.clear();
+        self.w.clear();
+        self.y.clear();
+        self.patches.clear();
+        self.patch_of.clear();
+        self.patch_data.clear();
+    }
+
+    /// Adds a segment to the contact being made: its entries of `W` and of `Y'`, all zero, `rows` rows of `len`.
+    pub fn segment(&mut self, first: usize, len: usize) -> (&mut [f64], &mut [f64]) {
+        let at = self.w.len();
+        self.segments.push(Segment { first, len, at });
+        self.w.resize(at + self.rows * len, 0.0);
+        self.y.resize(at + self.rows * len, 0.0);
+        (&mut self.w[at..], &mut self.y[at..])
+    }
+
+    /// Ends the contact being made.
+    pub fn end_contact(&mut self) {
+        self.starts.push(self.segments.len());
+        self.patch_of.push(usize::MAX);
+    }
+
+    /// Adds a block of `E^-1` over contacts `first..`, which must be there and in no other patch.
+    pub fn add_patch(&mut self, first: usize, e_inv: &Matrix) {
+        let count = e_inv.rows() / self.rows;
+        self.patch_of[first..first + count].fill(self.patches.len());
+        self.patches.push(Patch { first, count, at: self.patch_data.len() });
+        self.patch_data.extend_from_slice(e_inv.data());
+    }
+
+    /// Number of contacts.
+    pub fn contacts(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// Number of speeds.
+    pub fn speeds(&self) -> usize {
+        self.speeds
+    }
+
+    /// Segments of a contact, each with its entries of `W` and `Y'`, row by row.
+    pub fn segments(&self, contact: usize) -> impl Iterator<Item = (Segment, &[f64], &[f64])> {
+        self.segments[self.starts[contact]..self.starts[contact + 1]].iter().map(|&s| {
+            let entries = s.at..s.at + self.rows * s.len;
+            (s, &self.w[entries.clone()], &self.y[entries])
+        })
+    }
+
+    /// The rows of `E^-1` of a contact, from the first row of its patch on, and that patch's first contact. `None`
+    /// if it has no patch.
+    pub fn patch(&self, contact: usize) -> Option<(usize, &[f64])> {
+        let p = self.patches.get(self.patch_of[contact])?;
+        let order = self.rows * p.count;
+        let from = p.at + self.rows * (contact - p.first) * order;
+        Some((p.first, &self.patch_data[from..][..self.rows * order]))
+    }
+
+    /// `v += Y_c x`: what forces at a contact do to the speeds. Here, in `pull` and in `block` three rows on a free body have code of their own.
+    #[inline]
+    pub fn push(&self, contact: usize, x: &[f64], v: &mut [f64]) {
+        for (s, _, y) in self.segments(contact) {
+            let own = &mut v[s.first..][..s.len];
+            if let (&[n, t, o], Some(own), [a, b, c]) =
+                (x, <&mut [f64; 6]>::try_from(&mut *own).ok(), y.as_chunks::<6>().0)
+            {
+                (0..6).for_each(|k| own[k] += n * a[k] + t * b[k] + o * c[k]);
+                continue;
+            }
+            for (f, row) in x.iter().zip(y.chunks_exact(s.len)) {
+                own.iter_mut().zip(row).for_each(|(v, y)| *v += f * y);
+            }
+        }
+    }
+
+    /// `out += W_c v`: the speeds at a contact.
+    #[inline]
+    pub fn pull(&self, contact: usize, v: &[f64], out: &mut [f64]) {
+        for (s, w, _) in self.segments(contact) {
+            let own = &v[s.first..][..s.len];
+            if let ([n, t, o], Some(own), [a, b, c]) =
+                (&mut *out, <&[f64; 6]>::try_from(own).ok(), w.as_chunks::<6>().0)
+            {
+                *n += dot6(a, own);
+                *t += dot6(b, own);
+                *o += dot6(c, own);
+                continue;
+            }
+            for (o, row) in out.iter_mut().zip(w.chunks_exact(s.len)) {
+                *o += row.iter().zip(own).map(|(w, v)| w * v).sum::<f64>();
+            }
+        }
+    }
+
+    /// `out += (E^-1 x)_c`.
+    pub fn yield_to(&self, contact: usize, x: &[f64], out: &mut [f64]) {
+        let Some((first, data)) = self.patch(contact) else { return };
+        let order = data.len() / self.rows;
+        let own = &x[self.rows * first..][..order];
+        out.iter_mut().zip(data.chunks_exact(order)).for_each(|(o, row)| *o += dot(row, own));
+    }
+
+    pub(super) fn times(&self, x: &[f64], out: &mut [f64], scratch: &mut Vec<f64>) {
+        let d = self.rows;
+        scratch.clear();
+        scratch.resize(self.speeds, 0.0);
+        for c in 0..self.contacts() {
+            self.push(c, &x[d * c..][..d], scratch);
+        }
+        out.fill(0.0);
+        for c in 0..self.contacts() {
+            self.pull(c, scratch, &mut out[d * c..][..d]);
+            self.yield_to(c, x, &mut out[d * c..][..d]);
+        }
+    }
+
+    /// What forces at contact `k` do to the speeds of contact `c`, `rows` x `rows`, row by row.
+    pub fn block(&self, c: usize, k: usize, out: &mut [f64]) {
+        let d = self.rows;
+        out[..d * d].fill(0.0);
+        for (s, w, _) in self.segments(c) {
+            for (r, _, y) in self.segments(k).filter(|(r, ..)| r.first == s.first) {
+                if let ([a, b, c], [e, f, g]) = (w.as_chunks::<6>().0, y.as_chunks::<6>().0)
+                    && s.len == 6
+                {
+                    let products = [a, b, c].map(|w| [dot6(w, e), dot6(w, f), dot6(w, g)]);
+                    out.iter_mut().zip(products.as_flattened()).for_each(|(o, p)| *o += p);
+                    continue;
+                }
+                for i in 0..d {
+                    for j in 0..d {
+                        out[d * i + j] += dot(&w[s.len * i..][..s.len], &y[r.len * j..][..r.len]);
+                    }
+                }
+            }
+        }
+        let Some((first, data)) = self.patch(c) else { return };
+        let order = data.len() / d;
+        if self.patch_of[c] == self.patch_of[k] {
+            for i in 0..d {
+                for j in 0..d {
+                    out[d * i + j] += data[order * i + d * (k - first) + j];
+                }
+            }
+        }
+    }
+
+    pub(super) fn to_dense(&self) -> Matrix {
+        let mut a = Matrix::default();
+        self.write_dense(&mut a);
+        a
+    }
+
+    /// Every entry, into memory that is used again.
+    pub fn write_dense(&self, a: &mut Matrix) {
+        let (d, n) = (self.rows, self.contacts());
+        a.reset(d * n, d * n);
+        let mut block = [0.0; MOST_ROWS * MOST_ROWS];
+        for c in 0..n {
+            for k in 0..n {
+                if !self.meet(c, k) {
+                    continue;
+                }
+                self.block(c, k, &mut block);
+                for i in 0..d {
+                    a.row_mut(d * c + i)[d * k..][..d].copy_from_slice(&block[d * i..][..d]);
+                }
+            }
+        }
+    }
+
+    pub(super) fn is_finite(&self) -> bool {
+        [&self.w, &self.y, &self.patch_data].iter().all(|list| list.iter().all(|x| x.is_finite()))
+    }
+
+    /// The contacts of the patch of a contact; none if it has no patch.
+    pub fn patch_contacts(&self, contact: usize) -> std::ops::Range<usize> {
+        self.patches.get(self.patch_of[contact]).map_or(0..0, |p| p.first..p.first + p.count)
+    }
+
+    /// Whether two contacts share a group of speeds or a patch.
+    pub fn meet(&self, c: usize, k: usize) -> bool {
+        let of = |c: usize| &self.segments[self.starts[c]..self.starts[c + 1]];
+        of(c).iter().any(|s| of(k).iter().any(|r| r.first == s.first))
+            || (self.patch_of[c] == self.patch_of[k] && self.patch_of[c] != usize::MAX)
+    }
+}
+
+/// Scalar product of the speeds of a free body, in two sums that need not wait for each other.
+#[inline]
+fn dot6(a: &[f64; 6], b: &[f64; 6]) -> f64 {
+    (a[0] * b[0] + a[2] * b[2] + a[4] * b[4]) + (a[1] * b[1] + a[3] * b[3] + a[5] * b[5])
+}
