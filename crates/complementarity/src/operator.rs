@@ -1,4 +1,4 @@
-//! The matrix `A` of a friction problem, seen as an operator: dense, block sparse, or `W Y + E^-1` never formed.
+//! The matrix `A` of a friction problem, seen as an operator: dense, block sparse, or `c W W' + E^-1` never formed.
 //!
 //! Rows come contact by contact, `rows` (2 to 6) a contact; a block is what one contact does to another.
 
@@ -17,7 +17,7 @@ pub enum Operator {
     Dense(Matrix),
     /// The blocks that are not zero.
     Blocks(BlockMatrix),
-    /// `W Y + E^-1`, kept as its factors.
+    /// `c W W' + E^-1`, kept as its factors.
     Factored(Factored),
 }
 
@@ -153,7 +153,7 @@ impl BlockMatrix {
         out
     }
 
-    /// `W Y + E^-1` multiplied out, in the memory at hand. Contacts are neighbours if they share a group of speeds or a patch.
+    /// `c W W' + E^-1` multiplied out, in the memory at hand. Contacts are neighbours if they share a group of speeds or a patch.
     pub fn assign_factored(&mut self, a: &Factored, scratch: &mut Neighbours) {
         let area = a.rows * a.rows;
         self.clear(a.rows);
@@ -313,14 +313,13 @@ mod tests {
     /// Three contacts of two rows: two speeds of one group, three of another, and a patch over the last two.
     fn factored() -> Factored {
         let mut f = Factored::default();
-        f.clear(2, 5);
+        f.clear(2, 5, 0.5);
         let mut entry = 0.0;
         for groups in [&[(0, 2)][..], &[(0, 2), (2, 3)], &[(2, 3)]] {
             for &(first, len) in groups {
-                let (w, y) = f.segment(first, len);
-                for k in 0..2 * len {
+                for w in f.segment(first, len) {
                     entry += 1.0;
-                    (w[k], y[k]) = (f64::sin(entry), f64::cos(entry));
+                    *w = f64::sin(entry);
                 }
             }
             f.end_contact();

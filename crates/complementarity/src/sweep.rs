@@ -19,7 +19,7 @@ pub(crate) struct Sweeper {
     inverse: Vec<f64>,
     /// Contact by contact.
     pub local: Vec<Local>,
-    /// Speeds `v = Y lambda` (factored operators).
+    /// Speeds `v = W' lambda` (factored operators).
     pub v: Vec<f64>,
     /// `s` of the contacts last asked for.
     pub speed: Vec<f64>,
@@ -81,10 +81,28 @@ impl Sweeper {
         }
     }
 
+    /// To be called when forces of `contacts`, all of an island, were changed by others.
+    pub fn set_speeds_of(&mut self, problem: ConeProblem<'_>, contacts: &[usize], lambda: &[f64]) {
+        if let Operator::Factored(a) = problem.a {
+            let d = problem.rows;
+            for &c in contacts {
+                a.segments(c).for_each(|(s, _)| self.v[s.first..][..s.len].fill(0.0));
+            }
+            for &c in contacts {
+                a.push(c, &lambda[d * c..][..d], &mut self.v);
+            }
+        }
+    }
+
     /// The unit in which `alpha` is given: the mean diagonal of a contact's block.
     pub fn unit<const D: usize>(&self, contact: usize) -> f64 {
         let block = &blocks_of::<D>(&self.diagonal)[contact];
         (0..D).map(|i| block[i][i]).sum::<f64>() / D as f64
+    }
+
+    /// The contact's own block.
+    pub fn block<const D: usize>(&self, contact: usize) -> &[[f64; D]; D] {
+        &blocks_of::<D>(&self.diagonal)[contact]
     }
 
     /// The contact's own block at the normal.

@@ -70,6 +70,18 @@ pub fn inverse_spd(m: &Tensor) -> Option<Tensor> {
         .then(|| rows.map(|r| scale(1.0 / determinant, r)))
 }
 
+/// The upper triangular `U` with `U' U` a symmetric positive definite matrix.
+pub fn root_spd(m: &Tensor) -> Tensor {
+    let mut u = [[0.0; 3]; 3];
+    for i in 0..3 {
+        for j in i..3 {
+            let rest = m[i][j] - (0..i).map(|p| u[p][i] * u[p][j]).sum::<f64>();
+            u[i][j] = if i == j { rest.sqrt() } else { rest / u[i][i] };
+        }
+    }
+    u
+}
+
 /// A right-handed orthonormal frame: normal and two tangents.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frame {

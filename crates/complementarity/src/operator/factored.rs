@@ -1,4 +1,4 @@
-//! `A = W Y + E^-1` by its factors: what contacts see of bodies, what forces do to them, and the patches between contacts.
+//! `A = c W W' + E^-1` by its factors: what contacts see of bodies, and the patches between contacts.
 
 use super::MOST_ROWS;
 use crate::matrix::{Matrix, dot};
@@ -39,7 +39,7 @@ impl Neighbours {
     }
 }
 
-/// What a contact sees of one group of speeds (a body, a tree): `rows` x `len` entries of `W` and of `Y'`.
+/// What a contact sees of one group of speeds (a body, a tree): `rows` x `len` entries of `W`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     /// First speed of the group.
@@ -57,16 +57,16 @@ struct Patch {
     at: usize,
 }
 
-/// `A = W Y + E^-1`: `W` maps speeds to contact speeds, `Y = c M^-1 W'` contact forces to speeds. Segments of
-/// different groups do not overlap.
+/// `A = c W W' + E^-1`: `c W` maps speeds to contact speeds, and `W'` contact forces to speeds. These speeds are those in which masses are one: with
+/// `M = H' H`, `H v`; so that `W = J H^-1` where `J v` are the contact speeds. Segments of different groups do not overlap.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Factored {
     pub(super) rows: usize,
     speeds: usize,
+    c: f64,
     starts: Vec<usize>,
     segments: Vec<Segment>,
     w: Vec<f64>,
-    y: Vec<f64>,
     patches: Vec<Patch>,
     /// Patch of each contact; `usize::MAX` if it has none.
     patch_of: Vec<usize>,
@@ -75,25 +75,23 @@ pub struct Factored {
 
 impl Factored {
     /// Forgets everything but its memory.
-    pub fn clear(&mut self, rows: usize, speeds: usize) {
-        (self.rows, self.speeds) = (rows, speeds);
+    pub fn clear(&mut self, rows: usize, speeds: usize, c: f64) {
+        (self.rows, self.speeds, self.c) = (rows, speeds, c);
         self.starts.clear();
         self.starts.push(0);
         self.segments.clear();
         self.w.clear();
-        self.y.clear();
         self.patches.clear();
         self.patch_of.clear();
         self.patch_data.clear();
     }
 
-    /// Adds a segment to the contact being made: its entries of `W` and of `Y'`, all zero, `rows` rows of `len`.
-    pub fn segment(&mut self, first: usize, len: usize) -> (&mut [f64], &mut [f64]) {
+    /// Adds a segment to the contact being made: its entries of `W`, all zero, `rows` rows of `len`.
+    pub fn segment(&mut self, first: usize, len: usize) -> &mut [f64] {
         let at = self.w.len();
         self.segments.push(Segment { first, len, at });
         self.w.resize(at + self.rows * len, 0.0);
-        self.y.resize(at + self.rows * len, 0.0);
-        (&mut self.w[at..], &mut self.y[at..])
+        &mut self.w[at..]
     }
 
     /// Ends the contact being made.
@@ -120,12 +118,15 @@ impl Factored {
         self.speeds
     }
 
-    /// Segments of a contact, each with its entries of `W` and `Y'`, row by row.
-    pub fn segments(&self, contact: usize) -> impl Iterator<Item = (Segment, &[f64], &[f64])> {
-        self.segments[self.starts[contact]..self.starts[contact + 1]].iter().map(|&s| {
-            let entries = s.at..s.at + self.rows * s.len;
-            (s, &self.w[entries.clone()], &self.y[entries])
-        })
+    /// `c`.
+    pub fn share(&self) -> f64 {
+        self.c
+    }
+
+    /// Segments of a contact, each with its entries of `W`, row by row.
+    pub fn segments(&self, contact: usize) -> impl Iterator<Item = (Segment, &[f64])> {
+        let segments = &self.segments[self.starts[contact]..self.starts[contact + 1]];
+        segments.iter().map(|&s| (s, &self.w[s.at..][..self.rows * s.len]))
     }
 
     /// The rows of `E^-1` of a contact, from the first row of its patch on, and that patch's first contact. `None`
@@ -137,38 +138,38 @@ impl Factored {
         Some((p.first, &self.patch_data[from..][..self.rows * order]))
     }
 
-    /// `v += Y_c x`: what forces at a contact do to the speeds. Here, in `pull` and in `block` three rows on a free body have code of their own.
+    /// `v += W_k' x`: what forces at contact `k` do to the speeds. Here, in `pull` and in `block` three rows on a free body have code of their own.
     #[inline]
     pub fn push(&self, contact: usize, x: &[f64], v: &mut [f64]) {
-        for (s, _, y) in self.segments(contact) {
+        for (s, w) in self.segments(contact) {
             let own = &mut v[s.first..][..s.len];
             if let (&[n, t, o], Some(own), [a, b, c]) =
-                (x, <&mut [f64; 6]>::try_from(&mut *own).ok(), y.as_chunks::<6>().0)
+                (x, <&mut [f64; 6]>::try_from(&mut *own).ok(), w.as_chunks::<6>().0)
             {
                 (0..6).for_each(|k| own[k] += n * a[k] + t * b[k] + o * c[k]);
                 continue;
             }
-            for (f, row) in x.iter().zip(y.chunks_exact(s.len)) {
-                own.iter_mut().zip(row).for_each(|(v, y)| *v += f * y);
+            for (f, row) in x.iter().zip(w.chunks_exact(s.len)) {
+                own.iter_mut().zip(row).for_each(|(v, w)| *v += f * w);
             }
         }
     }
 
-    /// `out += W_c v`: the speeds at a contact.
+    /// `out += c W_k v`: the speeds at contact `k`.
     #[inline]
     pub fn pull(&self, contact: usize, v: &[f64], out: &mut [f64]) {
-        for (s, w, _) in self.segments(contact) {
+        for (s, w) in self.segments(contact) {
             let own = &v[s.first..][..s.len];
             if let ([n, t, o], Some(own), [a, b, c]) =
                 (&mut *out, <&[f64; 6]>::try_from(own).ok(), w.as_chunks::<6>().0)
             {
-                *n += dot6(a, own);
-                *t += dot6(b, own);
-                *o += dot6(c, own);
+                *n += self.c * dot6(a, own);
+                *t += self.c * dot6(b, own);
+                *o += self.c * dot6(c, own);
                 continue;
             }
             for (o, row) in out.iter_mut().zip(w.chunks_exact(s.len)) {
-                *o += row.iter().zip(own).map(|(w, v)| w * v).sum::<f64>();
+                *o += self.c * row.iter().zip(own).map(|(w, v)| w * v).sum::<f64>();
             }
         }
     }
@@ -199,18 +200,19 @@ impl Factored {
     pub fn block(&self, c: usize, k: usize, out: &mut [f64]) {
         let d = self.rows;
         out[..d * d].fill(0.0);
-        for (s, w, _) in self.segments(c) {
-            for (r, _, y) in self.segments(k).filter(|(r, ..)| r.first == s.first) {
-                if let ([a, b, c], [e, f, g]) = (w.as_chunks::<6>().0, y.as_chunks::<6>().0)
+        for (s, own) in self.segments(c) {
+            for (_, other) in self.segments(k).filter(|(r, _)| r.first == s.first) {
+                if let ([a, b, c], [e, f, g]) = (own.as_chunks::<6>().0, other.as_chunks::<6>().0)
                     && s.len == 6
                 {
                     let products = [a, b, c].map(|w| [dot6(w, e), dot6(w, f), dot6(w, g)]);
-                    out.iter_mut().zip(products.as_flattened()).for_each(|(o, p)| *o += p);
+                    out.iter_mut().zip(products.as_flattened()).for_each(|(o, p)| *o += self.c * p);
                     continue;
                 }
                 for i in 0..d {
                     for j in 0..d {
-                        out[d * i + j] += dot(&w[s.len * i..][..s.len], &y[r.len * j..][..r.len]);
+                        out[d * i + j] +=
+                            self.c * dot(&own[s.len * i..][..s.len], &other[s.len * j..][..s.len]);
                     }
                 }
             }
@@ -251,7 +253,8 @@ impl Factored {
     }
 
     pub(super) fn is_finite(&self) -> bool {
-        [&self.w, &self.y, &self.patch_data].iter().all(|list| list.iter().all(|x| x.is_finite()))
+        self.c.is_finite()
+            && [&self.w, &self.patch_data].iter().all(|list| list.iter().all(|x| x.is_finite()))
     }
 
     /// The contacts of the patch of a contact; none if it has no patch.

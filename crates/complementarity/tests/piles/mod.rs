@@ -1,6 +1,7 @@
-//! Contact problems of bodies made in code, through bodies (`W M^-1 W'` as its factors).
+//! Contact problems of bodies made in code, through bodies.
 #![allow(dead_code)]
 
+use complementarity::matrix::Matrix;
 use complementarity::operator::{Factored, Operator};
 use complementarity::problem::ConeProblem;
 
@@ -60,21 +61,24 @@ fn push_on(
     mass: f64,
     inertia: f64,
 ) {
-    let (w, y) = f.segment(6 * body, 6);
+    let w = f.segment(6 * body, 6);
     for (k, d) in frame.iter().enumerate() {
         let turn = cross(r, *d);
         for j in 0..3 {
-            (w[6 * k + j], w[6 * k + 3 + j]) = (sign * d[j], sign * turn[j]);
-            (y[6 * k + j], y[6 * k + 3 + j]) = (sign * d[j] / mass, sign * turn[j] / inertia);
+            (w[6 * k + j], w[6 * k + 3 + j]) =
+                (sign * d[j] / f64::sqrt(mass), sign * turn[j] / f64::sqrt(inertia));
         }
     }
 }
 
-fn with_speeds(f: Factored, v: &[f64], mu: f64) -> Owned {
+/// Bodies of this mass and inertia with speeds `v`.
+fn with_speeds(f: Factored, v: &[f64], (mass, inertia): (f64, f64), mu: f64) -> Owned {
     let n = f.contacts();
     let mut b = vec![0.0; 3 * n];
+    let v: Vec<f64> =
+        v.iter().enumerate().map(|(k, v)| v * if k % 6 < 3 { mass } else { inertia }.sqrt()).collect();
     for c in 0..n {
-        f.pull(c, v, &mut b[3 * c..][..3]);
+        f.pull(c, &v, &mut b[3 * c..][..3]);
     }
     Owned { a: Operator::Factored(f), b, mu: vec![mu; n], rows: 3 }
 }
@@ -82,7 +86,7 @@ fn with_speeds(f: Factored, v: &[f64], mu: f64) -> Owned {
 /// Cubes on each other, four contacts a face: forces are not unique. All fall at `fall`, the top one is pushed sideways at `push`.
 pub fn boxes(count: usize, mu: f64, fall: f64, push: f64) -> Owned {
     let mut f = Factored::default();
-    f.clear(3, 6 * count);
+    f.clear(3, 6 * count, 1.0);
     let up = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
     for k in 0..count {
         for (x, y) in [(0.5, 0.5), (-0.5, 0.5), (0.5, -0.5), (-0.5, -0.5)] {
@@ -96,7 +100,7 @@ pub fn boxes(count: usize, mu: f64, fall: f64, push: f64) -> Owned {
     let mut v = vec![0.0; 6 * count];
     (0..count).for_each(|k| v[6 * k + 2] = -fall);
     v[6 * (count - 1)] = push;
-    with_speeds(f, &v, mu)
+    with_speeds(f, &v, (1.0, 1.0 / 6.0), mu)
 }
 
 /// A pyramid of spheres on the ground, `side` along its lowest layer, each of the others on four: `side^2 + 4 (1 + 4 + ... + (side - 1)^2)`
@@ -105,7 +109,7 @@ pub fn spheres(side: usize, mu: f64, seed: u64) -> Owned {
     let mut random = seed;
     let mut f = Factored::default();
     let count: usize = (1..=side).map(|k| k * k).sum();
-    f.clear(3, 6 * count);
+    f.clear(3, 6 * count, 1.0);
     let (mass, inertia) = (1.0, 0.1);
     // layers from below; `below` is the first sphere of the layer under this one
     let (mut own, mut below) = (0, 0);
@@ -136,16 +140,15 @@ pub fn spheres(side: usize, mu: f64, seed: u64) -> Owned {
     }
     let fall = |k: usize| if k % 6 == 2 { 0.01 } else { 0.0 };
     let v: Vec<f64> = (0..6 * count).map(|k| 0.001 * signed(&mut random) - fall(k)).collect();
-    with_speeds(f, &v, mu)
+    with_speeds(f, &v, (mass, inertia), mu)
 }
 
 /// A pyramid as of [`spheres`], of rocks: normals and points at random, every contact with a twin `apart` from it, inertias that are not quite symmetric,
 /// `mu` = 1. `apart` = 1e-6 makes singular values of about that size, and which twin carries the force depends on speeds as small.
 pub fn rocks(side: usize, apart: f64, seed: u64) -> Owned {
     let mut random = seed;
-    let mut f = Factored::default();
     let count: usize = (1..=side).map(|k| k * k).sum();
-    f.clear(3, 6 * count);
+    let mut f = Skew::default();
     let (mut own, mut below) = (0, 0);
     for layer in (1..=side).rev() {
         let first = own;
@@ -163,11 +166,11 @@ pub fn rocks(side: usize, apart: f64, seed: u64) -> Owned {
                 for twin in [0.0, apart] {
                     let n = unit(n.map(|n| n + twin * signed(&mut random)));
                     let r = r.map(|r| r.map(|r| r + twin * signed(&mut random)));
-                    rock(&mut f, own, 1.0, r[0], frame(n));
+                    f.begin_contact(6 * count);
+                    f.rock(own, 1.0, r[0], frame(n));
                     if layer < side {
-                        rock(&mut f, below + (y + dy) * (layer + 1) + x + dx, -1.0, r[1], frame(n));
+                        f.rock(below + (y + dy) * (layer + 1) + x + dx, -1.0, r[1], frame(n));
                     }
-                    f.end_contact();
                 }
             }
             own += 1;
@@ -176,18 +179,36 @@ pub fn rocks(side: usize, apart: f64, seed: u64) -> Owned {
     }
     let fall = |k: usize| if k % 6 == 2 { 1.0 } else { 0.0 };
     let v: Vec<f64> = (0..6 * count).map(|k| signed(&mut random) - fall(k)).collect();
-    with_speeds(f, &v, 1.0)
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let a = Matrix::from_fn(f.w.len(), f.w.len(), |i, j| dot(&f.w[i], &f.y[j]));
+    let b = f.w.iter().map(|w| dot(w, &v)).collect();
+    Owned { a: Operator::Dense(a), b, mu: vec![1.0; f.w.len() / 3], rows: 3 }
 }
 
-/// As [`push_on`], mass 1 and inertia 0.1, of which a part of 1e-3 is not symmetric.
-fn rock(f: &mut Factored, body: usize, sign: f64, r: [f64; 3], frame: [[f64; 3]; 3]) {
-    let (w, y) = f.segment(6 * body, 6);
-    for (k, d) in frame.iter().enumerate() {
-        let turn = cross(r, *d);
-        let skew = cross([0.001, -0.002, 0.001], turn);
-        for j in 0..3 {
-            (w[6 * k + j], w[6 * k + 3 + j]) = (sign * d[j], sign * turn[j]);
-            (y[6 * k + j], y[6 * k + 3 + j]) = (sign * d[j], 10.0 * sign * (turn[j] + skew[j]));
+/// `A = W Y`, not quite symmetric: rows of `W` and columns of `Y`.
+#[derive(Default)]
+struct Skew {
+    w: Vec<Vec<f64>>,
+    y: Vec<Vec<f64>>,
+}
+
+impl Skew {
+    fn begin_contact(&mut self, speeds: usize) {
+        self.w.extend(vec![vec![0.0; speeds]; 3]);
+        self.y.extend(vec![vec![0.0; speeds]; 3]);
+    }
+
+    /// As [`push_on`], mass 1 and inertia 0.1, of which a part of 1e-3 is not symmetric.
+    fn rock(&mut self, body: usize, sign: f64, r: [f64; 3], frame: [[f64; 3]; 3]) {
+        let first = self.w.len() - 3;
+        for (k, d) in frame.iter().enumerate() {
+            let turn = cross(r, *d);
+            let skew = cross([0.001, -0.002, 0.001], turn);
+            let (w, y) = (&mut self.w[first + k][6 * body..], &mut self.y[first + k][6 * body..]);
+            for j in 0..3 {
+                (w[j], w[3 + j]) = (sign * d[j], sign * turn[j]);
+                (y[j], y[3 + j]) = (sign * d[j], 10.0 * sign * (turn[j] + skew[j]));
+            }
         }
     }
 }

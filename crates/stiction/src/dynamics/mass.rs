@@ -3,12 +3,12 @@
 //! The composite rigid body algorithm (RBDA Table 6.2): with `I_i` the inertia of all that body `i` carries,
 //! `M_ij = S_j' I_i S_i` for every dof `j` that moves dof `i`, and zero if neither moves the other.
 //!
-//! Factor: `M = L' D L` with `L` unit lower triangular, which fills in nothing (RBDA section 6.5). Row `i` of `L`
+//! Root: `M = H' H` with `H = D^1/2 L`, `L` unit lower triangular, which fills in nothing (RBDA section 6.5). Row `i` of `L`
 //! has entries at the dofs that move `i` alone; these are kept together, root first, so that rows of a chain share
 //! their beginnings and the inner loop runs over neighbours.
 //!
 //! One body in free motion needs no factor: with `c` from its origin to its centre,
-//! `M (a, w') = (F, c x F + I w')`, `F = m (a + w' x c)`, which is undone at the cost of `I^-1`.
+//! `M (a, w') = (F, c x F + I w')`, `F = m (a + w' x c)`; and with `I^-1 = K K'`, `H (a, w') = (m^1/2 (a + w' x c), K^-1 w')`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use complementarity::matrix::dot;
 
 use super::coordinates::three;
 use super::spatial::{SpatialInertia, Symmetric};
-use super::system::Model;
+use super::system::{Model, Row};
 use super::{Kinematics, System};
-use crate::space::{Vector, add, cross, scale, sub};
+use crate::space::{Tensor, Vector, add, cross, dot as dot3, scale, sub};
 
 /// `M` and its factor at the state of the last [`update`](Self::update).
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct MassMatrix {
     system: System,
     /// By tree; used where the tree is one free body.
     free: Vec<FreeBody>,
-    /// Rows of `M`, and of the factor: `L` with `1/D` on the diagonal.
+    /// Rows of `M`, and of the factor: `L` with `D^-1/2` on the diagonal.
     entries: Vec<f64>,
     factor: Vec<f64>,
     /// By body.
@@ -37,9 +37,12 @@ pub struct MassMatrix {
 #[derive(Debug, Clone, Copy, Default)]
 struct FreeBody {
     mass: f64,
+    /// `m^1/2`.
+    root: f64,
     center: Vector,
     inertia: Symmetric,
-    inverse: Symmetric,
+    /// `K`.
+    turn: Tensor,
 }
 
 /// The mass matrix is not positive definite: links without mass have met a special configuration, or the
@@ -97,9 +100,14 @@ impl MassMatrix {
     /// If `x` has not the length of `v`.
     pub fn solve(&self, x: &mut [f64]) {
         assert_eq!(x.len(), self.system.velocity_size(), "length of x");
-        for t in 0..self.system.trees().len() {
-            self.solve_tree(t, &mut x[self.system.model.trees[t].dofs.clone()]);
+        for (t, dofs) in self.trees() {
+            self.solve_tree(t, &mut x[dofs]);
         }
+    }
+
+    /// Trees with their dofs.
+    pub fn trees(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
+        self.system.trees().iter().map(|t| t.dofs.clone()).enumerate()
     }
 
     /// `x := M_t^-1 x` for the block of one tree; `x` over its dofs.
@@ -107,17 +115,24 @@ impl MassMatrix {
     /// # Panics
     /// If `x` has not as many entries as the tree has dofs.
     pub fn solve_tree(&self, tree: usize, x: &mut [f64]) {
-        let model = &*self.system.model;
-        let dofs = model.trees[tree].dofs.clone();
-        assert_eq!(x.len(), dofs.len(), "length of x");
+        self.solve_root_transposed(tree, x);
+        self.solve_root(tree, x);
+    }
+
+    /// `x := H_t'^-1 x`: forces on one tree, to act on `H v`.
+    ///
+    /// # Panics
+    /// If `x` has not as many entries as the tree has dofs.
+    pub fn solve_root_transposed(&self, tree: usize, x: &mut [f64]) {
+        let (model, dofs) = self.dofs(tree, x);
         if model.trees[tree].is_free_body() {
-            return self.free[tree].solve(x);
+            return self.free[tree].solve_root_transposed(x);
         }
-        // y = L'^-1 x
         for i in dofs.clone().rev() {
             let (row, chain) = model.row(i);
-            let l = &self.factor[row.start..row.start + row.depth];
+            let (l, root) = self.factor_row(row);
             let xi = x[i - dofs.start];
+            x[i - dofs.start] = root * xi;
             if row.depth == i - dofs.start {
                 // every dof before it moves it
                 for (xj, l) in x.iter_mut().zip(l) {
@@ -129,18 +144,53 @@ impl MassMatrix {
                 }
             }
         }
-        // L^-1 D^-1 y
+    }
+
+    /// `x := H_t^-1 x`: from `H v` of one tree to its `v`.
+    ///
+    /// # Panics
+    /// If `x` has not as many entries as the tree has dofs.
+    pub fn solve_root(&self, tree: usize, x: &mut [f64]) {
+        let (model, dofs) = self.dofs(tree, x);
+        if model.trees[tree].is_free_body() {
+            return self.free[tree].solve_root(x);
+        }
         for i in dofs.clone() {
             let (row, chain) = model.row(i);
-            let (l, inverse) =
-                (&self.factor[row.start..row.start + row.depth], self.factor[row.start + row.depth]);
-            let above = if row.depth == i - dofs.start {
-                dot(l, &x[..row.depth])
-            } else {
-                chain.iter().zip(l).map(|(&j, l)| l * x[j - dofs.start]).sum()
-            };
-            x[i - dofs.start] = x[i - dofs.start] * inverse - above;
+            let (l, root) = self.factor_row(row);
+            let above = above(l, chain, &x[..i - dofs.start], dofs.start);
+            x[i - dofs.start] = x[i - dofs.start] * root - above;
         }
+    }
+
+    /// `x := H_t x`: from `v` of one tree to its `H v`.
+    ///
+    /// # Panics
+    /// If `x` has not as many entries as the tree has dofs.
+    pub fn times_root(&self, tree: usize, x: &mut [f64]) {
+        let (model, dofs) = self.dofs(tree, x);
+        if model.trees[tree].is_free_body() {
+            return self.free[tree].times_root(x);
+        }
+        for i in dofs.clone().rev() {
+            let (row, chain) = model.row(i);
+            let (l, root) = self.factor_row(row);
+            let above = above(l, chain, &x[..i - dofs.start], dofs.start);
+            x[i - dofs.start] = (x[i - dofs.start] + above) / root;
+        }
+    }
+
+    /// The tree's dofs, of which `x` must have as many.
+    fn dofs(&self, tree: usize, x: &[f64]) -> (&Model, Range<usize>) {
+        let model = &*self.system.model;
+        let dofs = model.trees[tree].dofs.clone();
+        assert_eq!(x.len(), dofs.len(), "length of x");
+        (model, dofs)
+    }
+
+    /// Entries of `L` left of the diagonal, and of `D^-1/2`.
+    fn factor_row(&self, row: Row) -> (&[f64], f64) {
+        (&self.factor[row.start..row.start + row.depth], self.factor[row.start + row.depth])
     }
 
     /// `out := M x`.
@@ -185,21 +235,37 @@ impl MassMatrix {
 impl FreeBody {
     fn new(model: &Model, b: usize, kinematics: &Kinematics) -> Result<Self, SingularMass> {
         let (body, state) = (&model.bodies[b], &kinematics.states[b]);
-        let inverse = Symmetric::turned(&state.rotation, &body.inverse);
-        let pivot = body.inertia.mass.min(inverse.0[0]);
+        let turn = state.rotation.map(|r| body.root.map(|k| dot3(r, k)));
+        let pivot = body.inertia.mass.min(dot3(turn[0], turn[0]));
         // not so for NaN either
         if !(pivot > 0.0 && pivot.is_finite()) {
             return Err(SingularMass { link: body.link, pivot });
         }
-        Ok(Self { mass: body.inertia.mass, center: state.center, inertia: state.central, inverse })
+        let mass = body.inertia.mass;
+        Ok(Self { mass, root: mass.sqrt(), center: state.center, inertia: state.central, turn })
     }
 
-    fn solve(&self, x: &mut [f64]) {
+    fn solve_root_transposed(&self, x: &mut [f64]) {
         let (force, moment) = (three(x, 0), three(x, 3));
-        let turning = self.inverse.times(sub(moment, cross(self.center, force)));
-        let linear = add(scale(1.0 / self.mass, force), cross(self.center, turning));
+        let moment = sub(moment, cross(self.center, force));
+        x[..3].copy_from_slice(&scale(1.0 / self.root, force));
+        (0..3).for_each(|i| x[3 + i] = (0..3).map(|j| self.turn[j][i] * moment[j]).sum());
+    }
+
+    fn solve_root(&self, x: &mut [f64]) {
+        let (linear, turning) = (three(x, 0), three(x, 3));
+        let turning = self.turn.map(|k| dot3(k, turning));
+        let linear = add(scale(1.0 / self.root, linear), cross(self.center, turning));
         x[..3].copy_from_slice(&linear);
         x[3..].copy_from_slice(&turning);
+    }
+
+    fn times_root(&self, x: &mut [f64]) {
+        let (linear, turning) = (three(x, 0), three(x, 3));
+        x[..3].copy_from_slice(&scale(self.root, add(linear, cross(turning, self.center))));
+        // K^-1 = K' I
+        let moment = self.inertia.times(turning);
+        (0..3).for_each(|i| x[3 + i] = (0..3).map(|j| self.turn[j][i] * moment[j]).sum());
     }
 
     fn multiply(&self, x: &[f64], out: &mut [f64]) {
@@ -218,6 +284,15 @@ impl FreeBody {
             _ => self.inertia.shifted(self.mass, self.center).full()[i - 3][j - 3],
         }
     }
+}
+
+/// `sum_j L_ij x_j` over the dofs `j` before `i` that move it; `x` are all before it, from `start` on.
+fn above(l: &[f64], chain: &[usize], x: &[f64], start: usize) -> f64 {
+    if l.len() == x.len() {
+        // every dof before it moves it
+        return dot(l, x);
+    }
+    chain.iter().zip(l).map(|(&j, l)| l * x[j - start]).sum()
 }
 
 /// Where the rows of a tree's dofs are.
@@ -252,7 +327,7 @@ fn compose(
     }
 }
 
-/// `L` and `1/D` of one tree, in place of a copy of `M`'s `entries`.
+/// `L` and `D^-1/2` of one tree, in place of a copy of `M`'s `entries`.
 fn factorise(
     model: &Model,
     dofs: Range<usize>,
@@ -279,7 +354,7 @@ fn factorise(
         for l in &mut own[..row.depth] {
             *l *= inverse;
         }
-        own[row.depth] = inverse;
+        own[row.depth] = inverse.sqrt();
     }
     Ok(())
 }

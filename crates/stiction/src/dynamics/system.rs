@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::spatial::Symmetric;
 use super::valid::check;
 use super::{Inertia, InvalidSystem, Joint, Kinematics, Link, MassMatrix};
-use crate::space::{Pose, Quaternion, Tensor, add, inverse_spd, scale, sub, unit};
+use crate::space::{Pose, Quaternion, Tensor, add, inverse_spd, root_spd, scale, sub, unit};
 
 /// Links on joints, checked. A copy shares what it holds.
 #[derive(Debug, Clone)]
@@ -49,8 +49,8 @@ pub(super) struct Body {
     /// In the parent body's coordinates, or the world's.
     pub mount: Pose,
     pub inertia: Inertia,
-    /// Of the inertia's tensor; zero if it has none.
-    pub inverse: Tensor,
+    /// `K'` with `K K'` the inverse of the inertia's tensor; zero if it has none.
+    pub root: Tensor,
     /// Offsets of its coordinates and speeds.
     pub q: usize,
     pub v: usize,
@@ -115,7 +115,7 @@ impl System {
                 joint: with_unit_axis(link.joint),
                 mount,
                 inertia: link.inertia,
-                inverse: [[0.0; 3]; 3],
+                root: [[0.0; 3]; 3],
                 q: 0,
                 v: 0,
                 chain: 0..0,
@@ -128,7 +128,7 @@ impl System {
             }
         }
         for body in &mut bodies {
-            body.inverse = inverse_spd(&body.inertia.tensor).unwrap_or_default();
+            body.root = inverse_spd(&body.inertia.tensor).map(|m| root_spd(&m)).unwrap_or_default();
         }
         let system = Self { model: Arc::new(Model::new(links, places, bodies, trees)) };
         system.check_inertia()?;

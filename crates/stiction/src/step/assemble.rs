@@ -1,6 +1,6 @@
 //! Contacts -> the contact problem `s = A lambda + b`.
 //!
-//! `A = (1-theta) h W M^-1 W' + E^-1` is kept as its factors `(1-theta) W` and `Y = h M^-1 W'`, tree by tree.
+//! `A = (1-theta) h J M^-1 J' + E^-1` is kept by its factor `W = J H^-1`, `M = H' H`, tree by tree; `J v` are the speeds at contacts.
 
 use super::detect::{Contact, Detector};
 use crate::dynamics::{Kinematics, MassMatrix};
@@ -13,16 +13,17 @@ use complementarity::problem::{ConeProblem, Friction, FrictionProblem};
 #[derive(Debug)]
 pub(super) struct Rows {
     operator: Operator,
+    /// A row of `J`; zero between uses.
     row: Vec<f64>,
     /// `b`, with `g/h` on normal rows.
     pub b: Vec<f64>,
-    /// Largest speed `W v` of an element were there no contact forces, m/s.
+    /// Largest speed `J v` of an element were there no contact forces, m/s.
     pub fastest: f64,
     /// A coefficient an element.
     pub mu: Vec<f64>,
     /// `g` of each element (0 where the law is about speeds), m.
     pub gap: Vec<f64>,
-    /// `w M^-1 w'` of each element's normal row, 1/kg.
+    /// `j M^-1 j'` of each element's normal row, 1/kg.
     mobility: Vec<f64>,
     /// `K(q)` over the law's `K`, a number a contact; 1 where the law does not vary.
     pub scale: Vec<f64>,
@@ -125,7 +126,7 @@ impl Rows {
         }
     }
 
-    /// `(1-theta) W`, `Y`, and `b = W (theta v + (1-theta) free)`, element by element: n, t(, o).
+    /// `W`, and `b = J (theta v + (1-theta) free)`, element by element: n, t(, o).
     fn jacobian(
         &mut self,
         theta: f64,
@@ -137,7 +138,7 @@ impl Rows {
         let per = self.per;
         let system = kinematics.system();
         let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
-        a.clear(per, system.velocity_size());
+        a.clear(per, system.velocity_size(), (1.0 - theta) * h);
         self.row.clear();
         self.row.resize(system.velocity_size(), 0.0);
         self.b.clear();
@@ -159,7 +160,7 @@ impl Rows {
                         continue;
                     }
                     let dofs = system.trees()[t].dofs.clone();
-                    let (w, y) = a.segment(dofs.start, dofs.len());
+                    let w = a.segment(dofs.start, dofs.len());
                     for (i, direction) in [c.frame.n, c.frame.t, c.frame.o].into_iter().take(per).enumerate()
                     {
                         for (owner, sign) in if both { &ends[..] } else { &ends[k..=k] } {
@@ -167,18 +168,16 @@ impl Rows {
                             kinematics.jacobian_row(link, element.point, direction, *sign, &mut self.row);
                         }
                         let row = &mut self.row[dofs.clone()];
-                        let (w, y) = (&mut w[dofs.len() * i..], &mut y[dofs.len() * i..][..dofs.len()]);
-                        y.copy_from_slice(row);
-                        mass.solve_tree(t, y);
-                        if i == 0 {
-                            mobility += dot(row, y);
-                        }
                         let (now, free) = (&speeds.now[dofs.clone()], &speeds.free[dofs.clone()]);
-                        for (j, x) in row.iter_mut().enumerate() {
-                            self.b[at + i] += *x * (theta * now[j] + (1.0 - theta) * free[j]);
-                            w[j] = (1.0 - theta) * *x;
-                            y[j] *= h;
-                            *x = 0.0;
+                        for ((x, now), free) in row.iter().zip(now).zip(free) {
+                            self.b[at + i] += x * (theta * now + (1.0 - theta) * free);
+                        }
+                        let w = &mut w[dofs.len() * i..][..dofs.len()];
+                        w.copy_from_slice(row);
+                        row.fill(0.0);
+                        mass.solve_root_transposed(t, w);
+                        if i == 0 {
+                            mobility += dot(w, w);
                         }
                     }
                 }
@@ -188,8 +187,12 @@ impl Rows {
         }
     }
 
-    /// Adds to `b` what a change of the free speeds does: `(1-theta) W change`.
-    pub fn add_speeds(&mut self, change: &[f64]) {
+    /// Adds to `b` what a change of the free speeds does, `(1-theta) J change`; `change` becomes `H change / h`.
+    pub fn add_speeds(&mut self, mass: &MassMatrix, h: f64, change: &mut [f64]) {
+        for (t, dofs) in mass.trees() {
+            mass.times_root(t, &mut change[dofs]);
+        }
+        change.iter_mut().for_each(|x| *x /= h);
         let Operator::Factored(a) = &self.operator else { unreachable!("made as factors") };
         for (k, own) in self.b.chunks_exact_mut(self.per).enumerate() {
             a.pull(k, change, own);
@@ -206,10 +209,19 @@ impl Rows {
         FrictionProblem::new(Operator::Blocks(a), self.b.clone(), self.mu.clone(), self.per, friction).ok()
     }
 
-    /// Adds `Y lambda` to `v`.
-    pub fn push_back(&self, lambda: &[f64], v: &mut [f64]) {
+    /// Adds `h M^-1 J' lambda` to `v`.
+    pub fn push_back(&mut self, mass: &MassMatrix, h: f64, lambda: &[f64], v: &mut [f64]) {
+        let Operator::Factored(a) = &self.operator else { unreachable!("made as factors") };
+        // zero between uses
+        let push = &mut self.row;
         for (k, own) in lambda.chunks_exact(self.per).enumerate() {
-            self.factors().push(k, own, v);
+            a.push(k, own, push);
+        }
+        for (t, dofs) in mass.trees() {
+            mass.solve_root(t, &mut push[dofs]);
+        }
+        for (v, push) in v.iter_mut().zip(push) {
+            *v += h * std::mem::take(push);
         }
     }
 }

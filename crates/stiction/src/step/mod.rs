@@ -370,7 +370,7 @@ impl Stepper {
     /// `v+ = v + M^-1 (h f + h W' lambda)`, `q+ = q + h G v_theta`.
     fn advance(&mut self, state: &mut State, h: f64, report: &mut StepReport) -> Result<(), Failed> {
         let theta = self.scene.step.explicit_share;
-        self.rows.push_back(&self.solver.lambda, &mut self.velocity);
+        self.rows.push_back(&self.mass, h, &self.solver.lambda, &mut self.velocity);
         let v_theta = &mut self.scratch;
         v_theta.clear();
         v_theta.extend(

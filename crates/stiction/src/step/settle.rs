@@ -47,7 +47,7 @@ impl Stepper {
         let mut change = f64::INFINITY;
         for _ in 0..ROUNDS {
             self.middle.clone_from(&self.velocity);
-            self.rows.push_back(&self.solver.lambda, &mut self.middle);
+            self.rows.push_back(&self.mass, h, &self.solver.lambda, &mut self.middle);
             let fastest = self.middle.iter().chain(&state.velocity).fold(0.0f64, |m, v| m.max(v.abs()));
             for (after, v) in self.middle.iter_mut().zip(&state.velocity) {
                 *after = theta * v + (1.0 - theta) * *after;
@@ -72,7 +72,7 @@ impl Stepper {
             if change <= SETTLED * fastest.max(h * length(self.scene.gravity)).max(SLOW) {
                 return Ok(());
             }
-            self.rows.add_speeds(&self.middle);
+            self.rows.add_speeds(&self.mass, h, &mut self.middle);
             report.parts = parts;
             let calm = state.basis.len();
             self.solver.solve(&self.rows, state.time, h, &mut state.basis, report)?;
