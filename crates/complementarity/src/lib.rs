@@ -36,5 +36,7 @@ mod factor;
 mod islands;
 mod linear_program;
 mod one_contact;
+#[cfg(target_arch = "x86_64")]
+mod packed;
 mod scaling;
 mod sweep;

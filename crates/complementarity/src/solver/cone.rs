@@ -63,7 +63,7 @@ impl Default for Settings {
             goal: 0.01,
             patience: 5.0,
             small: 100,
-            long_patience: 1500.0,
+            long_patience: 10_000.0,
             large: 4000,
             max_sweeps: 10_000,
             newton: newton::Settings { max_centres: 150, ..newton::Settings::default() },
@@ -180,17 +180,17 @@ impl ConeSolver {
             let contacts = islands.island(k);
             let count = contacts.len() as f64;
             let task = Task { problem, contacts, target: aim * count, size: whole };
-            let mut done = relax::<D>(sweeper, task, lambda, settings.max_sweeps, settings.patience);
-            work.sweeps = work.sweeps.max(done.iterations);
             let small = contacts.len() <= settings.small;
-            if done.residual > share * count && !small && !is_dense(problem.a, contacts) {
-                let task = Task { target: share * count, ..task };
-                let patience =
-                    if contacts.len() > settings.large { f64::INFINITY } else { settings.long_patience };
-                let swept = done.iterations;
-                done = self.momentum.relax::<D>(sweeper, task, lambda, settings.max_sweeps, patience);
-                work.sweeps = work.sweeps.max(swept + done.iterations);
-            }
+            let done = match small || is_dense(problem.a, contacts) {
+                true => relax::<D>(sweeper, task, lambda, settings.max_sweeps, settings.patience),
+                false => {
+                    let task = Task { target: share * count, ..task };
+                    let large = contacts.len() > settings.large;
+                    let patience = if large { f64::INFINITY } else { settings.long_patience };
+                    self.momentum.relax::<D>(sweeper, task, lambda, settings.max_sweeps, patience)
+                }
+            };
+            work.sweeps = work.sweeps.max(done.iterations);
             if done.residual <= if small { aim } else { share } * count {
                 allowed -= done.residual;
             } else {

@@ -6,16 +6,16 @@
 //! the others do at the moment. Deviations: the contact alone is solved exactly by one scalar equation, whatever its number of rows; islands are
 //! solved apart, each to its share of the tolerance. Through bodies a sweep keeps their speeds up to date, and `A` is never formed.
 //!
-//! With momentum, a sweep starts beyond the end of the last one (Polyak's heavy ball), by a share that falls while the changes do not; when a sweep
-//! goes against the momentum, that starts anew (O'Donoghue and Candes 2015). On piles it takes a fifth to a third of the sweeps.
-//!
 //! Linear memory, cheap sweeps, and a good guess of who sticks, slips and lifts off; slow towards high accuracy where forces are not unique
 //! or stacks are high.
 
+mod momentum;
+
 use super::{End, Outcome};
-use crate::bench::{Bench, Done, Task, allowance, by_rows, keep, restore, size_of};
+use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
 use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;
+pub(crate) use momentum::{Island, Momentum};
 
 /// Name in reports.
 pub const NAME: &str = "gauss-seidel";
@@ -130,133 +130,4 @@ pub(crate) fn relax<const D: usize>(
         }
     }
     Done { iterations, residual: sweeper.residual::<D>(problem, contacts, lambda) }
-}
-
-/// Share of the last movement that is added to a sweep: at first, at most, at least.
-const SHARES: (f64, f64, f64) = (0.8, 0.9, 0.3);
-/// Sweeps after which the share is reviewed: it grows if the least change has fallen, else shrinks.
-const REVIEW: usize = 20;
-const GROWTH: f64 = 0.2;
-const SHRINKING: f64 = 0.8;
-/// Sweeps after which it is foreseen how many more are needed.
-const FORESEE: usize = 100;
-/// Times in a row that too many must be foreseen.
-const HOPELESS: usize = 3;
-
-/// Sweeps with momentum, and their memory: entries of an island's contacts, one after another.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Momentum {
-    from: Vec<f64>,
-    direction: Vec<f64>,
-    /// Where the first sweep starts.
-    start: Vec<f64>,
-    /// As `from` and `direction`, for the speeds of bodies.
-    from_speeds: Vec<f64>,
-    direction_speeds: Vec<f64>,
-}
-
-impl Momentum {
-    /// Sweeps over an island until it is solved, `max_sweeps` were made, or more than `patience` further ones are foreseen. What it leaves is not
-    /// worse than what it was given.
-    pub fn relax<const D: usize>(
-        &mut self,
-        sweeper: &mut Sweeper,
-        task: Task<'_>,
-        lambda: &mut [f64],
-        max_sweeps: usize,
-        patience: f64,
-    ) -> Done {
-        let Task { problem, contacts, target, .. } = task;
-        let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
-        if residual <= target {
-            return Done { iterations: 0, residual };
-        }
-        let given = residual;
-        keep::<D>(&mut self.start, contacts, lambda);
-        sweeper.guess_states::<D>(problem, contacts, lambda);
-        self.direction.clear();
-        self.direction.resize(D * contacts.len(), 0.0);
-        self.direction_speeds.clear();
-        self.direction_speeds.resize(sweeper.v.len(), 0.0);
-        let (mut iterations, mut next_look) = (0, 0);
-        let (mut share, mut least, mut least_before) = (SHARES.0, f64::INFINITY, f64::INFINITY);
-        let (mut seen, mut hopeless) = (f64::INFINITY, 0);
-        loop {
-            keep::<D>(&mut self.from, contacts, lambda);
-            self.from_speeds.clone_from(&sweeper.v);
-            let size = sweeper.sweep::<D>(problem, contacts, lambda);
-            iterations += 1;
-            if size <= target && iterations >= next_look {
-                residual = sweeper.residual::<D>(problem, contacts, lambda);
-                if residual <= target {
-                    return Done { iterations, residual };
-                }
-                next_look = iterations + 1 + iterations / 8;
-            }
-            least = least.min(size);
-            if iterations % FORESEE == 0 {
-                let rate = (least / seen).powf(1.0 / FORESEE as f64);
-                let more = if rate < 1.0 { (target / least).ln() / rate.ln() } else { f64::INFINITY };
-                // states change in leaps: one slow stretch proves nothing
-                hopeless = if more > patience && seen.is_finite() { hopeless + 1 } else { 0 };
-                if hopeless == HOPELESS {
-                    break;
-                }
-                seen = least;
-            }
-            if iterations >= max_sweeps {
-                break;
-            }
-            if iterations % REVIEW == 0 {
-                share = match (least < least_before, share <= SHARES.2) {
-                    (true, _) => share + GROWTH * (SHARES.1 - share),
-                    (false, false) => (SHRINKING * share).max(SHARES.2),
-                    // from the start
-                    (false, true) => SHARES.0,
-                };
-                (least_before, least) = (least, f64::INFINITY);
-            }
-            self.leap::<D>(sweeper, contacts, lambda, share);
-        }
-        residual = sweeper.residual::<D>(problem, contacts, lambda);
-        if residual > given {
-            restore::<D>(&self.start, contacts, lambda);
-            sweeper.set_speeds(problem, lambda);
-            residual = sweeper.residual::<D>(problem, contacts, lambda);
-        }
-        Done { iterations, residual }
-    }
-
-    /// Goes on beyond the end of a sweep, unless the sweep went against the momentum.
-    fn leap<const D: usize>(
-        &mut self,
-        sweeper: &mut Sweeper,
-        contacts: &[usize],
-        lambda: &mut [f64],
-        share: f64,
-    ) {
-        let lambda = lambda.as_chunks_mut::<D>().0;
-        let (from, direction) = (self.from.as_chunks::<D>().0, self.direction.as_chunks_mut::<D>().0);
-        let mut along = 0.0;
-        for ((&c, from), direction) in contacts.iter().zip(from).zip(&*direction) {
-            let product: f64 = (0..D).map(|i| (lambda[c][i] - from[i]) * direction[i]).sum();
-            along += product * sweeper.normal_diagonal::<D>(c);
-        }
-        if along < 0.0 {
-            self.direction.fill(0.0);
-            self.direction_speeds.fill(0.0);
-            return;
-        }
-        for ((&c, from), direction) in contacts.iter().zip(from).zip(direction) {
-            for i in 0..D {
-                direction[i] = share * (direction[i] + lambda[c][i] - from[i]);
-                lambda[c][i] += direction[i];
-            }
-        }
-        let speeds = sweeper.v.iter_mut().zip(&self.from_speeds);
-        for ((v, from), direction) in speeds.zip(&mut self.direction_speeds) {
-            *direction = share * (*direction + *v - from);
-            *v += *direction;
-        }
-    }
 }

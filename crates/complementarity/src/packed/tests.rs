@@ -1,0 +1,113 @@
+use super::*;
+use crate::operator::Operator;
+use crate::residual::{self, ConeScratch};
+
+/// Contacts at random between free bodies, or of one with the ground; the first body meets `hub` of them. Some are without friction.
+struct Random {
+    a: Operator,
+    b: Vec<f64>,
+    mu: Vec<f64>,
+}
+
+impl Random {
+    fn new(bodies: usize, contacts: usize, hub: usize, seed: u64) -> Self {
+        let mut state = seed;
+        let mut random = move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        };
+        let mut a = Factored::default();
+        // a speed before the bodies that is nobody's
+        a.clear(3, 1 + 6 * bodies, 0.3);
+        let v: Vec<f64> = (0..a.speeds()).map(|_| random()).collect();
+        let mut b = vec![0.0; 3 * contacts];
+        for c in 0..contacts {
+            let one = if c < hub { 0 } else { c % bodies };
+            let other = (one + 1 + c / 2 % (bodies - 1)) % bodies;
+            for &body in &[one, other][..if c % 3 == 0 { 1 } else { 2 }] {
+                a.segment(1 + 6 * body, 6).iter_mut().for_each(|w| *w = random());
+            }
+            a.end_contact();
+            a.pull(c, &v, &mut b[3 * c..][..3]);
+        }
+        let mu = (0..contacts).map(|c| [0.0, 0.3, 0.8][c % 3]).collect();
+        Self { a: Operator::Factored(a), b, mu }
+    }
+
+    fn problem(&self) -> ConeProblem<'_> {
+        ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: 3 }
+    }
+
+    fn factors(&self) -> &Factored {
+        let Operator::Factored(a) = &self.a else { unreachable!("made so") };
+        a
+    }
+}
+
+#[test]
+fn no_two_of_a_group_share_a_body_and_every_contact_is_there() {
+    for (bodies, contacts, hub) in [(2, 1, 0), (5, 40, 0), (30, 200, 20), (30, 300, 100)] {
+        let random = Random::new(bodies, contacts, hub, 1);
+        let list: Vec<usize> = (0..contacts).filter(|c| c % 7 != 3).collect();
+        let (mut packed, mut sweeper, lambda) =
+            (Packed::default(), Sweeper::default(), vec![0.0; 3 * contacts]);
+        sweeper.prepare::<3>(random.problem(), &lambda);
+        let Some(_) = packed.take(random.problem(), &sweeper, random.factors(), &list, &lambda) else {
+            return assert!(V3::try_new().is_none());
+        };
+        let still = packed.taken.len() as u32 - 1;
+        let mut found = vec![];
+        for g in &packed.groups {
+            let mut met: Vec<u32> = g.bodies.iter().flatten().copied().filter(|b| *b != still).collect();
+            let before = met.len();
+            met.sort_unstable();
+            met.dedup();
+            assert_eq!(met.len(), before, "{:?}", g.bodies);
+            found.extend(g.contacts.iter().filter(|c| **c != u32::MAX).map(|&c| c as usize));
+        }
+        found.sort_unstable();
+        assert_eq!(found, list);
+    }
+}
+
+#[test]
+fn forces_are_judged_as_they_are_elsewhere() {
+    let random = Random::new(12, 60, 10, 2);
+    let contacts: Vec<usize> = (0..60).collect();
+    for scale in [0.0, 1e-3, 1.0, 1e3] {
+        let lambda: Vec<f64> = (0..180).map(|k| scale * (k as f64 * 0.7).sin()).collect();
+        let (mut packed, mut sweeper) = (Packed::default(), Sweeper::default());
+        sweeper.prepare::<3>(random.problem(), &lambda);
+        let Some(mut lanes) = packed.take(random.problem(), &sweeper, random.factors(), &contacts, &lambda)
+        else {
+            return assert!(V3::try_new().is_none());
+        };
+        let one = sweeper.residual::<3>(random.problem(), &contacts, &lambda);
+        let two = lanes.residual();
+        assert!((one - two).abs() <= 1e-12 * one, "{one} {two}");
+        let mut back = vec![0.0; 180];
+        lanes.give(&mut back);
+        assert_eq!(back, lambda);
+    }
+}
+
+#[test]
+fn sweeps_end_at_a_solution_also_where_normal_and_tangents_are_coupled() {
+    let random = Random::new(12, 40, 5, 3);
+    let contacts: Vec<usize> = (0..40).collect();
+    let mut lambda = vec![0.0; 120];
+    let (mut packed, mut sweeper) = (Packed::default(), Sweeper::default());
+    sweeper.prepare::<3>(random.problem(), &lambda);
+    let Some(mut lanes) = packed.take(random.problem(), &sweeper, random.factors(), &contacts, &lambda)
+    else {
+        return assert!(V3::try_new().is_none());
+    };
+    for _ in 0..20_000 {
+        lanes.sweep();
+        lanes.leap(0.5);
+    }
+    lanes.sweep();
+    lanes.give(&mut lambda);
+    let judged = residual::cone(random.problem(), &lambda, &mut ConeScratch::default());
+    assert!(judged.relative < 1e-10 && lambda.iter().any(|l| *l > 0.0), "{judged:?}");
+}
