@@ -176,6 +176,26 @@ mod tests {
     }
 
     #[test]
+    fn any_number_of_rows_and_names_reads_back() {
+        let folder = scratch("names");
+        for names in [1, 2, 3, 5, 300, 70_000] {
+            for count in [0, 1, 7, 8, 9, 1000, 70_000] {
+                let mut sink = Sink::new(&folder, Table::Events, Format::Parquet);
+                for k in 0..count {
+                    let name = format!("{}", 7 * k % names);
+                    let time = [-0.0, 0.0, f64::NAN, 1e-310, -1e300][k % 5];
+                    sink.rows.push_number(time).push_word(&name).push_count(k).push_word("");
+                    sink.rows.push_word("\u{e9}").push_word(["open", "close"][k % 2]);
+                }
+                sink.seal().unwrap();
+                let found = Recording::open(&folder).unwrap().read(Table::Events).unwrap();
+                assert!(found == sink.rows, "{count} rows, {names} names");
+            }
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
     fn rows_can_be_read_after_each_seal_while_more_are_added() {
         for format in Format::ALL {
             let folder = scratch(&format!("{format:?}"));
