@@ -23,6 +23,8 @@ use svg::Svg;
 
 pub fn run(arguments: &Plot) -> Result<ExitCode, InputError> {
     let sources = Source::open(arguments)?;
+    data::check_names(&sources, "body", &arguments.body, &[Table::Bodies])?;
+    data::check_names(&sources, "contact", &arguments.contact, &[Table::Contacts, Table::Events])?;
     let folder = arguments.out.clone().unwrap_or_else(|| match &arguments.recordings[..] {
         [one] => one.join("figures"),
         _ => PathBuf::from("figures"),

@@ -81,6 +81,9 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
         }
     };
     scene.step.duration = arguments.duration.unwrap_or(scene.step.duration);
+    if let Some(message) = scene.step.excess() {
+        return Err(InputError(format!("--duration: {message}")));
+    }
     let folder = arguments.out.clone().unwrap_or_else(|| default_folder(&scene.name));
     let stepper = Stepper::new(scene).map_err(|e| InputError(format!("{file}: {e}")))?;
     let refused = |e: RecordError| InputError::record(&e);

@@ -135,9 +135,15 @@ fn what_cannot_be_drawn_is_told() {
     let folder = recorded("wrong");
     let said = |arguments: &[&str]| refused(&folder, &[&["plot"], arguments].concat());
     assert!(said(&["none"]).starts_with("error: none: "));
-    assert!(
-        said(&["slide.recording", "--body", "moon", "--what", "positions"])
-            .contains("positions: nothing to draw")
+    let unknown = |option: &str, name: &str| said(&["slide.recording", option, name]);
+    assert_eq!(unknown("--body", "moon"), "error: --body: unknown body 'moon', expected one of ball, red\n");
+    assert_eq!(
+        unknown("--body", "ball, rad"),
+        "error: --body: unknown body 'ball, rad', did you mean 'ball, red'?\n"
+    );
+    assert_eq!(
+        unknown("--contact", "ground/bal, red"),
+        "error: --contact: unknown contact 'ground/bal, red', did you mean 'ground/ball, red'?\n"
     );
     assert!(said(&["slide.recording", "--from", "9"]).contains("nothing to draw"));
     assert!(said(&["slide.recording", "--from", "2", "--to", "1"]).contains("--from 2 is not before --to 1"));

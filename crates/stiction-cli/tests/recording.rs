@@ -17,6 +17,14 @@ fn scratch(name: &str) -> PathBuf {
     folder
 }
 
+/// Names in a folder, hidden ones too.
+fn files(folder: &Path) -> Vec<String> {
+    let name = |e: std::io::Result<fs::DirEntry>| e.unwrap().file_name().into_string().unwrap();
+    let mut list: Vec<String> = fs::read_dir(folder).unwrap().map(name).collect();
+    list.sort();
+    list
+}
+
 fn read(folder: &Path, table: Table) -> Rows {
     Recording::open(folder).unwrap().read(table).unwrap()
 }
@@ -40,16 +48,15 @@ fn parquet_holds_what_csv_holds_bit_by_bit() {
         fs::read(folder.join("a/state.json")).unwrap(),
         fs::read(folder.join("b/state.json")).unwrap()
     );
-    // one file a table
-    for table in ["bodies", "contacts", "steps", "events"] {
-        let parts: Vec<_> = fs::read_dir(folder.join("a").join(table)).unwrap().collect();
-        assert_eq!(parts.len(), 1);
-        assert!(folder.join("a").join(table).join("part-00000.parquet").is_file());
-        assert!(folder.join("b").join(format!("{table}.csv")).is_file());
+    // one file a table, and nothing else
+    for (name, ending) in [("a", "parquet"), ("b", "csv")] {
+        let tables = ["bodies", "contacts", "events"].map(|t| format!("{t}.{ending}"));
+        let rest = ["scene.toml".to_owned(), "state.json".to_owned(), format!("steps.{ending}")];
+        assert_eq!(files(&folder.join(name)), [tables, rest].concat());
     }
     // another format takes the place of the first
     done(&folder, &["run", "slide.toml", "--quiet", "--out", "a", "--csv", "--force"], 0);
-    assert!(!folder.join("a/bodies").exists() && folder.join("a/bodies.csv").is_file());
+    assert_eq!(files(&folder.join("a")), files(&folder.join("b")));
 }
 
 #[test]
@@ -81,10 +88,15 @@ fn what_is_no_recording_is_told() {
     fs::write(folder.join("empty/bodies.csv"), "time,x\n1,2\n").unwrap();
     assert!(refused(&folder, &["export", "empty", "--out", "o"]).contains("bodies.csv: line 1: expected"));
     fs::remove_file(folder.join("empty/bodies.csv")).unwrap();
-    fs::create_dir(folder.join("empty/bodies")).unwrap();
-    fs::write(folder.join("empty/bodies/part-00000.parquet"), "PAR1 but no more PAR1").unwrap();
+    fs::write(folder.join("empty/bodies.parquet"), "PAR1 but no more PAR1").unwrap();
     let said = refused(&folder, &["export", "empty", "--out", "p"]);
-    assert!(said.contains("part-00000.parquet: "), "{said}");
+    assert!(said.contains("bodies.parquet: "), "{said}");
+}
+
+/// Time of the last state, s.
+fn time(folder: &Path) -> f64 {
+    let state = fs::read_to_string(folder.join("state.json")).unwrap();
+    serde_json::from_str::<serde_json::Value>(&state).unwrap()["time"].as_f64().unwrap()
 }
 
 /// A run without end, once it has sealed its tables.
@@ -116,14 +128,46 @@ fn what_was_recorded_before_a_kill_is_readable_and_the_run_can_go_on() {
         assert!(contacts.len() + 10 > bodies.len());
         assert_eq!(read(&out, Table::Events).len(), 3);
         assert!(read(&out, Table::Steps).words("status").all(|s| s == "start" || s == "solved"));
-        let state = fs::read_to_string(out.join("state.json")).unwrap();
-        let time = serde_json::from_str::<serde_json::Value>(&state).unwrap()["time"].as_f64().unwrap();
-        let end = format!("{}", time + 0.5);
+        let end = (time(&out) + 0.5).to_string();
         done(
             &folder,
             &["run", "slide.toml", "--resume", "a", "--duration", &end, "--out", "b", "--quiet"],
             0,
         );
+    }
+}
+
+#[test]
+fn a_recording_without_tables_that_was_killed_can_be_resumed_and_replaced() {
+    let folder = scratch("bare");
+    fs::write(folder.join("slide.toml"), format!("{SLIDING}[record]\ntables = []\n")).unwrap();
+    let mut child = endless(&folder, &[]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let run = ["run", "slide.toml", "--quiet", "--out"];
+    let end = (time(&folder.join("a")) + 0.5).to_string();
+    done(&folder, &[&run[..], &["b", "--resume", "a", "--duration", &end]].concat(), 0);
+    assert!(refused(&folder, &[&run[..], &["a"]].concat()).contains("there is a recording already"));
+    done(&folder, &[&run[..], &["a", "--force"]].concat(), 0);
+    assert_eq!(files(&folder.join("a")), ["scene.toml", "state.json"]);
+}
+
+#[test]
+fn a_recording_that_was_cut_short_at_any_file_can_be_replaced() {
+    let folder = scratch("cut");
+    let run = ["run", "slide.toml", "--quiet", "--force", "--out", "a"];
+    done(&folder, &run, 0);
+    let whole = files(&folder.join("a"));
+    // the state is hidden until all the others are there
+    let order = [".state.json", "scene.toml", "bodies.parquet", "contacts.parquet", "steps.parquet"];
+    for there in 0..=order.len() {
+        fs::remove_dir_all(folder.join("a")).unwrap();
+        fs::create_dir(folder.join("a")).unwrap();
+        for name in &order[..there] {
+            fs::write(folder.join("a").join(name), "").unwrap();
+        }
+        done(&folder, &run, 0);
+        assert_eq!(files(&folder.join("a")), whole);
     }
 }
 
@@ -215,4 +259,20 @@ fn states_that_do_not_fit_the_scene_are_refused() {
     assert!(end.contains("--duration sets a later end"), "{end}");
     assert!(refused(&folder, &["run", &ellipse, "--resume", "none"]).contains("none: "));
     assert_eq!(call(&folder, &["run", &ellipse, "--duration", "-1"]).status.code(), Some(2));
+    let long = refused(&folder, &["run", &ellipse, "--duration", "1e13", "--out", "b"]);
+    assert!(long.contains("steps, expected at most 1e12") && !folder.join("b").exists(), "{long}");
+    // no time, no attitude
+    done(&folder, &["run", "slide.toml", "--out", "c", "--quiet"], 0);
+    let text = fs::read_to_string(folder.join("c/state.json")).unwrap();
+    for (key, value, message) in [
+        ("time", serde_json::json!(-1.0), "time is -1, expected 0 or more"),
+        ("position", serde_json::json!([0, 0, 0.1, 2, 0, 0, 0]), "a quaternion of length 2, expected 1"),
+        ("position", serde_json::json!([0, 0, 0.1, 0, 0, 0, 0]), "a quaternion of length 0, expected 1"),
+    ] {
+        let mut state: serde_json::Value = serde_json::from_str(&text).unwrap();
+        state[key] = value;
+        fs::write(folder.join("state.json"), state.to_string()).unwrap();
+        let said = refused(&folder, &["run", "slide.toml", "--resume", "state.json", "--out", "b"]);
+        assert!(said.contains(message), "{said}");
+    }
 }

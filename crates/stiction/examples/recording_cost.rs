@@ -1,14 +1,16 @@
 //! What recording costs: scenes are run without and with a recording, in turn, and the least times of some rounds are compared.
 //!
-//! `cargo run --release -p stiction --example recording_cost [-- --rounds N] [SCENE.toml ...]`
+//! `cargo run --release -p stiction --example recording_cost [-- --rounds N] [--processes] [SCENE.toml ...]`
 //!
-//! A run is everything from the scene's text to the last step. The recording is Parquet with all its files, in the folder for temporary
-//! files, at the scene's interval. The last column is the recorder's own account, rows and files, over the run without: it is the surer
-//! one where other programs disturb the clock.
+//! A run is everything from the scene's text to the last step; with `--processes` a process of its own that does nothing else, from its
+//! start to its end, as `stiction run` is one. The recording is Parquet with all its files, in the folder for temporary files, at the
+//! scene's interval. The last column is the recorder's own account, rows and files, over the run without: it is the surer one where
+//! other programs disturb the clock.
 
 use clap::Parser;
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 use stiction::record::{Format, Recorder};
 use stiction::scene::Scene;
@@ -22,12 +24,23 @@ struct Arguments {
     /// No new round for a scene after this time, s.
     #[arg(long, default_value_t = 5.0)]
     seconds: f64,
+    /// Each run in a process of its own.
+    #[arg(long)]
+    processes: bool,
+    /// One run, recorded in this folder unless it is "-": what such a process does.
+    #[arg(long, hide = true)]
+    once: Option<PathBuf>,
     /// By default all of `scenes/`.
     scenes: Vec<PathBuf>,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let Arguments { rounds, seconds, scenes } = Arguments::parse();
+    let Arguments { rounds, seconds, processes, once, scenes } = Arguments::parse();
+    if let (Some(folder), [scene]) = (&once, &scenes[..]) {
+        let told = run(&std::fs::read_to_string(scene)?, Some(&**folder).filter(|f| *f != Path::new("-")))?;
+        println!("{} {}", told.recording, told.steps);
+        return Ok(());
+    }
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
     let scenes = if scenes.is_empty() { all(&home)? } else { scenes };
     let folder = std::env::temp_dir().join(format!("stiction-cost-{}", std::process::id()));
@@ -41,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         // slow scenes once
         while round == 0 || (round < rounds && begin.elapsed().as_secs_f64() < seconds) {
             for (k, kept) in [None, Some(&*folder)].into_iter().enumerate() {
-                let told = run(&text, kept)?;
+                let told = if processes { spawn(&path, kept)? } else { run(&text, kept)? };
                 (least[k], steps) = (least[k].min(told.seconds), told.steps);
                 if kept.is_some() {
                     least[2] = least[2].min(told.recording);
@@ -85,6 +98,18 @@ fn run(text: &str, folder: Option<&Path>) -> Result<Told, Box<dyn Error>> {
     }
     let seconds = begin.elapsed().as_secs_f64();
     Ok(Told { seconds, recording: recorder.map_or(0.0, |r| r.spent().as_secs_f64()), steps })
+}
+
+/// The same in a process of its own.
+fn spawn(scene: &Path, folder: Option<&Path>) -> Result<Told, Box<dyn Error>> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("--once").arg(folder.unwrap_or(Path::new("-"))).arg(scene);
+    let begin = Instant::now();
+    let out = command.output()?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let said = String::from_utf8_lossy(&out.stdout);
+    let (recording, steps) = said.trim().split_once(' ').ok_or("the run failed")?;
+    Ok(Told { seconds, recording: recording.parse()?, steps: steps.parse()? })
 }
 
 /// Scenes of a folder and the folders in it.

@@ -2,8 +2,12 @@
 
 use crate::InputError;
 use crate::args::Plot;
+use std::collections::BTreeSet;
 use stiction::record::{Recording, Rows};
-use stiction::scene::Table;
+use stiction::scene::{Table, nearest};
+
+/// Names that are listed where none is near.
+const LISTED: usize = 10;
 
 /// By how much, relatively, a time may lie outside the window.
 const ROUNDING: f64 = 1e-9;
@@ -89,6 +93,44 @@ pub fn group<'a>(
         groups[place].1.push(k);
     }
     groups
+}
+
+/// Whether every name is one of a recording's bodies or contacts, as `column` says.
+pub fn check_names(
+    sources: &[Source],
+    column: &str,
+    asked: &[String],
+    tables: &[Table],
+) -> Result<(), InputError> {
+    if asked.is_empty() {
+        return Ok(());
+    }
+    let mut known = BTreeSet::new();
+    for source in sources {
+        for table in tables.iter().filter(|t| source.has(**t)) {
+            let rows = source.read(*table)?;
+            known.extend(rows.words(column).flat_map(|name| [name, pair(name)]).map(str::to_owned));
+        }
+    }
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    match asked.iter().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            Err(InputError(format!("--{column}: unknown {column} '{name}'{}", instead(name, &known))))
+        }
+    }
+}
+
+/// What else there is: the nearest name, or some of them.
+fn instead(name: &str, known: &[&str]) -> String {
+    match (nearest(name, known), known) {
+        (Some(near), _) => format!(", did you mean '{near}'?"),
+        (None, []) => ": there are none here".to_owned(),
+        (None, _) => {
+            let more = if known.len() > LISTED { ", ..." } else { "" };
+            format!(", expected one of {}{more}", known[..known.len().min(LISTED)].join(", "))
+        }
+    }
 }
 
 /// Whether a name is among the wanted; all are if none is named. A contact also goes by its pair.

@@ -1,10 +1,11 @@
 //! Recordings of runs: a folder of tables, the last state, a copy of the scene; and a summary.
 //!
-//! A table ([`columns`]) is kept as Parquet, a folder of parts (`bodies/part-00000.parquet`, ...), or as one CSV file
-//! (`bodies.csv`). What was recorded can be read at any instant of the run and after a crash, but for the last
+//! A table ([`columns`]) is kept as Parquet (`bodies.parquet`, and where it is long `bodies.part-00001.parquet`, ...) or as
+//! CSV (`bodies.csv`). What was recorded can be read at any instant of the run and after a crash, but for the last
 //! seconds; see `docs/run.md`. [`Recorder`] writes, [`Recording`] reads.
 
 mod csv;
+mod encode;
 mod events;
 mod names;
 mod parquet;
@@ -54,7 +55,7 @@ pub enum RecordError {
     #[error("{}: not empty, and no recording", .0.display())]
     Foreign(PathBuf),
     /// There is nothing to read.
-    #[error("{}: no recording: expected tables such as bodies or bodies.csv", .0.display())]
+    #[error("{}: no recording: expected tables such as bodies.parquet or bodies.csv", .0.display())]
     NoRecording(PathBuf),
     /// The recording does not have a table.
     #[error("{}: no table {table:?}; record.tables of the scene says which are kept", .folder.display())]
@@ -88,44 +89,38 @@ impl RecordError {
     }
 }
 
-/// Makes the folder, or empties it of a recording if `replace` is true. A folder that holds something else is refused;
-/// other files beside a recording stay.
-fn prepare(folder: &Path, replace: bool) -> Result<(), RecordError> {
-    let fail = |e| RecordError::io(folder, e);
-    match folder.read_dir() {
-        Ok(mut entries) => {
-            // one without tables has these two; tables alone may be anybody's
-            let scene = folder.join(SCENE_FILE).is_file();
-            let bare = scene && folder.join(STATE_FILE).is_file();
-            let recording = bare || (scene && Recording::open(folder).is_ok());
-            match entries.next() {
-                None => Ok(()),
-                Some(_) if !recording => Err(RecordError::Foreign(folder.to_owned())),
-                Some(_) if !replace => Err(RecordError::Exists(folder.to_owned())),
-                Some(_) => remove(folder),
-            }
-        }
-        Err(e) if e.kind() == io::ErrorKind::NotFound => fs::create_dir_all(folder).map_err(fail),
-        Err(e) => Err(fail(e)),
+/// Whether there is a recording in the folder that is to be replaced. A folder that holds something else is refused, and
+/// so is a recording unless `replace` is true.
+fn check(folder: &Path, replace: bool) -> Result<bool, RecordError> {
+    let mut entries = match folder.read_dir() {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(e) => return Err(RecordError::io(folder, e)),
+    };
+    let state = folder.join(STATE_FILE);
+    // one without tables has state and scene; tables alone may be anybody's; a hidden state is there while others are not yet
+    let ours = || {
+        let whole = state.is_file() || Recording::open(folder).is_ok();
+        sink::hidden(&state).is_file() || (folder.join(SCENE_FILE).is_file() && whole)
+    };
+    match entries.next() {
+        None => Ok(false),
+        Some(_) if !ours() => Err(RecordError::Foreign(folder.to_owned())),
+        Some(_) if !replace => Err(RecordError::Exists(folder.to_owned())),
+        Some(_) => Ok(true),
     }
 }
 
-/// Removes the tables and the state of a recording.
+/// Removes the tables and the state of a recording; its scene, and other files beside it, stay.
 fn remove(folder: &Path) -> Result<(), RecordError> {
     let mut files = vec![folder.join(STATE_FILE)];
     for table in Table::ALL {
         files.push(sink::place(folder, table, Format::Csv));
-        let place = sink::place(folder, table, Format::Parquet);
-        if place.is_dir() {
-            files.extend(sink::parts(&place).map_err(|e| RecordError::io(&place, e))?);
-        }
+        // the last first: the first of them tells that there are others
+        files.extend(sink::parts(folder, table).into_iter().rev());
     }
     for file in files.iter().filter(|f| f.is_file()) {
         fs::remove_file(file).map_err(|e| RecordError::io(file, e))?;
-    }
-    for table in Table::ALL {
-        // stays if there is something else in it
-        let _ = fs::remove_dir(sink::place(folder, table, Format::Parquet));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::sink::{PART, Sink, parts, place};
 use super::table::{Rows, Values, table_name};
-use super::{Format, RecordError, csv, parquet, prepare};
+use super::{Format, RecordError, csv, parquet};
 use crate::scene::Table;
 use std::fs::File;
 use std::io::BufReader;
@@ -76,7 +76,7 @@ impl Recording {
                 }
             }
             Format::Parquet => {
-                for part in parts(&place).map_err(|e| RecordError::io(&place, e))? {
+                for part in parts(&self.folder, table) {
                     let rows = parquet::read(open(&part)?, table);
                     each(rows.map_err(|e| RecordError::malformed(&part, e.to_string()))?)?;
                 }
@@ -92,9 +92,13 @@ impl Recording {
         if same(folder, &self.folder) {
             return Err(RecordError::Exists(folder.to_owned()));
         }
-        prepare(folder, replace)?;
+        let old = super::check(folder, replace)?;
+        std::fs::create_dir_all(folder).map_err(|e| RecordError::io(folder, e))?;
+        if old {
+            super::remove(folder)?;
+        }
         for table in self.tables() {
-            let mut sink = Sink::create(folder, table, format)?;
+            let mut sink = Sink::new(folder, table, format);
             self.pieces(table, &mut |rows| {
                 // in runs that a part can take
                 sink.append(&rows)
@@ -137,7 +141,9 @@ impl Sink {
         while from < rows.len() {
             let to = rows.len().min(from + PART - self.rows.len().min(PART - 1));
             self.rows.append_range(rows, from..to);
-            self.added()?;
+            if self.full() {
+                self.seal()?;
+            }
             from = to;
         }
         Ok(())

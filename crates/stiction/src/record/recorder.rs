@@ -2,8 +2,10 @@
 
 use super::events::Watch;
 use super::names::Names;
+use super::saved::state_text;
 use super::sink::Sink;
-use super::{Format, RecordError, SCENE_FILE, STATE_FILE, Summary, prepare, save_state};
+use super::sink::{hidden, show, write};
+use super::{Format, RecordError, SCENE_FILE, STATE_FILE, Summary, check, remove, save_state};
 use crate::scene::{Scene, Table};
 use crate::state::{ContactId, State};
 use crate::step::{Energy, Failed, Status, StepReport, Stepper};
@@ -12,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// At most so much of a run is lost in a crash, unless writing itself is slow.
 const SEAL: Duration = Duration::from_secs(2);
-/// When the tables are sealed first.
+/// When the tables are sealed first. Nothing is on disk before, so that short runs write everything once.
 const FIRST: Duration = Duration::from_millis(100);
 /// Sealing takes at most this share of the time.
 const SEAL_SHARE: u32 = 30;
@@ -26,6 +28,9 @@ const EARLY: f64 = 1e-3;
 #[derive(Debug)]
 pub struct Recorder {
     folder: PathBuf,
+    /// The scene's file, until it is on disk; and whether another recording is to go then.
+    scene: Option<String>,
+    replaces: bool,
     bodies: Option<Sink>,
     contacts: Option<Sink>,
     steps: Option<Sink>,
@@ -65,8 +70,9 @@ impl Since {
 }
 
 impl Recorder {
-    /// Makes the folder and its files. `text` is the scene's file. A folder with something in it is refused, unless
-    /// that is a recording and `replace` is true; other files in it stay.
+    /// `text` is the scene's file. A folder with something in it is refused, unless that is a recording and `replace` is
+    /// true. The folder is made, and what it held replaced, when there is something to be read: after 0.1 s, or at the
+    /// end. Other files in it stay.
     pub fn create(
         folder: &Path,
         scene: &Scene,
@@ -75,19 +81,15 @@ impl Recorder {
         replace: bool,
     ) -> Result<Self, RecordError> {
         let begin = Instant::now();
-        prepare(folder, replace)?;
-        let copy = folder.join(SCENE_FILE);
-        std::fs::write(&copy, text).map_err(|e| RecordError::io(&copy, e))?;
-        let make = |t: Table| {
-            let wanted = scene.record.tables.contains(&t);
-            wanted.then(|| Sink::create(folder, t, format)).transpose()
-        };
+        let make = |t: Table| scene.record.tables.contains(&t).then(|| Sink::new(folder, t, format));
         let mut recorder = Self {
-            bodies: make(Table::Bodies)?,
-            contacts: make(Table::Contacts)?,
-            steps: make(Table::Steps)?,
-            events: make(Table::Events)?,
+            bodies: make(Table::Bodies),
+            contacts: make(Table::Contacts),
+            steps: make(Table::Steps),
+            events: make(Table::Events),
             folder: folder.to_owned(),
+            scene: Some(text.to_owned()),
+            replaces: check(folder, replace)?,
             names: Names::new(scene),
             watch: Watch::default(),
             summary: Summary::new(),
@@ -188,9 +190,11 @@ impl Recorder {
             self.write_contacts(stepper, state.time);
             self.write_bodies(stepper, state);
         }
-        self.sinks().try_for_each(Sink::added)?;
-        if begin - self.sealed >= self.patience {
+        let full = self.sinks().any(|s| s.full());
+        if begin - self.sealed >= self.patience || (full && self.scene.is_some()) {
             self.seal(stepper.scene(), state)?;
+        } else if full {
+            self.sinks().filter(|s| s.full()).try_for_each(Sink::seal)?;
         }
         self.spent += begin.elapsed();
         Ok(())
@@ -286,8 +290,21 @@ impl Recorder {
     /// Everything so far is on disk, with the state to go on from.
     fn seal(&mut self, scene: &Scene, state: &State) -> Result<(), RecordError> {
         let begin = Instant::now();
-        self.sinks().try_for_each(Sink::seal)?;
-        save_state(&self.folder.join(STATE_FILE), scene, state)?;
+        let path = self.folder.join(STATE_FILE);
+        if let Some(text) = self.scene.take() {
+            // the state is hidden until all is there: that tells whose the folder is if this is cut short
+            std::fs::create_dir_all(&self.folder).map_err(|e| RecordError::io(&self.folder, e))?;
+            write(&hidden(&path), &state_text(&path, scene, state)?)?;
+            if self.replaces {
+                remove(&self.folder)?;
+            }
+            write(&self.folder.join(SCENE_FILE), text.as_bytes())?;
+            self.sinks().try_for_each(Sink::seal)?;
+            show(&path)?;
+        } else {
+            self.sinks().try_for_each(Sink::seal)?;
+            save_state(&path, scene, state)?;
+        }
         self.sealed = Instant::now();
         self.patience = SEAL.max(SEAL_SHARE * (self.sealed - begin));
         Ok(())
@@ -298,4 +315,34 @@ impl Recorder {
 fn energy(stepper: &mut Stepper, state: &State) -> Energy {
     let e = stepper.energy(state);
     Energy { kinetic: e.kinetic + 0.0, potential: e.potential + 0.0, elastic: e.elastic + 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Recording;
+
+    #[test]
+    fn nothing_of_an_old_recording_goes_before_there_is_a_new_one() {
+        let folder = std::env::temp_dir().join(format!("stiction-recorder-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        let text = "[[body]]\nname = 'ball'\nmass = 1\nshape = { sphere = { radius = 1 } }\n";
+        let mut stepper = Stepper::new(Scene::from_toml("scene", text).unwrap()).unwrap();
+        let state = stepper.initial();
+        let mut start = |format| {
+            let recorder = Recorder::create(&folder, stepper.scene(), text, format, true);
+            let mut recorder = recorder.unwrap();
+            recorder.start(&mut stepper, &state).unwrap();
+            (recorder, stepper.scene().clone())
+        };
+        let (mut first, scene) = start(Format::Parquet);
+        assert!(!folder.exists());
+        first.seal(&scene, &state).unwrap();
+        let found = || Recording::open(&folder).unwrap();
+        let (mut second, scene) = start(Format::Csv);
+        assert_eq!((found().format(), found().read(Table::Bodies).unwrap().len()), (Format::Parquet, 1));
+        second.seal(&scene, &state).unwrap();
+        assert_eq!((found().format(), found().read(Table::Bodies).unwrap().len()), (Format::Csv, 1));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

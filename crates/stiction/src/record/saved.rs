@@ -4,6 +4,7 @@ use super::RecordError;
 use super::names::Names;
 use super::sink::replace;
 use crate::contact::Law;
+use crate::dynamics::Joint;
 use crate::scene::{Owner, Scene};
 use crate::state::{ContactId, Memory, State};
 use crate::step::Stepper;
@@ -13,6 +14,8 @@ use std::path::{Path, PathBuf};
 /// Name of the state's file in a recording.
 pub const STATE_FILE: &str = "state.json";
 const VERSION: u32 = 1;
+/// By how much the length of a quaternion may differ from 1; steps keep it to rounding.
+const ROUNDING: f64 = 1e-6;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,6 +42,11 @@ struct SavedContact {
 
 /// Writes a state; a file that is there is replaced at once.
 pub fn save_state(path: &Path, scene: &Scene, state: &State) -> Result<(), RecordError> {
+    replace(path, &state_text(path, scene, state)?)
+}
+
+/// What the state's file holds.
+pub(super) fn state_text(path: &Path, scene: &Scene, state: &State) -> Result<Vec<u8>, RecordError> {
     let names = Names::new(scene);
     let contact = |m: &Memory| SavedContact {
         contact: names.make(m.id).unwrap_or_default(),
@@ -59,7 +67,7 @@ pub fn save_state(path: &Path, scene: &Scene, state: &State) -> Result<(), Recor
     };
     let mut text = serde_json::to_vec_pretty(&saved).map_err(|e| RecordError::io(path, e.into()))?;
     text.push(b'\n');
-    replace(path, &text)
+    Ok(text)
 }
 
 /// Reads a state of the stepper's scene: a state's file, or a recording's folder, which holds its last state.
@@ -108,6 +116,23 @@ fn check(state: &State, contacts: &[SavedContact], stepper: &Stepper) -> Result<
     let mut numbers = state.position.iter().chain(&state.velocity).chain(contact).chain([&state.time]);
     if let Some(x) = numbers.find(|x| !x.is_finite()) {
         return Err(format!("a number is not finite: {x}"));
+    }
+    if state.time < 0.0 {
+        return Err(format!("time is {}, expected 0 or more", state.time));
+    }
+    let mut rest = &state.position[..];
+    for body in &scene.bodies {
+        let (q, after) = rest.split_at(body.link.joint.configuration_size());
+        rest = after;
+        let quaternion = match body.link.joint {
+            Joint::Free => &q[3..],
+            Joint::Spherical => q,
+            _ => continue,
+        };
+        let length = quaternion.iter().fold(0.0, |m: f64, x| m.hypot(*x));
+        if (length - 1.0).abs() > ROUNDING {
+            return Err(format!("body {:?}: a quaternion of length {length}, expected 1", body.name));
+        }
     }
     let names = Names::new(scene);
     for (memory, saved) in state.memory.iter().zip(contacts) {

@@ -1,12 +1,11 @@
 //! A table on its way to disk.
 //!
-//! CSV: one file that grows by whole rows. Parquet, whose files can be read only as a whole: a folder of parts. Rows
+//! CSV: one file that grows by whole rows. Parquet, whose files can be read only as a whole: parts, most often one. Rows
 //! stay in memory until a part is full; until then the part on disk is replaced from time to time by one that holds
-//! them all. Parts are written beside and renamed, so that every part on disk is whole at any instant.
+//! them all. It is written beside and renamed, so that every part on disk is whole at any instant from the first seal on.
 
-use super::parquet::Encoder;
 use super::table::{Rows, table_name};
-use super::{Format, RecordError, csv};
+use super::{Format, RecordError, csv, encode};
 use crate::scene::Table;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -17,50 +16,63 @@ pub(super) const PART: usize = 1 << 17;
 /// Text that waits for the file, in rows.
 const TEXT: usize = 1 << 10;
 
-/// Where a table is kept: a file (CSV) or a folder of parts (Parquet).
+/// Where a table is kept: its file, of several the first.
 pub(super) fn place(folder: &Path, table: Table, format: Format) -> PathBuf {
     match format {
         Format::Csv => folder.join(format!("{}.csv", table_name(table))),
-        Format::Parquet => folder.join(table_name(table)),
+        Format::Parquet => part(folder, table, 0),
     }
 }
 
-/// Parts of a table, in order; files that are called otherwise are none.
-pub(super) fn parts(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut list = vec![];
-    for entry in folder.read_dir()? {
-        let path = entry?.path();
-        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-        if name.starts_with("part-") && name.ends_with(".parquet") {
-            list.push(path);
-        }
-    }
-    list.sort();
-    Ok(list)
+/// A part of a table. The names are in the order of the parts.
+fn part(folder: &Path, table: Table, number: usize) -> PathBuf {
+    let name = table_name(table);
+    folder.join(match number {
+        0 => format!("{name}.parquet"),
+        _ => format!("{name}.part-{number:05}.parquet"),
+    })
 }
 
-/// Writes a file so that at any instant the old or the new one is there, whole. The new one is hidden until it is.
+/// Parts of a table, in order.
+pub(super) fn parts(folder: &Path, table: Table) -> Vec<PathBuf> {
+    (0..).map(|k| part(folder, table, k)).take_while(|p| p.is_file()).collect()
+}
+
+/// Writes a file where there is none yet that anybody reads.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
+    fs::write(path, bytes).map_err(|e| RecordError::io(path, e))
+}
+
+/// Where a file is until it is whole.
+pub(super) fn hidden(path: &Path) -> PathBuf {
+    path.with_file_name(format!(".{}", path.file_name().unwrap_or_default().to_string_lossy()))
+}
+
+/// Puts a file that was hidden in its place.
+pub(super) fn show(path: &Path) -> Result<(), RecordError> {
+    fs::rename(hidden(path), path).map_err(|e| RecordError::io(path, e))
+}
+
+/// Writes a file so that at any instant the old or the new one is there, whole.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let hidden = path.with_file_name(format!(".{name}"));
-    fs::write(&hidden, bytes).map_err(|e| RecordError::io(&hidden, e))?;
-    fs::rename(&hidden, path).map_err(|e| RecordError::io(path, e))
+    write(&hidden(path), bytes)?;
+    show(path)
 }
 
 /// Takes the rows of a table.
 #[derive(Debug)]
 pub(super) struct Sink {
     pub rows: Rows,
-    place: PathBuf,
+    folder: PathBuf,
     writer: Writer,
     bytes: Vec<u8>,
 }
 
 #[derive(Debug)]
 enum Writer {
-    Csv(File),
+    /// `None`: no file yet.
+    Csv(Option<File>),
     Parquet {
-        encoder: Encoder,
         /// Number of the part that is filled.
         part: usize,
         /// Rows of it on disk; `None`: no file yet.
@@ -69,59 +81,51 @@ enum Writer {
 }
 
 impl Sink {
-    /// Makes the file or the folder, in which there is no part before the first [`seal`](Self::seal).
-    pub fn create(folder: &Path, table: Table, format: Format) -> Result<Self, RecordError> {
-        let place = place(folder, table, format);
-        let fail = |e| RecordError::io(&place, e);
+    /// For a folder that is to be there at the first [`seal`](Self::seal), which makes the file.
+    pub fn new(folder: &Path, table: Table, format: Format) -> Self {
         let (writer, bytes) = match format {
-            Format::Csv => {
-                (Writer::Csv(File::create(&place).map_err(fail)?), csv::header(table).into_bytes())
-            }
-            Format::Parquet => {
-                fs::create_dir_all(&place).map_err(fail)?;
-                let encoder = Encoder::new(table).map_err(|e| fail(io::Error::other(e)))?;
-                (Writer::Parquet { encoder, part: 0, sealed: None }, vec![])
-            }
+            Format::Csv => (Writer::Csv(None), csv::header(table).into_bytes()),
+            Format::Parquet => (Writer::Parquet { part: 0, sealed: None }, vec![]),
         };
-        let mut sink = Self { rows: Rows::new(table), place, writer, bytes };
-        if format == Format::Csv {
-            // the first line
-            sink.seal()?;
-        }
-        Ok(sink)
+        Self { rows: Rows::new(table), folder: folder.to_owned(), writer, bytes }
     }
 
-    /// To be called when rows were added: keeps memory in bounds.
-    pub fn added(&mut self) -> Result<(), RecordError> {
-        match self.writer {
-            Writer::Csv(_) if self.rows.len() >= TEXT => self.seal(),
-            Writer::Parquet { .. } if self.rows.len() >= PART => self.seal(),
-            _ => Ok(()),
-        }
+    /// Whether there are more rows than should be in memory: it is time to seal.
+    pub fn full(&self) -> bool {
+        let most = if matches!(self.writer, Writer::Csv(_)) { TEXT } else { PART };
+        self.rows.len() >= most
     }
 
     /// Everything so far is on disk and can be read.
     pub fn seal(&mut self) -> Result<(), RecordError> {
+        let (folder, table) = (&self.folder, self.rows.table());
         match &mut self.writer {
             Writer::Csv(file) => {
+                let path = place(folder, table, Format::Csv);
+                let fail = |e| RecordError::io(&path, e);
                 csv::write(&self.rows, &mut self.bytes);
                 self.rows.clear();
-                file.write_all(&self.bytes).map_err(|e| RecordError::io(&self.place, e))?;
+                let file = match file {
+                    Some(file) => file,
+                    None => file.insert(File::create(&path).map_err(fail)?),
+                };
+                file.write_all(&self.bytes).map_err(fail)?;
                 self.bytes.clear();
             }
-            Writer::Parquet { encoder, part, sealed } => {
+            Writer::Parquet { part: number, sealed } => {
                 if *sealed == Some(self.rows.len()) {
                     return Ok(());
                 }
-                let path = self.place.join(format!("part-{part:05}.parquet"));
-                encoder
-                    .encode(&self.rows, &mut self.bytes)
+                let path = part(folder, table, *number);
+                encode::encode(&self.rows, &mut self.bytes)
                     .map_err(|e| RecordError::io(&path, io::Error::other(e)))?;
-                replace(&path, &self.bytes)?;
+                // until the first seal is done nobody takes the folder for a recording
+                let put = if sealed.is_none() { write } else { replace };
+                put(&path, &self.bytes)?;
                 *sealed = Some(self.rows.len());
                 if self.rows.len() >= PART {
                     self.rows.clear();
-                    (*part, *sealed) = (*part + 1, Some(0));
+                    (*number, *sealed) = (*number + 1, Some(0));
                 }
             }
         }
@@ -150,15 +154,18 @@ mod tests {
     fn full_parts_are_closed_and_read_back_in_order() {
         let folder = scratch("parts");
         let mut all = Rows::new(Table::Events);
-        let mut sink = Sink::create(&folder, Table::Events, Format::Parquet).unwrap();
+        let mut sink = Sink::new(&folder, Table::Events, Format::Parquet);
         for k in 0..2 * PART + 5 {
             push(&mut sink.rows, k);
             push(&mut all, k);
-            sink.added().unwrap();
+            if sink.full() {
+                sink.seal().unwrap();
+            }
         }
         sink.seal().unwrap();
         let recording = Recording::open(&folder).unwrap();
-        assert_eq!(parts(&folder.join("events")).unwrap().len(), 3);
+        let found = parts(&folder, Table::Events);
+        assert!(found.len() == 3 && found.is_sorted());
         assert_eq!(recording.read(Table::Events).unwrap(), all);
         // a full part ends a table as well as any
         let csv = scratch("parts-csv");
@@ -169,10 +176,31 @@ mod tests {
     }
 
     #[test]
+    fn any_number_of_rows_and_names_reads_back() {
+        let folder = scratch("names");
+        for names in [1, 2, 3, 5, 300, 70_000] {
+            for count in [0, 1, 7, 8, 9, 1000, 70_000] {
+                let mut sink = Sink::new(&folder, Table::Events, Format::Parquet);
+                for k in 0..count {
+                    let name = format!("{}", 7 * k % names);
+                    let time = [-0.0, 0.0, f64::NAN, 1e-310, -1e300][k % 5];
+                    sink.rows.push_number(time).push_word(&name).push_count(k).push_word("");
+                    sink.rows.push_word("\u{e9}").push_word(["open", "close"][k % 2]);
+                }
+                sink.seal().unwrap();
+                let found = Recording::open(&folder).unwrap().read(Table::Events).unwrap();
+                assert!(found == sink.rows, "{count} rows, {names} names");
+            }
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
     fn rows_can_be_read_after_each_seal_while_more_are_added() {
         for format in Format::ALL {
             let folder = scratch(&format!("{format:?}"));
-            let mut sink = Sink::create(&folder, Table::Events, format).unwrap();
+            let mut sink = Sink::new(&folder, Table::Events, format);
+            sink.seal().unwrap();
             let read = || Recording::open(&folder).unwrap().read(Table::Events).unwrap().len();
             assert_eq!(read(), 0);
             for k in 0..10 {

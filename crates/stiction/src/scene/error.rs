@@ -115,7 +115,7 @@ pub(super) fn unknown(kind: &str, name: &str, known: &[&str]) -> (String, Option
 }
 
 /// The known name with the fewest edits to `name`, if they are at most a third of its length (at least 1).
-fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let letters: Vec<char> = name.chars().take(100).collect();
     let allowed = (letters.len() / 3).max(1);
     let by_distance = known.iter().map(|k| (edits(&letters, &k.chars().collect::<Vec<_>>()), *k));

@@ -3,6 +3,7 @@
 use super::raw::File;
 use serde_json::Value;
 use std::ops::Range;
+use std::sync::LazyLock;
 use toml::de::{DeTable, DeValue};
 
 /// The JSON schema of scene files.
@@ -20,9 +21,10 @@ pub(super) enum Slip {
 
 /// All slips of a file, with their places.
 pub(super) fn slips(file: &DeTable<'_>) -> Vec<(Range<usize>, Slip)> {
-    let schema = schema();
-    let mut walk = Walk { root: &schema, found: Vec::new() };
-    walk.table(&walk.alternatives(&[&schema]), file);
+    // takes as long as hundreds of steps of a small scene
+    static SCHEMA: LazyLock<Value> = LazyLock::new(schema);
+    let mut walk = Walk { root: &SCHEMA, found: Vec::new() };
+    walk.table(&walk.alternatives(&[&SCHEMA]), file);
     walk.found
 }
 

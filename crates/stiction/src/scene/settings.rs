@@ -1,5 +1,8 @@
 //! How a scene is stepped and what is kept of it.
 
+/// More steps than anyone waits for; keeps counts exact.
+const MOST_STEPS: f64 = 1e12;
+
 /// Steps of time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepSettings {
@@ -46,6 +49,13 @@ impl StepSettings {
     pub fn count(&self) -> usize {
         let steps = self.duration / self.h;
         (steps - 1e-9 * steps.max(1.0)).ceil().max(1.0) as usize
+    }
+
+    /// What is wrong if there are too many steps.
+    pub fn excess(&self) -> Option<String> {
+        let steps = self.duration / self.h;
+        (steps > MOST_STEPS)
+            .then(|| format!("duration / h is {steps:.1e} steps, expected at most {MOST_STEPS:e}"))
     }
 }
 

@@ -5,19 +5,14 @@ use crate::scene::raw;
 use crate::scene::{ForceTime, FrictionKind, GapLevel, RecordSettings, SolverKind, StepSettings, Table};
 use complementarity::problem::{SIDES, SIDES_EXPECTED};
 
-/// More steps than anyone waits for; keeps counts exact.
-const MOST_STEPS: f64 = 1e12;
-
 impl Reader<'_> {
     pub fn step(&mut self, raw: &raw::Step) -> StepSettings {
         let default = StepSettings::default();
         let h = raw.h.as_ref().map_or(default.h, |x| self.positive(x, "h"));
         let duration = raw.duration.as_ref().map_or(default.duration, |x| self.positive(x, "duration"));
-        if let Some(x) = raw.h.as_ref().or(raw.duration.as_ref()).filter(|_| duration / h > MOST_STEPS) {
-            self.fault(
-                &x.span(),
-                format!("duration / h is {:.1e} steps, expected at most {MOST_STEPS:e}", duration / h),
-            );
+        let excess = StepSettings { h, duration, ..default.clone() }.excess();
+        if let (Some(x), Some(message)) = (raw.h.as_ref().or(raw.duration.as_ref()), excess) {
+            self.fault(&x.span(), message);
         }
         let friction = raw.friction.as_ref().map_or(default.friction, |kind| match kind.get() {
             raw::FrictionKind::Frictionless => FrictionKind::Frictionless,
