@@ -26,6 +26,8 @@ pub(super) struct Body {
     pub local: Pose,
     pub pose: Pose,
     pub material: usize,
+    /// Whether it is not part of the world, or fixed to it.
+    pub moves: bool,
 }
 
 /// What holds between two parts.
@@ -60,8 +62,11 @@ pub(super) struct Element {
 pub(super) struct Detector {
     pub parts: Vec<Body>,
     pub rules: Vec<Rule>,
-    /// Pairs of parts that can touch, the lower number first: which one is the contact's first, and the rule.
-    pairs: HashMap<[u32; 2], (u32, usize), BuildHasherDefault<PairHasher>>,
+    materials: usize,
+    /// Rules by the materials of first and second part: of the first such pair of parts that was seen; `None` if these cannot touch.
+    by_materials: Vec<Option<Option<usize>>>,
+    /// Of the other pairs, where they differ; the lower number first.
+    others: HashMap<[u32; 2], Option<usize>, BuildHasherDefault<PairHasher>>,
     planar: bool,
     broad: BroadPhase,
     workspace: Workspace,
@@ -82,13 +87,18 @@ impl Detector {
             for part in scene.parts(owner) {
                 let solid = Solid::new(&part.shape, scene.planar)
                     .map_err(|e| InvalidModel(format!("{}: {e}", scene.name_of(owner))))?;
-                parts.push(Body { owner, solid, local: part.pose, pose: part.pose, material: part.material });
+                let (pose, material) = (part.pose, part.material);
+                // bodies fixed to the world are part of it
+                let moves = matches!(owner, Owner::Body(i) if system.tree_of(i).is_some());
+                parts.push(Body { owner, solid, local: pose, pose, material, moves });
             }
         }
         let mut detector = Self {
             parts,
             rules: vec![],
-            pairs: HashMap::default(),
+            materials: scene.materials.len(),
+            by_materials: vec![None; scene.materials.len() * scene.materials.len()],
+            others: HashMap::default(),
             planar: scene.planar,
             broad: BroadPhase::default(),
             workspace: Workspace::default(),
@@ -99,28 +109,20 @@ impl Detector {
             elements: vec![],
             packed: vec![],
         };
-        detector.find_rules(scene, system)?;
+        detector.find_rules(scene)?;
         Ok(detector)
     }
 
     /// One rule for each pair of parts that can touch; patches are built once for each pair of materials and law.
-    fn find_rules(&mut self, scene: &Scene, system: &System) -> Result<(), InvalidModel> {
+    fn find_rules(&mut self, scene: &Scene) -> Result<(), InvalidModel> {
         let directions = if scene.planar { Directions::Planar } else { Directions::Spatial };
         let mut built: Vec<(usize, usize, f64, Law, usize)> = vec![];
-        // bodies fixed to the world are part of it
-        let moves = |owner: Owner| match owner {
-            Owner::Body(i) => system.tree_of(i).is_some(),
-            Owner::World(_) => false,
-        };
         for i in 0..self.parts.len() {
             for j in i + 1..self.parts.len() {
-                // the world goes first: the normal then points into the body
-                let (a, b) = if matches!(self.parts[j].owner, Owner::World(_)) { (j, i) } else { (i, j) };
+                let Some((a, b)) = self.ordered(i, j) else { continue };
                 let (pa, pb) = (&self.parts[a], &self.parts[b]);
-                if !(moves(pa.owner) || moves(pb.owner)) {
-                    continue;
-                }
                 let Some(rule) = scene.contact_rule((pa.owner, pa.material), (pb.owner, pb.material)) else {
+                    self.set_rule(i, j, None);
                     continue;
                 };
                 let names = || format!("{} and {}", scene.name_of(pa.owner), scene.name_of(pb.owner));
@@ -163,10 +165,35 @@ impl Detector {
                         index
                     }
                 };
-                self.pairs.insert([i as u32, j as u32], (a as u32, index));
+                self.set_rule(i, j, Some(index));
             }
         }
         Ok(())
+    }
+
+    /// The two parts as they are in a contact, `i < j`: the world goes first, for the normal then points into the body. `None` if neither moves, both
+    /// are of one body, or there is no such part.
+    fn ordered(&self, i: usize, j: usize) -> Option<(usize, usize)> {
+        let (one, other) = (self.parts.get(i)?, self.parts.get(j)?);
+        let apart = one.owner != other.owner && (one.moves || other.moves);
+        apart.then_some(if matches!(other.owner, Owner::World(_)) { (j, i) } else { (i, j) })
+    }
+
+    fn set_rule(&mut self, i: usize, j: usize, rule: Option<usize>) {
+        let Some((a, b)) = self.ordered(i, j) else { return };
+        let known = &mut self.by_materials[self.parts[a].material * self.materials + self.parts[b].material];
+        if *known.get_or_insert(rule) != rule {
+            self.others.insert([i as u32, j as u32], rule);
+        }
+    }
+
+    /// The parts of a pair in their order, and their rule; `None` if they cannot touch.
+    fn rule(&self, [i, j]: [u32; 2]) -> Option<((u32, u32), usize)> {
+        let (a, b) = self.ordered(i as usize, j as usize)?;
+        let by_materials =
+            self.by_materials[self.parts[a].material * self.materials + self.parts[b].material];
+        let rule = self.others.get(&[i, j]).copied().or(by_materials)??;
+        Some(((a as u32, b as u32), rule))
     }
 
     /// Contacts whose gap is at most `margin`, in order of their ids.
@@ -185,9 +212,8 @@ impl Detector {
         self.contacts.clear();
         self.elements.clear();
         for k in 0..self.candidates.len() {
-            let [i, j] = self.candidates[k];
-            if let Some(&(first, rule)) = self.pairs.get(&[i, j]) {
-                self.detect_pair((first, if first == i { j } else { i }), rule, margin);
+            if let Some((parts, rule)) = self.rule(self.candidates[k]) {
+                self.detect_pair(parts, rule, margin);
             }
         }
         self.contacts.sort_unstable_by_key(|c| c.id);
@@ -267,7 +293,7 @@ impl Detector {
     /// The rule of a contact.
     pub fn rule_of(&self, id: ContactId) -> Option<&Rule> {
         let (a, b) = (id.part_a, id.part_b);
-        self.pairs.get(&[a.min(b), a.max(b)]).map(|&(_, rule)| &self.rules[rule])
+        self.rule([a.min(b), a.max(b)]).map(|(_, rule)| &self.rules[rule])
     }
 
     /// Keeps contacts with an element that is closed: `psi + delta_n <= closed`.
