@@ -5,11 +5,16 @@
 //! first and then makes one projected step of its friction force: exact where normal and tangents do not influence each other, as with
 //! spheres, and with the same fixed points everywhere.
 //!
+//! Sweeps, and the Newton steps of [`newton`], are of the problem with a proximal term: `s = A lambda + b + weight A_nn (lambda - centre)`; weight 0 is
+//! the problem as posed.
+//!
 //! Bound: 1.2 kB of `W` a group, read once a sweep, and 72 products of four lanes.
 
+mod block_lu;
 mod lanes;
+pub(crate) mod newton;
 
-use crate::operator::Factored;
+use crate::operator::{Factored, Operator};
 use crate::problem::ConeProblem;
 use crate::solver::gauss_seidel::Island;
 use crate::sweep::Sweeper;
@@ -42,8 +47,12 @@ struct Group {
     /// Force at the start of the sweep, and the movement that is added after it.
     from: [f64x4; 3],
     direction: [f64x4; 3],
-    /// `A_nn`, its inverse, and that of the largest eigenvalue among the tangents.
+    centre: [f64x4; 3],
+    /// In units of speed over force.
+    weight: f64x4,
+    /// `A_nn`, the largest eigenvalue among the tangents, and the inverses of both with the weight.
     normal: f64x4,
+    tangent: f64x4,
     normal_inverse: f64x4,
     tangent_inverse: f64x4,
     /// `A_tn`, `A_on`.
@@ -79,11 +88,11 @@ impl Packed {
         &mut self,
         problem: ConeProblem<'_>,
         sweeper: &Sweeper,
-        a: &Factored,
         contacts: &[usize],
         lambda: &[f64],
     ) -> Option<Lanes<'_>> {
         let simd = V3::try_new()?;
+        let Operator::Factored(a) = problem.a else { return None };
         let free = |&c: &usize| {
             a.patch_contacts(c).is_empty()
                 && a.segments(c).count() <= 2
@@ -112,18 +121,8 @@ impl Packed {
             list.clear();
             list.resize(bodies, AT_REST);
         }
-        let root = a.share().sqrt();
-        for &c in contacts {
-            for (s, w) in a.segments(c) {
-                let Body(own) = &mut self.speeds[self.body_of[s.first] as usize];
-                for (force, row) in lambda[3 * c..][..3].iter().zip(w.chunks_exact(SPEEDS)) {
-                    for (j, w) in row.iter().enumerate() {
-                        *lane_of(&mut own[j / LANES], j % LANES) += root * force * w;
-                    }
-                }
-            }
-        }
         let mut lanes = Lanes { packed: self, simd };
+        lanes.set_weight(0.0);
         lanes.begin();
         Some(lanes)
     }
@@ -188,7 +187,10 @@ impl Group {
         force: [ZERO; 3],
         from: [ZERO; 3],
         direction: [ZERO; 3],
+        centre: [ZERO; 3],
+        weight: ZERO,
         normal: ONE,
+        tangent: ONE,
         normal_inverse: ONE,
         tangent_inverse: ONE,
         coupling: [ZERO; 2],
@@ -226,13 +228,15 @@ impl Group {
         let largest = 0.5 * (tt + oo) + (0.25 * (tt - oo) * (tt - oo) + to * to).sqrt();
         let [nt, no] = if problem.mu[c] > 0.0 { [nt, no] } else { [0.0; 2] };
         *lane_of(&mut self.normal, lane) = nn;
-        *lane_of(&mut self.normal_inverse, lane) = 1.0 / nn;
-        *lane_of(&mut self.tangent_inverse, lane) = 1.0 / largest;
+        *lane_of(&mut self.tangent, lane) = largest;
         *lane_of(&mut self.coupling[0], lane) = nt;
         *lane_of(&mut self.coupling[1], lane) = no;
         *lane_of(&mut self.mu, lane) = problem.mu[c];
     }
 }
+
+/// Forces of a group.
+pub(crate) type Forces = [f64x4; 3];
 
 /// A packed island and the lanes to sweep it with.
 #[derive(Debug)]
@@ -242,10 +246,51 @@ pub(crate) struct Lanes<'a> {
 }
 
 impl Lanes<'_> {
+    /// Speeds of the forces as they are; without momentum.
     fn begin(&mut self) {
-        let Packed { groups, speeds, from, .. } = &mut *self.packed;
-        groups.iter_mut().for_each(|g| g.from = g.force);
+        let Packed { groups, speeds, from, direction, .. } = &mut *self.packed;
+        for g in &mut *groups {
+            g.from = g.force;
+            g.direction = [ZERO; 3];
+        }
+        speeds.fill(AT_REST);
+        self.simd.vectorize(Push { groups, speeds, x: Arithmetic(self.simd) });
         from.copy_from_slice(speeds);
+        direction.fill(AT_REST);
+    }
+
+    /// The proximal weight, in units of each contact's `A_nn`.
+    pub fn set_weight(&mut self, weight: f64) {
+        let groups = &mut self.packed.groups;
+        self.simd.vectorize(Weigh { groups, weight, x: Arithmetic(self.simd) });
+    }
+
+    /// Makes the forces the proximal centre.
+    pub fn set_centre(&mut self) {
+        self.packed.groups.iter_mut().for_each(|g| g.centre = g.force);
+    }
+
+    /// Keeps the forces.
+    pub fn keep(&self, to: &mut Vec<Forces>) {
+        to.clear();
+        to.extend(self.packed.groups.iter().map(|g| g.force));
+    }
+
+    /// Takes forces that were kept; without momentum.
+    pub fn put(&mut self, from: &[Forces]) {
+        self.packed.groups.iter_mut().zip(from).for_each(|(g, force)| g.force = *force);
+        self.begin();
+    }
+
+    /// As [`Island::residual`], with the proximal term.
+    pub fn proximal_residual(&mut self) -> f64 {
+        self.judge(1.0)
+    }
+
+    fn judge(&mut self, proximal: f64) -> f64 {
+        let Packed { groups, speeds, .. } = &*self.packed;
+        let total = self.simd.vectorize(Judge { groups, speeds, proximal, x: Arithmetic(self.simd) });
+        if total.is_nan() { f64::INFINITY } else { total }
     }
 
     /// Writes the forces back.
@@ -272,9 +317,7 @@ impl Island for Lanes<'_> {
     }
 
     fn residual(&mut self) -> f64 {
-        let Packed { groups, speeds, .. } = &*self.packed;
-        let total = self.simd.vectorize(Judge { groups, speeds, x: Arithmetic(self.simd) });
-        if total.is_nan() { f64::INFINITY } else { total }
+        self.judge(0.0)
     }
 }
 
@@ -295,12 +338,18 @@ fn scatter(x: Arithmetic, speeds: &mut [Body], bodies: &[u32; LANES], [a, b, c, 
     }
 }
 
-/// Speeds at the contacts of a group.
+/// Speeds at the contacts of a group, with `weight` of the proximal term.
 #[inline(always)]
-fn speed_of(x: Arithmetic, group: &Group, own: &[f64x4; SPEEDS], other: &[f64x4; SPEEDS]) -> [f64x4; 3] {
+fn speed_of(
+    x: Arithmetic,
+    group: &Group,
+    weight: f64x4,
+    own: &[f64x4; SPEEDS],
+    other: &[f64x4; SPEEDS],
+) -> [f64x4; 3] {
     let mut s = group.b;
-    for (s, row) in s.iter_mut().zip(&group.w) {
-        let mut second = ZERO;
+    for (i, (s, row)) in s.iter_mut().zip(&group.w).enumerate() {
+        let mut second = x.times(weight, x.minus(group.force[i], group.centre[i]));
         for j in 0..SPEEDS {
             *s = x.plus_product(*s, row[j], own[j]);
             second = x.plus_product(second, row[SPEEDS + j], other[j]);
@@ -326,7 +375,7 @@ impl NullaryFnOnce for Sweep<'_> {
         for g in groups {
             let mut own = gather(x, speeds, &g.bodies[0]);
             let mut other = gather(x, speeds, &g.bodies[1]);
-            let s = speed_of(x, g, &own, &other);
+            let s = speed_of(x, g, g.weight, &own, &other);
             let [n, t, o] = g.force;
             // without force and lifting off: nothing to do
             let idle = x.and(x.at_most(ZERO, s[0]), x.at_most(x.square([n, t, o]), ZERO));
@@ -359,6 +408,59 @@ impl NullaryFnOnce for Sweep<'_> {
             total = x.plus_product(total, x.square(change), unit);
         }
         x.sum(total)
+    }
+}
+
+struct Push<'a> {
+    groups: &'a [Group],
+    speeds: &'a mut [Body],
+    x: Arithmetic,
+}
+
+impl NullaryFnOnce for Push<'_> {
+    type Output = ();
+
+    /// Adds what the forces do to the speeds.
+    #[inline(always)]
+    fn call(self) {
+        let Self { groups, speeds, x } = self;
+        for g in groups {
+            push(x, g, &g.force, speeds);
+        }
+    }
+}
+
+/// Adds what forces at the contacts of a group do to the speeds.
+#[inline(always)]
+fn push(x: Arithmetic, g: &Group, forces: &Forces, speeds: &mut [Body]) {
+    for (k, bodies) in g.bodies.iter().enumerate() {
+        let mut own = gather(x, speeds, bodies);
+        for j in 0..SPEEDS {
+            for i in 0..3 {
+                own[j] = x.plus_product(own[j], g.w[i][SPEEDS * k + j], forces[i]);
+            }
+        }
+        scatter(x, speeds, bodies, own);
+    }
+}
+
+struct Weigh<'a> {
+    groups: &'a mut [Group],
+    weight: f64,
+    x: Arithmetic,
+}
+
+impl NullaryFnOnce for Weigh<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { groups, weight, x } = self;
+        for g in groups {
+            g.weight = x.times(x.splat(weight), g.normal);
+            g.normal_inverse = x.over(ONE, x.plus(g.normal, g.weight));
+            g.tangent_inverse = x.over(ONE, x.plus(g.tangent, g.weight));
+        }
     }
 }
 
@@ -404,6 +506,8 @@ impl NullaryFnOnce for Leap<'_> {
 struct Judge<'a> {
     groups: &'a [Group],
     speeds: &'a [Body],
+    /// Share of the proximal term.
+    proximal: f64,
     x: Arithmetic,
 }
 
@@ -413,11 +517,12 @@ impl NullaryFnOnce for Judge<'_> {
     /// As [`crate::cone::natural_disc`].
     #[inline(always)]
     fn call(self) -> f64 {
-        let Self { groups, speeds, x } = self;
+        let Self { groups, speeds, proximal, x } = self;
         let mut total = ZERO;
         for g in groups {
             let (own, other) = (gather(x, speeds, &g.bodies[0]), gather(x, speeds, &g.bodies[1]));
-            let [mut n, t, o] = speed_of(x, g, &own, &other);
+            let weight = x.times(x.splat(proximal), g.weight);
+            let [mut n, t, o] = speed_of(x, g, weight, &own, &other);
             n = x.plus_product(n, g.mu, x.root(x.plus_product(x.times(t, t), o, o)));
             let step = [x.minus(g.force[0], n), x.minus(g.force[1], t), x.minus(g.force[2], o)];
             let length = x.root(x.plus_product(x.times(step[1], step[1]), step[2], step[2]));

@@ -1,5 +1,4 @@
 use super::*;
-use crate::operator::Operator;
 use crate::residual::{self, ConeScratch};
 
 /// Contacts at random between free bodies, or of one with the ground; the first body meets `hub` of them. Some are without friction.
@@ -37,11 +36,6 @@ impl Random {
     fn problem(&self) -> ConeProblem<'_> {
         ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: 3 }
     }
-
-    fn factors(&self) -> &Factored {
-        let Operator::Factored(a) = &self.a else { unreachable!("made so") };
-        a
-    }
 }
 
 #[test]
@@ -52,7 +46,7 @@ fn no_two_of_a_group_share_a_body_and_every_contact_is_there() {
         let (mut packed, mut sweeper, lambda) =
             (Packed::default(), Sweeper::default(), vec![0.0; 3 * contacts]);
         sweeper.prepare::<3>(random.problem(), &lambda);
-        let Some(_) = packed.take(random.problem(), &sweeper, random.factors(), &list, &lambda) else {
+        let Some(_) = packed.take(random.problem(), &sweeper, &list, &lambda) else {
             return assert!(V3::try_new().is_none());
         };
         let still = packed.taken.len() as u32 - 1;
@@ -78,8 +72,7 @@ fn forces_are_judged_as_they_are_elsewhere() {
         let lambda: Vec<f64> = (0..180).map(|k| scale * (k as f64 * 0.7).sin()).collect();
         let (mut packed, mut sweeper) = (Packed::default(), Sweeper::default());
         sweeper.prepare::<3>(random.problem(), &lambda);
-        let Some(mut lanes) = packed.take(random.problem(), &sweeper, random.factors(), &contacts, &lambda)
-        else {
+        let Some(mut lanes) = packed.take(random.problem(), &sweeper, &contacts, &lambda) else {
             return assert!(V3::try_new().is_none());
         };
         let one = sweeper.residual::<3>(random.problem(), &contacts, &lambda);
@@ -98,8 +91,7 @@ fn sweeps_end_at_a_solution_also_where_normal_and_tangents_are_coupled() {
     let mut lambda = vec![0.0; 120];
     let (mut packed, mut sweeper) = (Packed::default(), Sweeper::default());
     sweeper.prepare::<3>(random.problem(), &lambda);
-    let Some(mut lanes) = packed.take(random.problem(), &sweeper, random.factors(), &contacts, &lambda)
-    else {
+    let Some(mut lanes) = packed.take(random.problem(), &sweeper, &contacts, &lambda) else {
         return assert!(V3::try_new().is_none());
     };
     for _ in 0..20_000 {

@@ -43,8 +43,8 @@ pub struct Settings {
     pub patience: f64,
     /// Contacts of an island up to which a Newton step costs a few sweeps; beyond, sweeps with momentum come first.
     pub small: usize,
-    /// Further sweeps with momentum that may be foreseen before Newton takes over.
-    pub long_patience: f64,
+    /// Sweeps with momentum before Newton takes over.
+    pub momentum_sweeps: usize,
     /// Contacts of an island beyond which Newton is not tried.
     pub large: usize,
     /// Sweeps at the very end.
@@ -63,7 +63,7 @@ impl Default for Settings {
             goal: 0.01,
             patience: 5.0,
             small: 100,
-            long_patience: 10_000.0,
+            momentum_sweeps: 3000,
             large: 4000,
             max_sweeps: 10_000,
             newton: newton::Settings { max_centres: 150, ..newton::Settings::default() },
@@ -95,6 +95,7 @@ pub struct ConeSolver {
 #[derive(Debug, Clone, Copy, Default)]
 struct Work {
     sweeps: usize,
+    through_bodies: usize,
     newton: usize,
     proximal: usize,
     exact: usize,
@@ -140,9 +141,11 @@ impl ConeSolver {
             Work { exact: n @ 1.., .. } => (exact::NAME, n),
             Work { proximal: n @ 1.., newton, .. } => (newton::PROXIMAL, n + newton),
             Work { newton: n @ 1.., .. } => (newton::NAME, n),
+            Work { through_bodies: n @ 1.., .. } => (newton::THROUGH_BODIES, n),
             Work { sweeps, .. } => (gauss_seidel::NAME, sweeps),
         };
-        let wasted = work.sweeps + work.newton + work.proximal + work.exact + work.last_sweeps - iterations;
+        let Work { sweeps, through_bodies, newton, proximal, exact, last_sweeps } = work;
+        let wasted = sweeps + through_bodies + newton + proximal + exact + last_sweeps - iterations;
         let outcome = self.bench.judge(problem, lambda, tolerance, solver, iterations, End::Stalled);
         if within && !outcome.is_solved() {
             // what was given was a solution
@@ -181,16 +184,23 @@ impl ConeSolver {
             let count = contacts.len() as f64;
             let task = Task { problem, contacts, target: aim * count, size: whole };
             let small = contacts.len() <= settings.small;
-            let done = match small || is_dense(problem.a, contacts) {
+            let mut done = match small || is_dense(problem.a, contacts) {
                 true => relax::<D>(sweeper, task, lambda, settings.max_sweeps, settings.patience),
                 false => {
                     let task = Task { target: share * count, ..task };
                     let large = contacts.len() > settings.large;
-                    let patience = if large { f64::INFINITY } else { settings.long_patience };
-                    self.momentum.relax::<D>(sweeper, task, lambda, settings.max_sweeps, patience)
+                    let most = if large { settings.max_sweeps } else { settings.momentum_sweeps };
+                    self.momentum.relax::<D>(sweeper, task, lambda, most, !large)
                 }
             };
             work.sweeps = work.sweeps.max(done.iterations);
+            if done.residual > share * count && !small && contacts.len() <= settings.large {
+                let task = Task { target: share * count, ..task };
+                if let Some(better) = self.momentum.through_bodies::<D>(sweeper, task, lambda) {
+                    work.through_bodies += better.iterations;
+                    done = better;
+                }
+            }
             if done.residual <= if small { aim } else { share } * count {
                 allowed -= done.residual;
             } else {
@@ -235,7 +245,7 @@ impl ConeSolver {
             // on large islands the proximal methods cost as much as thousands of sweeps
             if contacts.len() > settings.small && !is_dense(problem.a, contacts) {
                 let most = settings.max_sweeps;
-                done = self.momentum.relax::<D>(sweeper, task, lambda, most, f64::INFINITY);
+                done = self.momentum.relax::<D>(sweeper, task, lambda, most, false);
                 let sweeps = if done.residual <= target { &mut work.last_sweeps } else { &mut work.sweeps };
                 *sweeps += done.iterations;
             }

@@ -76,7 +76,7 @@ impl GaussSeidel {
             let max_sweeps = self.settings.max_sweeps;
             let done = match self.settings.momentum {
                 false => relax::<D>(sweeper, task, lambda, max_sweeps, f64::INFINITY),
-                true => self.momentum.relax::<D>(sweeper, task, lambda, max_sweeps, f64::INFINITY),
+                true => self.momentum.relax::<D>(sweeper, task, lambda, max_sweeps, false),
             };
             most = most.max(done.iterations);
         }

@@ -4,7 +4,11 @@
 //! Contacts of free bodies are swept four at a time where the processor can ([`crate::packed`]), others one by one.
 
 use crate::bench::{Done, Task, keep, restore};
+#[cfg(target_arch = "x86_64")]
+use crate::packed::Packed;
 use crate::problem::ConeProblem;
+#[cfg(target_arch = "x86_64")]
+use crate::solver::newton::through_bodies::ThroughBodies;
 use crate::sweep::Sweeper;
 
 /// Share of the last movement that is added to a sweep: at first, at most, at least.
@@ -13,10 +17,10 @@ const SHARES: (f64, f64, f64) = (0.85, 0.97, 0.5);
 const REVIEW: usize = 10;
 const GROWTH: f64 = 0.2;
 const SHRINKING: f64 = 0.7;
-/// Sweeps after which it is foreseen how many more are needed.
-const FORESEE: usize = 100;
-/// Times in a row that too many must be foreseen.
-const HOPELESS: usize = 3;
+/// Sweeps in which the least change is sought, and the share (squared) to which it must fall in two such spells. States change in leaps: one slow spell
+/// proves nothing.
+const SPELL: usize = 200;
+const FALL: f64 = 0.25;
 /// Packed contacts are judged twice, and the second time sums up in another order.
 #[cfg(target_arch = "x86_64")]
 const STRICTER: f64 = 0.99;
@@ -32,19 +36,21 @@ pub(crate) struct Momentum {
     from_speeds: Vec<f64>,
     direction_speeds: Vec<f64>,
     #[cfg(target_arch = "x86_64")]
-    packed: crate::packed::Packed,
+    packed: Packed,
+    #[cfg(target_arch = "x86_64")]
+    through_bodies: ThroughBodies,
 }
 
 impl Momentum {
-    /// Sweeps over an island until it is solved, `max_sweeps` were made, or more than `patience` further ones are foreseen. What it leaves is not
-    /// worse than what it was given.
+    /// Sweeps over an island until it is solved, `max_sweeps` were made, or, if it may be `impatient`, the changes fall no longer. What it leaves is
+    /// not worse than what it was given.
     pub fn relax<const D: usize>(
         &mut self,
         sweeper: &mut Sweeper,
         task: Task<'_>,
         lambda: &mut [f64],
         max_sweeps: usize,
-        patience: f64,
+        impatient: bool,
     ) -> Done {
         let Task { problem, contacts, target, .. } = task;
         let given = sweeper.residual::<D>(problem, contacts, lambda);
@@ -52,7 +58,7 @@ impl Momentum {
             return Done { iterations: 0, residual: given };
         }
         keep::<D>(&mut self.start, contacts, lambda);
-        let limits = Limits { target, max_sweeps, patience };
+        let limits = Limits { target, max_sweeps, impatient };
         let iterations = match self.packed(sweeper, task, lambda, limits) {
             Some(iterations) => iterations,
             None => self.one_by_one::<D>(sweeper, task, lambda, limits),
@@ -76,12 +82,39 @@ impl Momentum {
         limits: Limits,
     ) -> Option<usize> {
         let Task { problem, contacts, .. } = task;
-        let crate::operator::Operator::Factored(a) = problem.a else { return None };
-        let mut lanes = self.packed.take(problem, sweeper, a, contacts, lambda)?;
+        let mut lanes = self.packed.take(problem, sweeper, contacts, lambda)?;
         let iterations = limits.run(&mut lanes, STRICTER);
         lanes.give(lambda);
         sweeper.set_speeds_of(problem, contacts, lambda);
         Some(iterations)
+    }
+
+    /// Newton steps in the speeds of bodies; `None` if contacts are not those of free bodies. What it leaves is not worse than what it was given.
+    #[cfg(target_arch = "x86_64")]
+    pub fn through_bodies<const D: usize>(
+        &mut self,
+        sweeper: &mut Sweeper,
+        task: Task<'_>,
+        lambda: &mut [f64],
+    ) -> Option<Done> {
+        let Task { problem, contacts, target, .. } = task;
+        let mut lanes = self.packed.take(problem, sweeper, contacts, lambda)?;
+        let iterations = self.through_bodies.run(&mut lanes, STRICTER * target);
+        lanes.give(lambda);
+        sweeper.set_speeds_of(problem, contacts, lambda);
+        let residual = sweeper.residual::<D>(problem, contacts, lambda);
+        sweeper.guess_states::<D>(problem, contacts, lambda);
+        Some(Done { iterations, residual })
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn through_bodies<const D: usize>(
+        &mut self,
+        _: &mut Sweeper,
+        _: Task<'_>,
+        _: &mut [f64],
+    ) -> Option<Done> {
+        None
     }
 
     #[cfg(not(target_arch = "x86_64"))]
@@ -124,16 +157,17 @@ pub(crate) trait Island {
 struct Limits {
     target: f64,
     max_sweeps: usize,
-    patience: f64,
+    impatient: bool,
 }
 
 impl Limits {
     /// Sweeps until `strict` times the target is reached, or a limit. Returns the number of sweeps.
     fn run(self, island: &mut impl Island, strict: f64) -> usize {
-        let Self { target, max_sweeps, patience } = self;
+        let Self { target, max_sweeps, impatient } = self;
         let (mut iterations, mut next_look) = (0, 0);
         let (mut share, mut least, mut least_before) = (SHARES.0, f64::INFINITY, f64::INFINITY);
-        let (mut seen, mut hopeless) = (f64::INFINITY, 0);
+        // in this spell, the last and the one before
+        let mut spells = [f64::INFINITY; 3];
         loop {
             let size = island.sweep();
             iterations += 1;
@@ -144,15 +178,12 @@ impl Limits {
                 next_look = iterations + 1 + iterations / 8;
             }
             least = least.min(size);
-            if iterations % FORESEE == 0 {
-                let rate = (least / seen).powf(1.0 / FORESEE as f64);
-                let more = if rate < 1.0 { (target / least).ln() / rate.ln() } else { f64::INFINITY };
-                // states change in leaps: one slow stretch proves nothing
-                hopeless = if more > patience && seen.is_finite() { hopeless + 1 } else { 0 };
-                if hopeless == HOPELESS {
+            spells[0] = spells[0].min(size);
+            if iterations % SPELL == 0 {
+                if impatient && spells[0] > FALL * spells[2] {
                     break;
                 }
-                seen = least;
+                spells = [f64::INFINITY, spells[0], spells[1]];
             }
             if iterations >= max_sweeps {
                 break;

@@ -17,6 +17,8 @@
 pub(crate) mod convex;
 pub mod exact;
 pub(crate) mod system;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod through_bodies;
 
 use super::{End, Outcome};
 use crate::bench::{Bench, Done, Task, allowance, by_rows, keep, restore, size_of};
@@ -30,6 +32,8 @@ use system::System;
 pub const NAME: &str = "newton";
 /// Name in reports of the proximal method.
 pub const PROXIMAL: &str = "proximal-newton";
+/// Name in reports of Newton steps in the speeds of bodies, a part of `auto`.
+pub const THROUGH_BODIES: &str = "newton-through-bodies";
 
 /// Settings of Newton's method. Weights are in units of the mean diagonal of each contact's own block.
 #[derive(Debug, Clone, PartialEq)]
