@@ -1,7 +1,8 @@
 //! `auto` for Coulomb's cone: picks a solver, escalates when it fails, and says who answered.
 //!
 //! Islands are solved apart. The warm start is judged first: an island that is well within tolerance is left alone. Then Gauss-Seidel sweeps, as
-//! long as they promise to end soon, on islands of many contacts with momentum; then Newton from the states they found; then, for the islands that
+//! long as they promise to end soon. On islands of many contacts they have momentum, and where they do not get on, Newton steps in the speeds of bodies help
+//! (`through_bodies`; where contacts are between free bodies). Then Newton from the states that were found; then, for the islands that
 //! are left, more sweeps, the proximal Newton methods, and sweeps to the end. An island may leave its share of the tolerance; those that find it hard get what
 //! the others did not need.
 //!
@@ -9,7 +10,7 @@
 //! next step's speed and gap, so that errors near the tolerance would have bodies at rest solved again and again. A start that is nearly good
 //! belongs to bodies at rest: they are brought to rounding once, and then left alone (`calm`).
 //!
-//! Factored operators are swept through the bodies, and multiplied out only for Newton.
+//! Factored operators are swept through the bodies, and multiplied out only for the Newton methods that come last.
 
 use super::gauss_seidel::{self, Momentum, relax};
 use super::newton::exact::{self, Centres};
@@ -45,8 +46,10 @@ pub struct Settings {
     pub small: usize,
     /// Sweeps with momentum before Newton takes over.
     pub momentum_sweeps: usize,
-    /// Contacts of an island beyond which Newton is not tried.
+    /// Contacts of an island beyond which Newton is not tried, if `A` is to be multiplied out; and through bodies.
     pub large: usize,
+    /// See `large`.
+    pub huge: usize,
     /// Sweeps at the very end.
     pub max_sweeps: usize,
     /// Of Newton's method, plain and proximal; tolerance and kind are set here.
@@ -65,6 +68,7 @@ impl Default for Settings {
             small: 100,
             momentum_sweeps: 3000,
             large: 4000,
+            huge: 20_000,
             max_sweeps: 10_000,
             newton: newton::Settings { max_centres: 150, ..newton::Settings::default() },
             exact: exact::Settings::default(),
@@ -188,13 +192,13 @@ impl ConeSolver {
                 true => relax::<D>(sweeper, task, lambda, settings.max_sweeps, settings.patience),
                 false => {
                     let task = Task { target: share * count, ..task };
-                    let large = contacts.len() > settings.large;
-                    let most = if large { settings.max_sweeps } else { settings.momentum_sweeps };
-                    self.momentum.relax::<D>(sweeper, task, lambda, most, !large)
+                    let huge = contacts.len() > settings.huge;
+                    let most = if huge { settings.max_sweeps } else { settings.momentum_sweeps };
+                    self.momentum.relax::<D>(sweeper, task, lambda, most, !huge)
                 }
             };
             work.sweeps = work.sweeps.max(done.iterations);
-            if done.residual > share * count && !small && contacts.len() <= settings.large {
+            if done.residual > share * count && !small && contacts.len() <= settings.huge {
                 let task = Task { target: share * count, ..task };
                 if let Some(better) = self.momentum.through_bodies::<D>(sweeper, task, lambda) {
                     work.through_bodies += better.iterations;

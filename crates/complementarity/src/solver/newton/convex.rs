@@ -133,7 +133,7 @@ impl Convex {
             }
         }
         self.finish::<D>(task, lambda);
-        (proximal.max_steps, false)
+        (proximal.max_steps, self.error::<D>(0.0) <= proximal.goal)
     }
 
     /// Sum of squares of `alpha D (P_K(x) - y)` a share `t` of the step ahead, where `P_K(x)` was evaluated last.
