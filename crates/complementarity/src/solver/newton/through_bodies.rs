@@ -31,13 +31,13 @@ const LATE: usize = 20;
 const FLOOR: f64 = 0.3;
 /// Sweeps after a step: plain ones; then spells with momentum, whose last ones are plain, as long as each leaves at most `SPELL_FALL` of the residual.
 const PLAIN: usize = 30;
-const SPELL: usize = 200;
+const SPELL: usize = 100;
 const SPELL_END: usize = 3;
-const SPELLS: usize = 5;
+const SPELLS: usize = 2;
 const SPELL_FALL: f64 = 0.8;
 const MOMENTUM: f64 = 0.8;
 /// Newton steps before it gives up.
-const MOST_STEPS: usize = 300;
+const MOST_STEPS: usize = 600;
 
 /// Memory of the method.
 #[derive(Debug, Clone, Default)]
