@@ -16,8 +16,7 @@ pub(crate) mod newton;
 
 use crate::operator::{Factored, Operator};
 use crate::problem::ConeProblem;
-use crate::solver::gauss_seidel::Island;
-use crate::sweep::Sweeper;
+use crate::sweep::{Island, Sweeper};
 use lanes::Arithmetic;
 use pulp::x86::V3;
 use pulp::{NullaryFnOnce, f64x4};
@@ -43,11 +42,7 @@ struct Group {
     /// Rows n, t, o; the speeds of one body and of the other.
     w: [[f64x4; 2 * SPEEDS]; 3],
     b: [f64x4; 3],
-    force: [f64x4; 3],
-    /// Force at the start of the sweep, and the movement that is added after it.
-    from: [f64x4; 3],
-    direction: [f64x4; 3],
-    centre: [f64x4; 3],
+    centre: Forces,
     /// In units of speed over force.
     weight: f64x4,
     /// `A_nn`, the largest eigenvalue among the tangents, and the inverses of both with the weight.
@@ -66,9 +61,10 @@ struct Group {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Packed {
     groups: Vec<Group>,
-    speeds: Vec<Body>,
-    from: Vec<Body>,
-    direction: Vec<Body>,
+    /// Group by group.
+    forces: Moving<Forces>,
+    /// Body by body.
+    speeds: Moving<Body>,
     /// Body by its first speed; by body, the colours taken.
     body_of: Vec<u32>,
     taken: Vec<u64>,
@@ -76,6 +72,20 @@ pub(crate) struct Packed {
     /// Contacts by colour.
     order: Vec<usize>,
     starts: Vec<usize>,
+}
+
+/// What sweeps change, where it was at the start of the sweep, and the movement that is added after it.
+#[derive(Debug, Clone)]
+struct Moving<T> {
+    at: Vec<T>,
+    from: Vec<T>,
+    direction: Vec<T>,
+}
+
+impl<T> Default for Moving<T> {
+    fn default() -> Self {
+        Self { at: vec![], from: vec![], direction: vec![] }
+    }
 }
 
 /// Bits of a set of colours; contacts that find none free stand alone.
@@ -104,24 +114,25 @@ impl Packed {
         }
         self.colour(a, contacts);
         self.groups.clear();
+        self.forces.at.clear();
         let still = self.taken.len() as u32 - 1;
         for k in 1..self.starts.len() {
             let colour = &self.order[self.starts[k - 1]..self.starts[k]];
             let lanes = if k as u32 > COLOURS { 1 } else { LANES };
             for some in colour.chunks(lanes) {
                 let mut group = Group { bodies: [[still; LANES]; 2], ..Group::EMPTY };
+                let mut forces = [ZERO; 3];
                 for (lane, &c) in some.iter().enumerate() {
-                    group.set(lane, c, problem, sweeper, a, lambda, &self.body_of);
+                    group.set(lane, c, problem, sweeper, a, &self.body_of);
+                    for i in 0..3 {
+                        *lane_of(&mut forces[i], lane) = lambda[3 * c + i];
+                    }
                 }
                 self.groups.push(group);
+                self.forces.at.push(forces);
             }
         }
-        let bodies = self.taken.len();
-        for list in [&mut self.speeds, &mut self.from, &mut self.direction] {
-            list.clear();
-            list.resize(bodies, AT_REST);
-        }
-        let mut lanes = Lanes { packed: self, simd };
+        let mut lanes = Lanes { packed: self, simd, along: 0.0 };
         lanes.set_weight(0.0);
         lanes.begin();
         Some(lanes)
@@ -184,9 +195,6 @@ impl Group {
     const EMPTY: Self = Self {
         w: [[ZERO; 2 * SPEEDS]; 3],
         b: [ONE, ZERO, ZERO],
-        force: [ZERO; 3],
-        from: [ZERO; 3],
-        direction: [ZERO; 3],
         centre: [ZERO; 3],
         weight: ZERO,
         normal: ONE,
@@ -199,7 +207,6 @@ impl Group {
         contacts: [u32::MAX; LANES],
     };
 
-    #[expect(clippy::too_many_arguments)]
     fn set(
         &mut self,
         lane: usize,
@@ -207,7 +214,6 @@ impl Group {
         problem: ConeProblem<'_>,
         sweeper: &Sweeper,
         a: &Factored,
-        lambda: &[f64],
         body_of: &[u32],
     ) {
         let root = a.share().sqrt();
@@ -222,7 +228,6 @@ impl Group {
         }
         for i in 0..3 {
             *lane_of(&mut self.b[i], lane) = problem.b[3 * c + i];
-            *lane_of(&mut self.force[i], lane) = lambda[3 * c + i];
         }
         let [[nn, nt, no], [_, tt, to], [_, _, oo]] = *sweeper.block::<3>(c);
         let largest = 0.5 * (tt + oo) + (0.25 * (tt - oo) * (tt - oo) + to * to).sqrt();
@@ -243,20 +248,24 @@ pub(crate) type Forces = [f64x4; 3];
 pub(crate) struct Lanes<'a> {
     packed: &'a mut Packed,
     simd: V3,
+    /// Product of the last sweep's movement with the one before.
+    along: f64,
 }
 
 impl Lanes<'_> {
     /// Speeds of the forces as they are; without momentum.
     fn begin(&mut self) {
-        let Packed { groups, speeds, from, direction, .. } = &mut *self.packed;
-        for g in &mut *groups {
-            g.from = g.force;
-            g.direction = [ZERO; 3];
-        }
-        speeds.fill(AT_REST);
-        self.simd.vectorize(Push { groups, speeds, x: Arithmetic(self.simd) });
-        from.copy_from_slice(speeds);
-        direction.fill(AT_REST);
+        let Packed { groups, forces, speeds, taken, .. } = &mut *self.packed;
+        speeds.at.clear();
+        speeds.at.resize(taken.len(), AT_REST);
+        let x = Arithmetic(self.simd);
+        self.simd.vectorize(Push { groups, forces: &forces.at, speeds: &mut speeds.at, x });
+        forces.from.clone_from(&forces.at);
+        speeds.from.clone_from(&speeds.at);
+        forces.direction.clear();
+        forces.direction.resize(groups.len(), [ZERO; 3]);
+        speeds.direction.clear();
+        speeds.direction.resize(taken.len(), AT_REST);
     }
 
     /// The proximal weight, in units of each contact's `A_nn`.
@@ -267,18 +276,18 @@ impl Lanes<'_> {
 
     /// Makes the forces the proximal centre.
     pub fn set_centre(&mut self) {
-        self.packed.groups.iter_mut().for_each(|g| g.centre = g.force);
+        let Packed { groups, forces, .. } = &mut *self.packed;
+        groups.iter_mut().zip(&forces.at).for_each(|(g, force)| g.centre = *force);
     }
 
     /// Keeps the forces.
     pub fn keep(&self, to: &mut Vec<Forces>) {
-        to.clear();
-        to.extend(self.packed.groups.iter().map(|g| g.force));
+        to.clone_from(&self.packed.forces.at);
     }
 
     /// Takes forces that were kept; without momentum.
     pub fn put(&mut self, from: &[Forces]) {
-        self.packed.groups.iter_mut().zip(from).for_each(|(g, force)| g.force = *force);
+        self.packed.forces.at.copy_from_slice(from);
         self.begin();
     }
 
@@ -288,16 +297,17 @@ impl Lanes<'_> {
     }
 
     fn judge(&mut self, proximal: f64) -> f64 {
-        let Packed { groups, speeds, .. } = &*self.packed;
-        let total = self.simd.vectorize(Judge { groups, speeds, proximal, x: Arithmetic(self.simd) });
+        let Packed { groups, forces, speeds, .. } = &*self.packed;
+        let (forces, speeds, x) = (&forces.at, &speeds.at, Arithmetic(self.simd));
+        let total = self.simd.vectorize(Judge { groups, forces, speeds, proximal, x });
         if total.is_nan() { f64::INFINITY } else { total }
     }
 
     /// Writes the forces back.
     pub fn give(self, lambda: &mut [f64]) {
-        for group in &self.packed.groups {
+        for (group, force) in self.packed.groups.iter().zip(&self.packed.forces.at) {
             for (lane, &c) in group.contacts.iter().enumerate().filter(|(_, c)| **c != u32::MAX) {
-                for (i, mut force) in group.force.into_iter().enumerate() {
+                for (i, mut force) in force.iter().copied().enumerate() {
                     lambda[3 * c as usize + i] = *lane_of(&mut force, lane);
                 }
             }
@@ -307,13 +317,17 @@ impl Lanes<'_> {
 
 impl Island for Lanes<'_> {
     fn sweep(&mut self) -> f64 {
-        let Packed { groups, speeds, .. } = &mut *self.packed;
-        self.simd.vectorize(Sweep { groups, speeds, x: Arithmetic(self.simd) })
+        let Packed { groups, forces, speeds, .. } = &mut *self.packed;
+        let x = Arithmetic(self.simd);
+        let (total, along) = self.simd.vectorize(Sweep { groups, forces, speeds: &mut speeds.at, x });
+        self.along = along;
+        total
     }
 
     fn leap(&mut self, share: f64) {
-        let packed = &mut *self.packed;
-        self.simd.vectorize(Leap { packed, share, x: Arithmetic(self.simd) });
+        let Packed { forces, speeds, .. } = &mut *self.packed;
+        let share = if self.along < 0.0 { 0.0 } else { share };
+        self.simd.vectorize(Leap { forces, speeds, share, x: Arithmetic(self.simd) });
     }
 
     fn residual(&mut self) -> f64 {
@@ -343,13 +357,14 @@ fn scatter(x: Arithmetic, speeds: &mut [Body], bodies: &[u32; LANES], [a, b, c, 
 fn speed_of(
     x: Arithmetic,
     group: &Group,
+    force: &Forces,
     weight: f64x4,
     own: &[f64x4; SPEEDS],
     other: &[f64x4; SPEEDS],
 ) -> [f64x4; 3] {
     let mut s = group.b;
     for (i, (s, row)) in s.iter_mut().zip(&group.w).enumerate() {
-        let mut second = x.times(weight, x.minus(group.force[i], group.centre[i]));
+        let mut second = x.times(weight, x.minus(force[i], group.centre[i]));
         for j in 0..SPEEDS {
             *s = x.plus_product(*s, row[j], own[j]);
             second = x.plus_product(second, row[SPEEDS + j], other[j]);
@@ -360,23 +375,25 @@ fn speed_of(
 }
 
 struct Sweep<'a> {
-    groups: &'a mut [Group],
+    groups: &'a [Group],
+    forces: &'a mut Moving<Forces>,
     speeds: &'a mut [Body],
     x: Arithmetic,
 }
 
 impl NullaryFnOnce for Sweep<'_> {
-    type Output = f64;
+    type Output = (f64, f64);
 
+    /// What [`Island::sweep`] returns, and the product of this movement with the one before.
     #[inline(always)]
-    fn call(self) -> f64 {
-        let Self { groups, speeds, x } = self;
-        let mut total = ZERO;
-        for g in groups {
+    fn call(self) -> (f64, f64) {
+        let Self { groups, forces: Moving { at, from, direction }, speeds, x } = self;
+        let (mut total, mut along) = (ZERO, ZERO);
+        for (((g, held), from), direction) in groups.iter().zip(at).zip(&*from).zip(&*direction) {
             let mut own = gather(x, speeds, &g.bodies[0]);
             let mut other = gather(x, speeds, &g.bodies[1]);
-            let s = speed_of(x, g, g.weight, &own, &other);
-            let [n, t, o] = g.force;
+            let s = speed_of(x, g, held, g.weight, &own, &other);
+            let [n, t, o] = *held;
             // without force and lifting off: nothing to do
             let idle = x.and(x.at_most(ZERO, s[0]), x.at_most(x.square([n, t, o]), ZERO));
             if x.all(idle) {
@@ -395,7 +412,7 @@ impl NullaryFnOnce for Sweep<'_> {
             let shrink = x.pick(sticks, ONE, x.over(limit, x.root(square)));
             let force = [normal, x.times(aim_t, shrink), x.times(aim_o, shrink)];
             let change = [change_n, x.minus(force[1], t), x.minus(force[2], o)];
-            g.force = force;
+            *held = force;
             for j in 0..SPEEDS {
                 for i in 0..3 {
                     own[j] = x.plus_product(own[j], g.w[i][j], change[i]);
@@ -406,13 +423,19 @@ impl NullaryFnOnce for Sweep<'_> {
             scatter(x, speeds, &g.bodies[1], other);
             let unit = x.min(x.times(g.normal, g.normal), ONE);
             total = x.plus_product(total, x.square(change), unit);
+            let mut product = ZERO;
+            for i in 0..3 {
+                product = x.plus_product(product, x.minus(force[i], from[i]), direction[i]);
+            }
+            along = x.plus_product(along, product, g.normal);
         }
-        x.sum(total)
+        (x.sum(total), x.sum(along))
     }
 }
 
 struct Push<'a> {
     groups: &'a [Group],
+    forces: &'a [Forces],
     speeds: &'a mut [Body],
     x: Arithmetic,
 }
@@ -423,24 +446,18 @@ impl NullaryFnOnce for Push<'_> {
     /// Adds what the forces do to the speeds.
     #[inline(always)]
     fn call(self) {
-        let Self { groups, speeds, x } = self;
-        for g in groups {
-            push(x, g, &g.force, speeds);
-        }
-    }
-}
-
-/// Adds what forces at the contacts of a group do to the speeds.
-#[inline(always)]
-fn push(x: Arithmetic, g: &Group, forces: &Forces, speeds: &mut [Body]) {
-    for (k, bodies) in g.bodies.iter().enumerate() {
-        let mut own = gather(x, speeds, bodies);
-        for j in 0..SPEEDS {
-            for i in 0..3 {
-                own[j] = x.plus_product(own[j], g.w[i][SPEEDS * k + j], forces[i]);
+        let Self { groups, forces, speeds, x } = self;
+        for (g, forces) in groups.iter().zip(forces) {
+            for (k, bodies) in g.bodies.iter().enumerate() {
+                let mut own = gather(x, speeds, bodies);
+                for j in 0..SPEEDS {
+                    for i in 0..3 {
+                        own[j] = x.plus_product(own[j], g.w[i][SPEEDS * k + j], forces[i]);
+                    }
+                }
+                scatter(x, speeds, bodies, own);
             }
         }
-        scatter(x, speeds, bodies, own);
     }
 }
 
@@ -465,7 +482,8 @@ impl NullaryFnOnce for Weigh<'_> {
 }
 
 struct Leap<'a> {
-    packed: &'a mut Packed,
+    forces: &'a mut Moving<Forces>,
+    speeds: &'a mut Moving<Body>,
     share: f64,
     x: Arithmetic,
 }
@@ -475,36 +493,25 @@ impl NullaryFnOnce for Leap<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let Self { packed: Packed { groups, speeds, from, direction, .. }, share, x } = self;
-        let mut along = ZERO;
-        for g in &*groups {
-            let mut own = ZERO;
-            for i in 0..3 {
-                own = x.plus_product(own, x.minus(g.force[i], g.from[i]), g.direction[i]);
-            }
-            along = x.plus_product(along, own, g.normal);
-        }
-        let share = x.splat(if x.sum(along) < 0.0 { 0.0 } else { share });
+        let Self { forces, speeds, share, x } = self;
+        let share = x.splat(share);
         let go_on = |at: &mut f64x4, from: &mut f64x4, direction: &mut f64x4| {
             *direction = x.times(share, x.plus(*direction, x.minus(*at, *from)));
             *at = x.plus(*at, *direction);
             *from = *at;
         };
-        for g in groups {
-            for i in 0..3 {
-                go_on(&mut g.force[i], &mut g.from[i], &mut g.direction[i]);
-            }
+        for ((at, from), direction) in forces.at.iter_mut().zip(&mut forces.from).zip(&mut forces.direction) {
+            (0..3).for_each(|i| go_on(&mut at[i], &mut from[i], &mut direction[i]));
         }
-        for ((v, from), direction) in speeds.iter_mut().zip(from).zip(direction) {
-            for i in 0..2 {
-                go_on(&mut v.0[i], &mut from.0[i], &mut direction.0[i]);
-            }
+        for ((at, from), direction) in speeds.at.iter_mut().zip(&mut speeds.from).zip(&mut speeds.direction) {
+            (0..2).for_each(|i| go_on(&mut at.0[i], &mut from.0[i], &mut direction.0[i]));
         }
     }
 }
 
 struct Judge<'a> {
     groups: &'a [Group],
+    forces: &'a [Forces],
     speeds: &'a [Body],
     /// Share of the proximal term.
     proximal: f64,
@@ -517,14 +524,14 @@ impl NullaryFnOnce for Judge<'_> {
     /// As [`crate::cone::natural_disc`].
     #[inline(always)]
     fn call(self) -> f64 {
-        let Self { groups, speeds, proximal, x } = self;
+        let Self { groups, forces, speeds, proximal, x } = self;
         let mut total = ZERO;
-        for g in groups {
+        for (g, force) in groups.iter().zip(forces) {
             let (own, other) = (gather(x, speeds, &g.bodies[0]), gather(x, speeds, &g.bodies[1]));
             let weight = x.times(x.splat(proximal), g.weight);
-            let [mut n, t, o] = speed_of(x, g, weight, &own, &other);
+            let [mut n, t, o] = speed_of(x, g, force, weight, &own, &other);
             n = x.plus_product(n, g.mu, x.root(x.plus_product(x.times(t, t), o, o)));
-            let step = [x.minus(g.force[0], n), x.minus(g.force[1], t), x.minus(g.force[2], o)];
+            let step = [x.minus(force[0], n), x.minus(force[1], t), x.minus(force[2], o)];
             let length = x.root(x.plus_product(x.times(step[1], step[1]), step[2], step[2]));
             let inside = x.at_most(length, x.times(g.mu, step[0]));
             let polar = x.at_most(x.plus_product(step[0], g.mu, length), ZERO);
@@ -532,8 +539,8 @@ impl NullaryFnOnce for Judge<'_> {
             let shrink = x.over(x.times(g.mu, height), length);
             let on = [height, x.times(step[1], shrink), x.times(step[2], shrink)];
             let map: [f64x4; 3] = std::array::from_fn(|i| {
-                let within = x.pick(inside, [n, t, o][i], x.minus(g.force[i], on[i]));
-                x.pick(polar, g.force[i], within)
+                let within = x.pick(inside, [n, t, o][i], x.minus(force[i], on[i]));
+                x.pick(polar, force[i], within)
             });
             total = x.plus(total, x.square(map));
         }

@@ -11,6 +11,16 @@ use crate::problem::ConeProblem;
 /// Share by which a friction force may miss its limit and still be taken to slip.
 const ON_CONE: f64 = 1e-9;
 
+/// An island that is swept with momentum.
+pub(crate) trait Island {
+    /// One sweep. Returns what [`Sweeper::sweep`] does.
+    fn sweep(&mut self) -> f64;
+    /// Sum of squares of the natural map.
+    fn residual(&mut self) -> f64;
+    /// Goes on beyond the end of a sweep by `share` of the last movement, unless the sweep went against it.
+    fn leap(&mut self, share: f64);
+}
+
 /// What sweeps need beside the problem. Dense operators are made block sparse before they come here.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sweeper {
@@ -96,7 +106,7 @@ impl Sweeper {
 
     /// The unit in which `alpha` is given: the mean diagonal of a contact's block.
     pub fn unit<const D: usize>(&self, contact: usize) -> f64 {
-        let block = &blocks_of::<D>(&self.diagonal)[contact];
+        let block = self.block::<D>(contact);
         (0..D).map(|i| block[i][i]).sum::<f64>() / D as f64
     }
 

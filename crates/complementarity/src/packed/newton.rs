@@ -6,7 +6,7 @@
 
 use super::block_lu::{Blocks, Factor, Pattern};
 use super::lanes::Arithmetic;
-use super::{Group, LANES, Lanes, SPEEDS, gather, speed_of};
+use super::{Forces, Group, LANES, Lanes, SPEEDS, gather, speed_of};
 use pulp::f64x4;
 
 /// How a contact answers: `g`, `D`.
@@ -36,12 +36,12 @@ impl Newton {
     pub fn step(&mut self, lanes: &mut Lanes<'_>) -> bool {
         let x = Arithmetic(lanes.simd);
         let packed = &mut *lanes.packed;
-        let still = packed.speeds.len() as u32 - 1;
+        let still = packed.speeds.at.len() as u32 - 1;
         self.answers.clear();
-        for g in &packed.groups {
-            let own = g.bodies.map(|bodies| gather(x, &packed.speeds, &bodies));
-            let speed = speed_of(x, g, g.weight, &own[0], &own[1]);
-            self.answers.push(std::array::from_fn(|lane| linearise(g, &speed, lane)));
+        for (g, force) in packed.groups.iter().zip(&packed.forces.at) {
+            let own = g.bodies.map(|bodies| gather(x, &packed.speeds.at, &bodies));
+            let speed = speed_of(x, g, force, g.weight, &own[0], &own[1]);
+            self.answers.push(std::array::from_fn(|lane| linearise(g, force, &speed, lane)));
         }
         self.assemble(&packed.groups, still);
         let factor = Factor { blocks: &mut self.blocks, pattern: &self.pattern, x };
@@ -63,7 +63,7 @@ impl Newton {
         }
         self.blocks.solve(&self.pattern, &mut self.x[..still as usize]);
         self.x[still as usize] = [0.0; SPEEDS];
-        for (g, answers) in packed.groups.iter_mut().zip(&self.answers) {
+        for ((g, held), answers) in packed.groups.iter().zip(&mut packed.forces.at).zip(&self.answers) {
             for (lane, Answer { constant, slope }) in answers.iter().enumerate() {
                 let mut change = [0.0; 3];
                 for (k, bodies) in g.bodies.iter().enumerate() {
@@ -74,10 +74,10 @@ impl Newton {
                 }
                 let mut force: [f64; 3] = std::array::from_fn(|i| {
                     let answer = (0..3).map(|j| slope[i][j] * change[j]).sum::<f64>();
-                    get(&g.force[i], lane) - constant[i] - answer
+                    get(&held[i], lane) - constant[i] - answer
                 });
                 into_cone(get(&g.mu, lane), &mut force);
-                (0..3).for_each(|i| *super::lane_of(&mut g.force[i], lane) = force[i]);
+                (0..3).for_each(|i| *super::lane_of(&mut held[i], lane) = force[i]);
             }
         }
         lanes.begin();
@@ -131,10 +131,10 @@ fn get(v: &f64x4, lane: usize) -> f64 {
     [v.0, v.1, v.2, v.3][lane]
 }
 
-/// The answer of a contact that has this speed, proximal term included.
-fn linearise(g: &Group, speed: &[f64x4; 3], lane: usize) -> Answer {
+/// The answer of a contact that has this force and speed, proximal term included.
+fn linearise(g: &Group, force: &Forces, speed: &[f64x4; 3], lane: usize) -> Answer {
     let of = |v: &[f64x4; 3]| v.map(|v| get(&v, lane));
-    let (force, speed) = (of(&g.force), of(speed));
+    let (force, speed) = (of(force), of(speed));
     let (mu, e, unit) = (get(&g.mu, lane), get(&g.weight, lane), get(&g.normal, lane).recip());
     let aim: [f64; 3] = std::array::from_fn(|i| force[i] - unit * speed[i]);
     let length = aim[1].hypot(aim[2]);

@@ -14,6 +14,7 @@
 
 use super::gauss_seidel::{self, Momentum, relax};
 use super::newton::exact::{self, Centres};
+use super::newton::through_bodies::ThroughBodies;
 use super::newton::{self, Steps, With};
 use super::{End, Outcome};
 use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
@@ -88,6 +89,7 @@ pub struct ConeSolver {
     steps: Steps,
     centres: Centres,
     momentum: Momentum,
+    through_bodies: ThroughBodies,
     /// Islands that are left, with their residuals.
     left: Vec<(usize, f64)>,
     kept: Vec<f64>,
@@ -200,7 +202,7 @@ impl ConeSolver {
             work.sweeps = work.sweeps.max(done.iterations);
             if done.residual > share * count && !small && contacts.len() <= settings.huge {
                 let task = Task { target: share * count, ..task };
-                if let Some(better) = self.momentum.through_bodies::<D>(sweeper, task, lambda) {
+                if let Some(better) = self.through_bodies.solve::<D>(sweeper, task, lambda) {
                     work.through_bodies += better.iterations;
                     done = better;
                 }

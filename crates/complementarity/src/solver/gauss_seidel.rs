@@ -15,7 +15,7 @@ use super::{End, Outcome};
 use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
 use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;
-pub(crate) use momentum::{Island, Momentum};
+pub(crate) use momentum::Momentum;
 
 /// Name in reports.
 pub const NAME: &str = "gauss-seidel";

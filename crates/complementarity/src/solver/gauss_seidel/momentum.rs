@@ -1,15 +1,13 @@
 //! Sweeps with momentum: a sweep starts beyond the end of the last one (Polyak's heavy ball), by a share that falls while the changes do not; when a
 //! sweep goes against the momentum, that starts anew (O'Donoghue and Candes 2015). On piles it takes a fifth to a third of the sweeps.
 //!
-//! Contacts of free bodies are swept four at a time where the processor can ([`crate::packed`]), others one by one.
+//! Contacts of free bodies are swept four at a time where the processor can (`packed`), others one by one.
 
 use crate::bench::{Done, Task, keep, restore};
 #[cfg(target_arch = "x86_64")]
 use crate::packed::Packed;
 use crate::problem::ConeProblem;
-#[cfg(target_arch = "x86_64")]
-use crate::solver::newton::through_bodies::ThroughBodies;
-use crate::sweep::Sweeper;
+use crate::sweep::{Island, Sweeper};
 
 /// Share of the last movement that is added to a sweep: at first, at most, at least.
 const SHARES: (f64, f64, f64) = (0.85, 0.97, 0.5);
@@ -37,8 +35,6 @@ pub(crate) struct Momentum {
     direction_speeds: Vec<f64>,
     #[cfg(target_arch = "x86_64")]
     packed: Packed,
-    #[cfg(target_arch = "x86_64")]
-    through_bodies: ThroughBodies,
 }
 
 impl Momentum {
@@ -89,34 +85,6 @@ impl Momentum {
         Some(iterations)
     }
 
-    /// Newton steps in the speeds of bodies; `None` if contacts are not those of free bodies. What it leaves is not worse than what it was given.
-    #[cfg(target_arch = "x86_64")]
-    pub fn through_bodies<const D: usize>(
-        &mut self,
-        sweeper: &mut Sweeper,
-        task: Task<'_>,
-        lambda: &mut [f64],
-    ) -> Option<Done> {
-        let Task { problem, contacts, target, .. } = task;
-        let mut lanes = self.packed.take(problem, sweeper, contacts, lambda)?;
-        let iterations = self.through_bodies.run(&mut lanes, STRICTER * target);
-        lanes.give(lambda);
-        sweeper.set_speeds_of(problem, contacts, lambda);
-        let residual = sweeper.residual::<D>(problem, contacts, lambda);
-        sweeper.guess_states::<D>(problem, contacts, lambda);
-        Some(Done { iterations, residual })
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    pub fn through_bodies<const D: usize>(
-        &mut self,
-        _: &mut Sweeper,
-        _: Task<'_>,
-        _: &mut [f64],
-    ) -> Option<Done> {
-        None
-    }
-
     #[cfg(not(target_arch = "x86_64"))]
     fn packed(&mut self, _: &mut Sweeper, _: Task<'_>, _: &mut [f64], _: Limits) -> Option<usize> {
         None
@@ -141,16 +109,6 @@ impl Momentum {
         let (forces, speeds) = ((from, direction), (from_speeds, direction_speeds));
         limits.run(&mut OneByOne::<D> { sweeper, problem, contacts, lambda, forces, speeds }, 1.0)
     }
-}
-
-/// An island that is swept with momentum.
-pub(crate) trait Island {
-    /// One sweep. Returns what [`Sweeper::sweep`] does.
-    fn sweep(&mut self) -> f64;
-    /// Sum of squares of the natural map.
-    fn residual(&mut self) -> f64;
-    /// Goes on beyond the end of a sweep by `share` of the last movement, unless the sweep went against it.
-    fn leap(&mut self, share: f64);
 }
 
 #[derive(Debug, Clone, Copy)]

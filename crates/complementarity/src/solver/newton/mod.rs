@@ -17,7 +17,7 @@
 pub(crate) mod convex;
 pub mod exact;
 pub(crate) mod system;
-#[cfg(target_arch = "x86_64")]
+#[cfg_attr(not(target_arch = "x86_64"), path = "without_lanes.rs")]
 pub(crate) mod through_bodies;
 
 use super::{End, Outcome};

@@ -10,9 +10,10 @@
 //!
 //! Source of the steps: Alart and Curnier 1991; of the proximal loop: Acary, Bremond, Huber (2018), section 4.
 
+use crate::bench::{Done, Task};
 use crate::packed::newton::Newton;
-use crate::packed::{Forces, Lanes};
-use crate::solver::gauss_seidel::Island;
+use crate::packed::{Forces, Lanes, Packed};
+use crate::sweep::{Island, Sweeper};
 
 /// The weight at first, its least and most, its factors after an easy problem and after failures.
 const WEIGHT: f64 = 1e-3;
@@ -39,9 +40,18 @@ const MOMENTUM: f64 = 0.8;
 /// Newton steps before it gives up.
 const MOST_STEPS: usize = 600;
 
-/// Memory of the method.
+/// The judge of all contacts sums up in another order.
+const STRICTER: f64 = 0.99;
+
+/// The method with its memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ThroughBodies {
+    packed: Packed,
+    state: Loop,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Loop {
     newton: Newton,
     /// Of the proximal problem: its centre, the forces after the last Newton step, the best after it.
     centre: Vec<Forces>,
@@ -52,9 +62,29 @@ pub(crate) struct ThroughBodies {
 }
 
 impl ThroughBodies {
+    /// Solves an island from the forces as they are; `None` if its contacts are not those of free bodies. What it leaves is not worse than what it was
+    /// given.
+    pub fn solve<const D: usize>(
+        &mut self,
+        sweeper: &mut Sweeper,
+        task: Task<'_>,
+        lambda: &mut [f64],
+    ) -> Option<Done> {
+        let Task { problem, contacts, target, .. } = task;
+        let mut lanes = self.packed.take(problem, sweeper, contacts, lambda)?;
+        let iterations = self.state.run(&mut lanes, STRICTER * target);
+        lanes.give(lambda);
+        sweeper.set_speeds_of(problem, contacts, lambda);
+        let residual = sweeper.residual::<D>(problem, contacts, lambda);
+        sweeper.guess_states::<D>(problem, contacts, lambda);
+        Some(Done { iterations, residual })
+    }
+}
+
+impl Loop {
     /// Runs from the forces of `lanes` until the residual (sum of squares) is at most `target`, or it gives up; they take the best. Returns Newton steps and
     /// sweeps.
-    pub fn run(&mut self, lanes: &mut Lanes<'_>, target: f64) -> usize {
+    fn run(&mut self, lanes: &mut Lanes<'_>, target: f64) -> usize {
         self.newton.begin();
         lanes.keep(&mut self.best);
         lanes.keep(&mut self.centre);
