@@ -47,9 +47,9 @@ pub struct Settings {
     pub small: usize,
     /// Sweeps with momentum before Newton takes over.
     pub momentum_sweeps: usize,
-    /// Contacts of an island beyond which Newton is not tried, if `A` is to be multiplied out; and through bodies.
+    /// Contacts of an island beyond which Newton methods that multiply `A` out are not tried.
     pub large: usize,
-    /// See `large`.
+    /// Contacts of an island beyond which Newton through bodies is not tried either.
     pub huge: usize,
     /// Sweeps at the very end.
     pub max_sweeps: usize,
