@@ -25,6 +25,8 @@ use pulp::{NullaryFnOnce, f64x4};
 const LANES: usize = 4;
 /// Speeds a body.
 const SPEEDS: usize = 6;
+/// Share of a target that packed contacts are to reach: they are judged once more one by one, and sums differ by rounding.
+pub(crate) const STRICTER: f64 = 0.99;
 const ZERO: f64x4 = f64x4(0.0, 0.0, 0.0, 0.0);
 const ONE: f64x4 = f64x4(1.0, 1.0, 1.0, 1.0);
 

@@ -5,7 +5,7 @@
 
 use crate::bench::{Done, Task, keep, restore};
 #[cfg(target_arch = "x86_64")]
-use crate::packed::Packed;
+use crate::packed::{Packed, STRICTER};
 use crate::problem::ConeProblem;
 use crate::sweep::{Island, Sweeper};
 
@@ -19,9 +19,6 @@ const SHRINKING: f64 = 0.7;
 /// proves nothing.
 const SPELL: usize = 200;
 const FALL: f64 = 0.25;
-/// Packed contacts are judged twice, and the second time sums up in another order.
-#[cfg(target_arch = "x86_64")]
-const STRICTER: f64 = 0.99;
 
 /// Memory of sweeps with momentum: entries of an island's contacts, one after another.
 #[derive(Debug, Clone, Default)]

@@ -12,7 +12,7 @@
 
 use crate::bench::{Done, Task};
 use crate::packed::newton::Newton;
-use crate::packed::{Forces, Lanes, Packed};
+use crate::packed::{Forces, Lanes, Packed, STRICTER};
 use crate::sweep::{Island, Sweeper};
 
 /// The weight at first, its least and most, its factors after an easy problem and after failures.
@@ -39,9 +39,6 @@ const SPELL_FALL: f64 = 0.8;
 const MOMENTUM: f64 = 0.8;
 /// Newton steps before it gives up.
 const MOST_STEPS: usize = 600;
-
-/// The judge of all contacts sums up in another order.
-const STRICTER: f64 = 0.99;
 
 /// The method with its memory.
 #[derive(Debug, Clone, Default)]
