@@ -147,6 +147,18 @@ fn solving_undoes_multiplying_and_energy_is_half_the_product() {
         let energy = 0.5 * x.iter().zip(&v).map(|(a, b)| a * b).sum::<f64>();
         assert!(energy > 0.0 || v.is_empty(), "positive definite");
         assert_near(&[kinematics.kinetic_energy()], &[energy], 1e-12);
+        // M = H' H
+        let (mut rooted, mut forces) = (v.clone(), x.clone());
+        for (t, dofs) in mass.trees() {
+            mass.times_root(t, &mut rooted[dofs.clone()]);
+            mass.solve_root_transposed(t, &mut forces[dofs]);
+        }
+        assert_near(&[0.5 * rooted.iter().map(|x| x * x).sum::<f64>()], &[energy], 1e-12);
+        assert_near(&forces, &rooted, 1e-11);
+        for (t, dofs) in mass.trees() {
+            mass.solve_root(t, &mut rooted[dofs]);
+        }
+        assert_near(&rooted, &v, 1e-11);
         mass.solve(&mut x);
         assert_near(&x, &v, 1e-11);
     }
