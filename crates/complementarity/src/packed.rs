@@ -44,6 +44,8 @@ struct Group {
     /// Rows n, t, o; the speeds of one body and of the other.
     w: [[f64x4; 2 * SPEEDS]; 3],
     b: [f64x4; 3],
+    /// Its own share of `E^-1`: normal, tangential.
+    compliance: [f64x4; 2],
     centre: Forces,
     /// In units of speed over force.
     weight: f64x4,
@@ -95,7 +97,7 @@ const COLOURS: u32 = u64::BITS;
 
 impl Packed {
     /// Takes the contacts of an island and their forces. `None` if they cannot be packed: the processor has no lanes, contacts have not three rows,
-    /// belong to patches, touch others than free bodies, or a speed of theirs that no force changes.
+    /// deform together, touch others than free bodies, or a speed of theirs that no force changes.
     pub fn take(
         &mut self,
         problem: ConeProblem<'_>,
@@ -106,7 +108,7 @@ impl Packed {
         let simd = V3::try_new()?;
         let Operator::Factored(a) = problem.a else { return None };
         let free = |&c: &usize| {
-            a.patch_contacts(c).is_empty()
+            a.compliance_alone(c).is_some()
                 && a.segments(c).count() <= 2
                 && a.segments(c).all(|(s, _)| s.len == SPEEDS)
                 && (0..3).all(|i| sweeper.block::<3>(c)[i][i] > 0.0)
@@ -197,6 +199,7 @@ impl Group {
     const EMPTY: Self = Self {
         w: [[ZERO; 2 * SPEEDS]; 3],
         b: [ONE, ZERO, ZERO],
+        compliance: [ZERO; 2],
         centre: [ZERO; 3],
         weight: ZERO,
         normal: ONE,
@@ -230,6 +233,9 @@ impl Group {
         }
         for i in 0..3 {
             *lane_of(&mut self.b[i], lane) = problem.b[3 * c + i];
+        }
+        for (own, e) in self.compliance.iter_mut().zip(a.compliance_alone(c).unwrap_or_default()) {
+            *lane_of(own, lane) = e;
         }
         let [[nn, nt, no], [_, tt, to], [_, _, oo]] = *sweeper.block::<3>(c);
         let largest = 0.5 * (tt + oo) + (0.25 * (tt - oo) * (tt - oo) + to * to).sqrt();
@@ -367,6 +373,7 @@ fn speed_of(
     let mut s = group.b;
     for (i, (s, row)) in s.iter_mut().zip(&group.w).enumerate() {
         let mut second = x.times(weight, x.minus(force[i], group.centre[i]));
+        second = x.plus_product(second, group.compliance[i.min(1)], force[i]);
         for j in 0..SPEEDS {
             *s = x.plus_product(*s, row[j], own[j]);
             second = x.plus_product(second, row[SPEEDS + j], other[j]);

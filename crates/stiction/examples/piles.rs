@@ -1,7 +1,8 @@
 //! Time of steps while spheres fall into a box and come to rest, and of a stack that rests, in time of the processor:
 //!
-//! `cargo run --release -p stiction --example piles [-- spheres [seconds [tolerance]]]`, and how both grow with the pile:
-//! `cargo run --release -p stiction --example piles -- growth`
+//! `cargo run --release -p stiction --example piles [-- spheres [seconds [tolerance [law]]]]`; how both grow with the pile:
+//! `cargo run --release -p stiction --example piles -- growth`; and what rigid and soft contacts cost, to be held beside other engines:
+//! `cargo run --release -p stiction --example piles -- laws [spheres]`
 //!
 //! The box is that of `scenes/balls-200.toml`, made for any number of spheres: radius 0.05 m, 0.5 kg, mu = 0.5, h = 1e-3 s. They start in
 //! square layers 0.105 m apart, each moved aside by up to 1 mm. A line for every 0.1 s: contacts at its end, time and iterations a step, its
@@ -10,17 +11,22 @@
 use complementarity::solver::cone::ConeSolver;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::time::Instant;
 use stiction::scene::Scene;
-use stiction::step::Stepper;
+use stiction::step::{Status, Stepper};
 
 /// Steps a line.
 const LINE: usize = 100;
 
+/// Rigid contacts.
+const RIGID: &str = "\"rigid\"";
+
 /// The scene of `count` spheres in a box whose floor holds `side` x `side` of them.
-fn spheres(count: usize, side: usize, tolerance: f64) -> String {
+fn spheres(count: usize, side: usize, tolerance: f64, law: &str) -> String {
     let half = 0.0525 * side as f64 + 0.05;
-    let mut out = String::from(
-        "[[material]]\nname = \"default\"\nfriction = 0.5\n[[world]]\nname = \"ground\"\nshape = \"half_space\"\n",
+    let mut out = format!(
+        "[[material]]\nname = \"default\"\nfriction = 0.5\nlaw = {law}\n\
+         [[world]]\nname = \"ground\"\nshape = \"half_space\"\n",
     );
     for (name, place, axis, angle) in [
         ("right", [half, 0.0], [0, 1, 0], -90),
@@ -105,7 +111,8 @@ fn growth() {
     );
     let mut last = None;
     for count in GROWTH {
-        let scene = Scene::from_toml("piles", &spheres(count, side(count), 1e-6)).expect("a valid scene");
+        let scene =
+            Scene::from_toml("piles", &spheres(count, side(count), 1e-6, RIGID)).expect("a valid scene");
         let mut stepper = Stepper::new(scene).expect("a valid model");
         let mut state = stepper.initial();
         let mut go = |stepper: &mut Stepper, until: f64| {
@@ -159,16 +166,69 @@ fn side(count: usize) -> usize {
     ((count as f64 / 5.5).cbrt() * 1.8).round().max(1.0) as usize
 }
 
-fn main() {
-    if std::env::args().nth(1).as_deref() == Some("growth") {
-        return growth();
+/// Contacts from rigid to as soft as MuJoCo's are by default: `solref = (0.02, 1)` and `solimp = (0.9, 0.95, ..)` make, with `1 / A_nn = 0.25 kg` of two
+/// spheres, a spring of 5600 to 12500 N/m and a damper of 240 to 500 N s/m. By Hertz two such spheres pressed by 5 N have 1.3e6 N/m of nylon (3 GPa), which
+/// is about as heavy, and 2e7 of steel.
+const LAWS: [(&str, &str); 4] = [
+    ("rigid", RIGID),
+    ("1e8 N/m", "{ kelvin_voigt = { stiffness = [1e8, 8e7], damping_ratio = 1, mass = 0.25 } }"),
+    ("1e6 N/m", "{ kelvin_voigt = { stiffness = [1e6, 8e5], damping_ratio = 1, mass = 0.25 } }"),
+    ("1e4 N/m", "{ kelvin_voigt = { stiffness = [1e4, 1e4], damping = [300, 300] } }"),
+];
+
+/// Time of a step after 1 s at 1e-6, the fastest of five batches of ten as `tools/mujoco_peer.py` has it, with each of [`LAWS`].
+fn laws(count: usize) {
+    println!(
+        "{count} spheres\n{:>8} {:>9} {:>8} {:>10} {:>10} {:>11} {:>11}",
+        "contacts", "number", "closed", "ms/step", "iterations", "residual", "deformed, m"
+    );
+    for (name, law) in LAWS {
+        let scene =
+            Scene::from_toml("piles", &spheres(count, side(count), 1e-6, law)).expect("a valid scene");
+        let mut stepper = Stepper::new(scene).expect("a valid model");
+        let mut state = stepper.initial();
+        let mut go = |stepper: &mut Stepper, steps: usize| {
+            let (begin, mut iterations, mut residual) = (Instant::now(), 0, 0.0f64);
+            for _ in 0..steps {
+                let report = stepper.step(&mut state).expect("no step fails");
+                iterations += report.iterations;
+                residual = residual.max(report.residual.relative);
+            }
+            (1e3 * begin.elapsed().as_secs_f64() / steps as f64, iterations, residual)
+        };
+        let (_, _, mut worst) = go(&mut stepper, 1000);
+        let (mut best, mut all) = (f64::INFINITY, 0);
+        for _ in 0..5 {
+            let (each, iterations, residual) = go(&mut stepper, 10);
+            (best, all, worst) = (best.min(each), all + iterations, worst.max(residual));
+        }
+        let elements = stepper.elements();
+        let closed = elements.iter().filter(|e| e.status != Status::Open).count();
+        let deformed = elements.iter().fold(0.0f64, |d, e| d.max(e.deformation[0].abs()));
+        println!(
+            "{name:>8} {:9} {closed:8} {best:10.2} {:10.1} {worst:11.1e} {deformed:11.1e}",
+            elements.len(),
+            0.02 * all as f64
+        );
     }
+}
+
+fn main() {
     let mut given = std::env::args().skip(1);
+    match std::env::args().nth(1).as_deref() {
+        Some("growth") => return growth(),
+        Some("laws") => {
+            let asked = given.nth(1).and_then(|a| a.parse().ok());
+            return asked.map_or_else(|| [200, 1000].into_iter().for_each(laws), laws);
+        }
+        _ => (),
+    }
     let mut next = |otherwise: f64| given.next().and_then(|a| a.parse().ok()).unwrap_or(otherwise);
     let (count, seconds, tolerance) = (next(200.0) as usize, next(1.2), next(1e-6));
+    let law = std::env::args().nth(4).unwrap_or(RIGID.into());
     let stack = Scene::read(format!("{}/../../scenes/stack-of-ten.toml", env!("CARGO_MANIFEST_DIR")));
     run("ten boxes, tolerance of the scene", stack.expect("a valid scene"), seconds.min(0.5));
     let side = side(count);
-    let scene = Scene::from_toml("piles", &spheres(count, side, tolerance)).expect("a valid scene");
+    let scene = Scene::from_toml("piles", &spheres(count, side, tolerance, &law)).expect("a valid scene");
     run(&format!("{count} spheres in layers of {side} x {side}, tolerance {tolerance:e}"), scene, seconds);
 }

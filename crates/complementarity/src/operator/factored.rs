@@ -138,6 +138,15 @@ impl Factored {
         Some((p.first, &self.patch_data[from..][..self.rows * order]))
     }
 
+    /// `E^-1` of a contact of three rows that deforms alone and along both tangents alike: normal, tangential, zero if it is rigid. `None` of others.
+    pub fn compliance_alone(&self, contact: usize) -> Option<[f64; 2]> {
+        match self.patch(contact) {
+            None => Some([0.0; 2]),
+            Some((_, &[n, 0.0, 0.0, 0.0, t, 0.0, 0.0, 0.0, o])) if t == o => Some([n, t]),
+            Some(_) => None,
+        }
+    }
+
     /// `v += W_k' x`: what forces at contact `k` do to the speeds. Here, in `pull` and in `block` three rows on a free body have code of their own.
     #[inline]
     pub fn push(&self, contact: usize, x: &[f64], v: &mut [f64]) {

@@ -1,6 +1,6 @@
 //! Newton's method on Alart and Curnier's equations, solved for the speeds of bodies.
 //!
-//! With a proximal term `e (l - centre)`, `e > 0`, each contact answers a change of the speeds by `dl = -g - D W dv`: `D` is zero if it is open, `1 / e`
+//! With a proximal term and its own compliance, `e l` in all, `e > 0`, each contact answers a change of the speeds by `dl = -g - D W dv`: `D` is zero if it is open, `1 / e`
 //! if it sticks, and has a normal-tangential coupling if it slips. In speeds whose masses are one that leaves `(1 + W' D W) dv = -W' g`, which has blocks where
 //! bodies touch: a few million operations for hundreds of bodies, where `A` multiplied out takes a hundred times as many.
 
@@ -135,7 +135,8 @@ fn get(v: &f64x4, lane: usize) -> f64 {
 fn linearise(g: &Group, force: &Forces, speed: &[f64x4; 3], lane: usize) -> Answer {
     let of = |v: &[f64x4; 3]| v.map(|v| get(&v, lane));
     let (force, speed) = (of(force), of(speed));
-    let (mu, e, unit) = (get(&g.mu, lane), get(&g.weight, lane), get(&g.normal, lane).recip());
+    let (mu, unit) = (get(&g.mu, lane), get(&g.normal, lane).recip());
+    let [e, e_t] = g.compliance.map(|own| get(&own, lane) + get(&g.weight, lane));
     let aim: [f64; 3] = std::array::from_fn(|i| force[i] - unit * speed[i]);
     let length = aim[1].hypot(aim[2]);
     let mut slope = [[0.0; 3]; 3];
@@ -143,14 +144,15 @@ fn linearise(g: &Group, force: &Forces, speed: &[f64x4; 3], lane: usize) -> Answ
         return Answer { constant: force, slope };
     }
     if length <= mu * aim[0] {
-        (0..3).for_each(|i| slope[i][i] = 1.0 / e);
-        return Answer { constant: speed.map(|s| s / e), slope };
+        let each = [e, e_t, e_t];
+        (0..3).for_each(|i| slope[i][i] = 1.0 / each[i]);
+        return Answer { constant: std::array::from_fn(|i| speed[i] / each[i]), slope };
     }
     // the normal speed vanishes; along t the friction force is on its limit; across, it turns with the aim
     let t = [aim[1] / length, aim[2] / length];
     let across = [-t[1], t[0]];
     let kappa = (mu * force[0].max(0.0) / length).min(1.0);
-    let turn = 1.0 / (1.0 - kappa * (1.0 - unit * e));
+    let turn = 1.0 / (1.0 - kappa * (1.0 - unit * e_t));
     let normal = speed[0] / e;
     let along = force[1] * t[0] + force[2] * t[1] + mu * (normal - force[0]);
     let turned = (force[1] * across[0] + force[2] * across[1]) * turn;

@@ -1,7 +1,8 @@
 use super::*;
+use crate::matrix::Matrix;
 use crate::residual::{self, ConeScratch};
 
-/// Contacts at random between free bodies, or of one with the ground; the first body meets `hub` of them. Some are without friction.
+/// Contacts at random between free bodies, or of one with the ground; the first body meets `hub` of them. Some are without friction, some compliant.
 struct Random {
     a: Operator,
     b: Vec<f64>,
@@ -27,6 +28,11 @@ impl Random {
                 a.segment(1 + 6 * body, 6).iter_mut().for_each(|w| *w = random());
             }
             a.end_contact();
+            if c % 4 == 1 {
+                let mut e = Matrix::zeros(3, 3);
+                [0.7, 0.2, 0.2].into_iter().enumerate().for_each(|(i, x)| e[(i, i)] = x);
+                a.add_patch(c, &e);
+            }
             a.pull(c, &v, &mut b[3 * c..][..3]);
         }
         let mu = (0..contacts).map(|c| [0.0, 0.3, 0.8][c % 3]).collect();
@@ -61,6 +67,26 @@ fn no_two_of_a_group_share_a_body_and_every_contact_is_there() {
         }
         found.sort_unstable();
         assert_eq!(found, list);
+    }
+}
+
+#[test]
+fn contacts_that_deform_together_or_unlike_along_their_tangents_are_not_packed() {
+    for (rows, entries) in
+        [(6, &[(0, 0), (3, 3), (0, 3), (3, 0)][..]), (3, &[(1, 1)]), (3, &[(0, 1), (1, 0)])]
+    {
+        let mut random = Random::new(5, 12, 0, 4);
+        let Operator::Factored(a) = &mut random.a else { unreachable!("made as factors") };
+        let mut e = Matrix::zeros(rows, rows);
+        entries.iter().for_each(|&at| e[at] = 0.5);
+        a.add_patch(2, &e);
+        let (mut sweeper, lambda) = (Sweeper::default(), vec![0.0; 36]);
+        sweeper.prepare::<3>(random.problem(), &lambda);
+        let all: Vec<usize> = (0..12).collect();
+        assert!(Packed::default().take(random.problem(), &sweeper, &all, &lambda).is_none());
+        let others: Vec<usize> = all.into_iter().filter(|c| !(2..4).contains(c)).collect();
+        let taken = Packed::default().take(random.problem(), &sweeper, &others, &lambda).is_some();
+        assert_eq!(taken, V3::try_new().is_some());
     }
 }
 
