@@ -18,7 +18,7 @@ const SHRINKING: f64 = 0.7;
 /// Sweeps in which the least change is sought, and the share (squared) to which it must fall in two such spells. States change in leaps: one slow spell
 /// proves nothing.
 const SPELL: usize = 200;
-const FALL: f64 = 0.25;
+const FALL: f64 = 0.7;
 
 /// Memory of sweeps with momentum: entries of an island's contacts, one after another.
 #[derive(Debug, Clone, Default)]
