@@ -3,6 +3,7 @@
 use super::{End, Forces, Outcome};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::time::Duration;
 use stiction::record::{Event, EventKind};
 use stiction::step::Energy;
 
@@ -12,9 +13,8 @@ const SHOWN: usize = 5;
 pub fn text(o: &Outcome) -> String {
     let s = o.recorder.summary();
     let mut lines = vec![("outcome", outcome_words(o))];
-    let share = 100.0 * o.recording.as_secs_f64() / o.wall.as_secs_f64();
-    let wall = o.wall.as_secs_f64();
-    lines.push(("time", format!("{wall:.3} s, {:.2} us a step, {share:.1} % of it recording", per_step(o))));
+    let (wall, recording) = (duration(o.wall), duration(o.recording));
+    lines.push(("time", format!("{wall}, {:.2} us a step; {recording} of it recording", per_step(o))));
     let (worst, at) = s.worst;
     lines.push(("residual", format!("worst {:.1e} relative, at t = {at:.6} s", worst.relative)));
     let solvers: Vec<String> = s.solvers.iter().map(|(name, n)| format!("{name} in {}", steps(*n))).collect();
@@ -173,6 +173,11 @@ fn outcome_words(o: &Outcome) -> String {
 fn event_words(o: &Outcome, e: &Event) -> String {
     let contact = o.recorder.contact_name(e.contact);
     format!("t = {:.6} s  {:<5}  {contact}, element {}", e.time, e.kind.name(), e.element)
+}
+
+fn duration(d: Duration) -> String {
+    let seconds = d.as_secs_f64();
+    if seconds < 1.0 { format!("{:.2} ms", 1e3 * seconds) } else { format!("{seconds:.2} s") }
 }
 
 fn steps(n: usize) -> String {
