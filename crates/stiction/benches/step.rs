@@ -5,6 +5,7 @@
 #![allow(missing_docs)]
 
 use std::time::Instant;
+use stiction::contact::Law;
 use stiction::scene::Scene;
 use stiction::state::State;
 use stiction::step::{Status, Stepper};
@@ -18,16 +19,19 @@ const BATCH: f64 = 0.2;
 /// Steps of a batch at most where bodies go on moving: as many as other engines are timed over.
 const MOVING: usize = 10;
 
-/// Name, file, and a tolerance other than the scene's.
-const SCENES: [(&str, &str, Option<f64>); 7] = [
-    ("one_sphere", "sphere-on-plane.toml", None),
-    ("one_box", "box-on-plane.toml", None),
-    ("ellipse_patch", "song2004/ellipse-1e-10.toml", None),
-    ("chain_20", "chain.toml", None),
-    ("stack_10", "stack-of-ten.toml", None),
-    ("pour_200_1e-6", "balls-200.toml", Some(1e-6)),
-    ("pour_200", "balls-200.toml", None),
+/// Name, file, a tolerance other than the scene's, and a stiffness of contacts, N/m, instead of rigid ones.
+const SCENES: [(&str, &str, Option<f64>, Option<f64>); 8] = [
+    ("one_sphere", "sphere-on-plane.toml", None, None),
+    ("one_box", "box-on-plane.toml", None, None),
+    ("ellipse_patch", "song2004/ellipse-1e-10.toml", None, None),
+    ("chain_20", "chain.toml", None, None),
+    ("stack_10", "stack-of-ten.toml", None, None),
+    ("pour_200_1e-6", "balls-200.toml", Some(1e-6), None),
+    ("pour_200_nylon", "balls-200.toml", None, Some(1e6)),
+    ("pour_200", "balls-200.toml", None, None),
 ];
+/// Effective mass of two of the balls, for critical damping, kg.
+const TWO_BALLS: f64 = 0.25;
 
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
@@ -35,9 +39,9 @@ fn main() {
         "{:14} {:>6} {:>8} {:>7} {:>12} {:>10} {:>9} {:>14}",
         "", "t", "contacts", "closed", "us/step", "iterations", "residual", "in vain"
     );
-    for (name, file, tolerance) in SCENES {
+    for (name, file, tolerance, stiffness) in SCENES {
         if asked.is_empty() || asked.iter().any(|a| a == name) {
-            bench(name, file, tolerance);
+            bench(name, file, tolerance, stiffness);
         }
     }
 }
@@ -61,10 +65,14 @@ fn go(stepper: &mut Stepper, state: &mut State, steps: usize, tally: &mut Tally)
     }
 }
 
-fn bench(name: &str, file: &str, tolerance: Option<f64>) {
+fn bench(name: &str, file: &str, tolerance: Option<f64>, stiffness: Option<f64>) {
     let path = format!("{}/../../scenes/{file}", env!("CARGO_MANIFEST_DIR"));
     let mut scene = Scene::read(path).expect("a valid scene");
     scene.step.tolerance = tolerance.unwrap_or(scene.step.tolerance);
+    if let Some(k) = stiffness {
+        let law = Law::kelvin_voigt([k, 0.8 * k], 1.0, TWO_BALLS).expect("a valid law");
+        scene.materials.iter_mut().for_each(|m| m.law = law.clone());
+    }
     if name == "chain_20" {
         scene.bodies[0].position[0] = 0.5;
     }
