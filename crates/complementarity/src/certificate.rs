@@ -41,7 +41,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { rank_tolerance: 1e-9, state_tolerance: 1e-6, most_rows: 600 }
+        Self { rank_tolerance: 1e-9, state_tolerance: 1e-6, most_rows: 2000 }
     }
 }
 

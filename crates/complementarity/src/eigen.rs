@@ -28,17 +28,31 @@ pub fn symmetric_eigen(a: &Matrix) -> Option<(Vec<f64>, Matrix)> {
     finite.then_some((values, vectors))
 }
 
-/// Singular values `x`, descending, and right singular vectors `V` of a matrix with at least as many rows as columns: column `k` of `V` belongs to
-/// `x[k]`. `None` if an entry is not finite or the iteration does not converge.
+/// Singular values `x`, descending, and right singular vectors `V` of a matrix: column `k` of `V` belongs to `x[k]`. With fewer rows than columns there
+/// are as many of both as rows: what is orthogonal to `V` is null. `None` if an entry is not finite or the iteration does not converge.
 pub(crate) fn singular(a: &Matrix) -> Option<(Vec<f64>, Matrix)> {
-    let (rows, columns) = (a.rows(), a.columns());
-    if rows < columns || !a.data().iter().all(|x| x.is_finite()) {
-        return None;
-    }
-    let svd = MatRef::from_row_major_slice(a.data(), rows, columns).thin_svd().ok()?;
-    let values: Vec<f64> = (0..columns).map(|k| svd.S()[k]).collect();
-    let vectors = Matrix::from_fn(columns, columns, |i, k| svd.V()[(i, k)]);
+    let svd = finite(a)?.thin_svd().ok()?;
+    let count = a.rows().min(a.columns());
+    let values: Vec<f64> = (0..count).map(|k| svd.S()[k]).collect();
+    let vectors = Matrix::from_fn(a.columns(), count, |i, k| svd.V()[(i, k)]);
     values.iter().chain(vectors.data()).all(|x| x.is_finite()).then_some((values, vectors))
+}
+
+/// Singular values, descending, as [`singular`] has them.
+pub(crate) fn singular_values(a: &Matrix) -> Option<Vec<f64>> {
+    let values = finite(a)?.singular_values().ok()?;
+    values.iter().all(|x| x.is_finite()).then_some(values)
+}
+
+/// Eigenvalues of a symmetric matrix, ascending. Only its lower triangle is read.
+pub(crate) fn symmetric_eigenvalues(a: &Matrix) -> Option<Vec<f64>> {
+    let values = finite(a)?.self_adjoint_eigenvalues(Side::Lower).ok()?;
+    values.iter().all(|x| x.is_finite()).then_some(values)
+}
+
+fn finite(a: &Matrix) -> Option<MatRef<'_, f64>> {
+    let view = MatRef::from_row_major_slice(a.data(), a.rows(), a.columns());
+    a.data().iter().all(|x| x.is_finite()).then_some(view)
 }
 
 #[cfg(test)]
@@ -73,6 +87,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn singular_values_are_the_same_with_and_without_vectors_in_every_shape() {
+        let full = second_difference(12, 1.0);
+        let wide = Matrix::from_fn(11, 12, |i, j| full[(i, j)]);
+        let tall = Matrix::from_fn(12, 11, |i, j| full[(i, j)]);
+        for a in [&full, &wide, &tall] {
+            let (x, v) = singular(a).unwrap();
+            assert_eq!((x.len(), v.rows(), v.columns()), (a.rows().min(a.columns()), a.columns(), x.len()));
+            for (x, y) in x.iter().zip(singular_values(a).unwrap()) {
+                assert!((x - y).abs() < 1e-13, "{x} {y}");
+            }
+            for (k, x) in x.iter().enumerate() {
+                let image = |i: usize| (0..a.columns()).map(|j| a[(i, j)] * v[(j, k)]).sum::<f64>();
+                let length = (0..a.rows()).map(|i| image(i).powi(2)).sum::<f64>().sqrt();
+                assert!((length - x).abs() < 1e-13, "{length} {x}");
+            }
+        }
+        let (of, (both, _)) = (symmetric_eigenvalues(&full).unwrap(), symmetric_eigen(&full).unwrap());
+        assert!(of.iter().zip(&both).all(|(x, y)| (x - y).abs() < 1e-13));
     }
 
     #[test]

@@ -63,6 +63,29 @@ fn rigid_table_that_sticks_leaves_six_dimensions() {
     assert_eq!(found.forces.unwrap().dimension, 6);
 }
 
+/// `A + A K A` with `K = -K'` has the null space of `A` and moves bodies at rest no otherwise, but is not symmetric: other decompositions, same findings.
+#[test]
+fn a_matrix_that_is_not_symmetric_leaves_the_same_forces_undetermined() {
+    for mu in [0.0, 0.5] {
+        let p = on_feet(&TABLE, WEIGHT, mu);
+        let (lambda, found) = solved(&p);
+        let a = p.operator().to_dense();
+        let n = a.rows();
+        let sides = Matrix::from_fn(n, n, |i, j| {
+            (0..n).map(|k| a[(i, k)] * (a[(k + 1 - 2 * (k % 2), j)]) * [1.0, -1.0][k % 2]).sum()
+        });
+        let turned = Matrix::from_fn(n, n, |i, j| a[(i, j)] + 1e-3 * sides[(i, j)]);
+        let b: Vec<f64> = (0..n).map(|i| p.vector()[i] - 1e-3 * dot(sides.row(i), &lambda)).collect();
+        let p = FrictionProblem::new(turned, b, vec![mu; 4], 3, Friction::Cone).unwrap();
+        assert!(residual::friction(&p, &lambda).relative < 1e-9);
+        let other = examine(&p, Some(&lambda), &Settings::default());
+        assert_eq!(other.rank, found.rank);
+        let (other, forces) = (other.forces.unwrap(), found.forces.unwrap());
+        assert!(forces.dimension > 0);
+        assert_eq!((other.dimension, other.undetermined), (forces.dimension, forces.undetermined));
+    }
+}
+
 #[test]
 fn tripod_without_friction_has_one_distribution_of_forces() {
     let (_, found) = solved(&on_feet(&TRIPOD, WEIGHT, 0.0));

@@ -2,7 +2,7 @@
 
 use super::directions::{self, Freedom};
 use super::{Forces, Settings};
-use crate::eigen::{singular, symmetric_eigen};
+use crate::eigen::{singular, singular_values, symmetric_eigen, symmetric_eigenvalues};
 use crate::matrix::{Matrix, norm};
 use crate::operator::Operator;
 use crate::problem::FrictionProblem;
@@ -18,6 +18,9 @@ pub(super) struct Island<'a> {
     units: Vec<f64>,
     a: Matrix,
     b: Vec<f64>,
+    /// If `A` is symmetric: its eigenvalues and vectors, and `S U'` of those that are not zero to rounding: `|A x| = |S U' x|`, with fewer rows.
+    eigen: Option<(Vec<f64>, Matrix)>,
+    factor: Option<Matrix>,
 }
 
 /// Forces that leave the speeds as they are.
@@ -43,9 +46,11 @@ pub(super) struct Spectrum {
 
 /// Asymmetry of `A`, relative, that counts as rounding.
 const SYMMETRIC: f64 = 1e-8;
+/// Eigenvalues below this share of the largest are zero to rounding.
+const ROUNDING: f64 = 1e-14;
 
 impl<'a> Island<'a> {
-    /// `None` if a diagonal block has no positive trace.
+    /// `None` if a decomposition does not converge.
     pub fn new(blocks: &Operator, problem: &FrictionProblem, contacts: &'a [usize]) -> Option<Self> {
         let Operator::Blocks(matrix) = blocks else { return None };
         let rows = problem.rows_per_contact();
@@ -68,26 +73,50 @@ impl<'a> Island<'a> {
         let b = (0..n)
             .map(|i| units[i / rows] * problem.vector()[rows * contacts[i / rows] + i % rows])
             .collect();
-        Some(Self { contacts, rows, units, a, b })
+        let mut island = Self { contacts, rows, units, a, b, eigen: None, factor: None };
+        if island.is_symmetric() {
+            let a = &island.a;
+            let (values, vectors) =
+                symmetric_eigen(&Matrix::from_fn(n, n, |i, j| 0.5 * (a[(i, j)] + a[(j, i)])))?;
+            let largest = values.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let kept: Vec<usize> = (0..n).filter(|&k| values[k].abs() > ROUNDING * largest).collect();
+            let factor = Matrix::from_fn(kept.len(), n, |k, j| values[kept[k]] * vectors[(j, kept[k])]);
+            (island.eigen, island.factor) = (Some((values, vectors)), Some(factor));
+        }
+        Some(island)
+    }
+
+    fn is_symmetric(&self) -> bool {
+        let a = &self.a;
+        let apart = Matrix::from_fn(a.rows(), a.rows(), |i, j| a[(i, j)] - a[(j, i)]);
+        norm(apart.data()) <= SYMMETRIC * norm(a.data())
     }
 
     pub fn spectrum(&self, tolerance: f64) -> Option<Spectrum> {
         let (n, a) = (self.a.rows(), &self.a);
-        let (values, _) = singular(a)?;
-        let zero = tolerance * values.first().copied().unwrap_or(0.0);
+        let (values, least) = match &self.eigen {
+            Some((eigen, _)) => (eigen.iter().map(|x| x.abs()).collect(), eigen.first().copied()),
+            None => {
+                let half = Matrix::from_fn(n, n, |i, j| 0.5 * (a[(i, j)] + a[(j, i)]));
+                (singular_values(a)?, symmetric_eigenvalues(&half)?.first().copied())
+            }
+        };
+        let least = least.unwrap_or(0.0);
+        let zero = tolerance * values.iter().fold(0.0f64, |m, x| m.max(*x));
         let rank = values.iter().filter(|x| **x > zero).count();
-        let half = Matrix::from_fn(n, n, |i, j| 0.5 * (a[(i, j)] + a[(j, i)]));
-        let least = symmetric_eigen(&half)?.0.first().copied().unwrap_or(0.0);
-        let tangential = Matrix::from_fn(n, n, |i, j| if i % self.rows == 0 { 0.0 } else { a[(i, j)] });
-        let eta = singular(&tangential)?.0.first().copied().unwrap_or(0.0);
-        let apart = Matrix::from_fn(n, n, |i, j| a[(i, j)] - a[(j, i)]);
-        let symmetric = norm(apart.data()) <= SYMMETRIC * norm(a.data());
+        // |P A| = |A P| = |S U' P| if A is symmetric, P the tangential rows
+        let tangential = match &self.factor {
+            Some(f) => Matrix::from_fn(f.rows(), n, |i, j| if j % self.rows == 0 { 0.0 } else { f[(i, j)] }),
+            None => Matrix::from_fn(n, n, |i, j| if i % self.rows == 0 { 0.0 } else { a[(i, j)] }),
+        };
+        let eta = singular_values(&tangential)?.first().copied().unwrap_or(0.0);
         // b is in the range of a symmetric A exactly if it has no part in the null space
-        let transposed = Matrix::from_fn(n, n, |i, j| a[(j, i)]);
-        let (_, left) = singular(&transposed)?;
-        let outside: Vec<f64> =
-            (rank..n).map(|k| (0..n).map(|i| left[(i, k)] * self.b[i]).sum::<f64>()).collect();
-        let in_range = symmetric && least >= -zero && norm(&outside) <= tolerance.sqrt() * norm(&self.b);
+        let in_range = self.eigen.as_ref().is_some_and(|(values, vectors)| {
+            let null = (0..n).filter(|&k| values[k].abs() <= zero);
+            let outside: Vec<f64> =
+                null.map(|k| (0..n).map(|i| vectors[(i, k)] * self.b[i]).sum::<f64>()).collect();
+            least >= -zero && norm(&outside) <= tolerance.sqrt() * norm(&self.b)
+        });
         Some(Spectrum { rank, sigma: if least > zero { least } else { 0.0 }, eta, in_range })
     }
 
@@ -141,9 +170,9 @@ impl<'a> Island<'a> {
         out
     }
 
-    /// `A` times a direction of contact `i`, scaled.
-    fn image(&self, row: usize, i: usize, direction: &[f64]) -> f64 {
-        (0..self.rows).map(|k| self.a[(row, self.rows * i + k)] * direction[k]).sum()
+    /// `a` times a direction of contact `i`, scaled.
+    fn image(&self, a: &Matrix, row: usize, i: usize, direction: &[f64]) -> f64 {
+        (0..self.rows).map(|k| a[(row, self.rows * i + k)] * direction[k]).sum()
     }
 
     /// Forces that leave the speeds as they are; contacts at an edge count as free, or as fixed.
@@ -152,31 +181,31 @@ impl<'a> Island<'a> {
         if columns.is_empty() {
             return Some(Family::default());
         }
-        let n = self.a.rows();
-        let image = Matrix::from_fn(n, columns.len(), |row, j| {
+        let a = self.factor.as_ref().unwrap_or(&self.a);
+        let image = Matrix::from_fn(a.rows(), columns.len(), |row, j| {
             let (i, freedom, k) = columns[j];
-            self.image(row, i, &freedom.columns[k])
+            self.image(a, row, i, &freedom.columns[k])
         });
         let (values, vectors) = singular(&image)?;
         let zero = tolerance * norm(self.a.data());
-        let null: Vec<usize> = (0..values.len()).filter(|&k| values[k] <= zero).collect();
-        let mut moved = vec![];
-        for (i, &c) in self.contacts.iter().enumerate() {
-            let own = (0..columns.len()).filter(|&j| columns[j].0 == i);
-            let size: f64 =
-                own.flat_map(|j| null.iter().map(move |&k| (j, k))).map(|at| vectors[at].powi(2)).sum();
-            if size.sqrt() > MOVED {
-                moved.push(c);
+        let rank = values.iter().filter(|x| **x > zero).count();
+        // the part of direction j that is null is what the others do not hold: 1 - V V'
+        let held = |j: usize, l: usize| (0..rank).map(|k| vectors[(j, k)] * vectors[(l, k)]).sum::<f64>();
+        let parts: Vec<f64> = (0..columns.len()).map(|j| (1.0 - held(j, j)).max(0.0)).collect();
+        let mut sizes = vec![0.0; self.contacts.len()];
+        columns.iter().zip(&parts).for_each(|(column, part)| sizes[column.0] += part);
+        let moved = self.contacts.iter().zip(sizes).filter(|(_, size)| size.sqrt() > MOVED).map(|(&c, _)| c);
+        let mut first = vec![0.0; self.a.rows()];
+        let largest = (0..parts.len()).max_by(|&j, &l| parts[j].total_cmp(&parts[l]));
+        if let Some(l) = largest.filter(|_| rank < columns.len()) {
+            for (j, &(i, freedom, k)) in columns.iter().enumerate() {
+                let along = (f64::from(u8::from(j == l)) - held(j, l)) / parts[l].sqrt();
+                for d in 0..self.rows {
+                    first[self.rows * i + d] += along * freedom.columns[k][d] * self.units[i];
+                }
             }
         }
-        let mut first = vec![0.0; n];
-        for (j, &(i, freedom, k)) in columns.iter().enumerate() {
-            for d in 0..self.rows {
-                let along = null.first().map_or(0.0, |&v| vectors[(j, v)]);
-                first[self.rows * i + d] += along * freedom.columns[k][d] * self.units[i];
-            }
-        }
-        Some(Family { dimension: null.len(), moved, first })
+        Some(Family { dimension: columns.len() - rank, moved: moved.collect(), first })
     }
 
     /// Whether the linearised law has no null space.
@@ -186,7 +215,9 @@ impl<'a> Island<'a> {
             let (at, law, e) = columns[r];
             let (i, freedom, k) = columns[j];
             let row: f64 = (0..self.rows)
-                .map(|d| law.equations[e][d] * self.image(self.rows * at + d, i, &freedom.columns[k]))
+                .map(|d| {
+                    law.equations[e][d] * self.image(&self.a, self.rows * at + d, i, &freedom.columns[k])
+                })
                 .sum();
             // the weight is in the units of s / lambda
             let weight = law.weights[e] * self.units[at].powi(2);
@@ -195,7 +226,7 @@ impl<'a> Island<'a> {
         if columns.is_empty() {
             return Some(true);
         }
-        let (values, _) = singular(&m)?;
+        let values = singular_values(&m)?;
         let zero = tolerance * norm(self.a.data()).max(1.0);
         Some(values.iter().all(|x| *x > zero))
     }
