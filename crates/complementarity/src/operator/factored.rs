@@ -94,6 +94,12 @@ impl Factored {
         &mut self.w[at..]
     }
 
+    /// As [`segment`](Self::segment) with entries, for three rows on a free body.
+    pub fn free_body(&mut self, first: usize, w: &[[f64; 6]; 3]) {
+        self.segments.push(Segment { first, len: 6, at: self.w.len() });
+        self.w.extend_from_slice(w.as_flattened());
+    }
+
     /// Ends the contact being made.
     pub fn end_contact(&mut self) {
         self.starts.push(self.segments.len());
