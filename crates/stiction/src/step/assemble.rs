@@ -2,7 +2,7 @@
 //!
 //! `A = (1-theta) h J M^-1 J' + E^-1` is kept by its factor `W = J H^-1`, `M = H' H`, tree by tree; `J v` are the speeds at contacts.
 
-use super::detect::{Contact, Detector};
+use super::detect::Detector;
 use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
 use crate::scene::{FrictionKind, GapLevel, Owner, Scene};
 use crate::space::scale;
@@ -151,8 +151,8 @@ impl Rows {
         self.b.clear();
         self.mobility.clear();
         for c in &detector.contacts {
-            let ends = ends(detector, c);
-            let trees = ends.map(|(owner, _)| match owner {
+            let ends = [(c.owners[0], -1.0), (c.owners[1], 1.0)];
+            let trees = c.owners.map(|owner| match owner {
                 Owner::Body(link) => system.tree_of(link),
                 Owner::World(_) => None,
             });
@@ -239,9 +239,4 @@ impl Rows {
             *v += h * std::mem::take(push);
         }
     }
-}
-
-/// The two bodies of a contact, with the sign of their speeds in `W v`.
-fn ends(detector: &Detector, c: &Contact) -> [(Owner, f64); 2] {
-    [(c.id.part_a, -1.0), (c.id.part_b, 1.0)].map(|(part, sign)| (detector.parts[part as usize].owner, sign))
 }
