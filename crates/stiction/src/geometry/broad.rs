@@ -118,18 +118,21 @@ impl BroadPhase {
             let [nx, ny, nz] = grid.counts;
             let c = self.cells[i] as usize;
             let (x, y, z) = (c / (ny * nz), c / nz % ny, c % nz);
+            let mut len = out.len();
             for u in x.saturating_sub(1)..(x + 2).min(nx) {
                 for v in y.saturating_sub(1)..(y + 2).min(ny) {
                     let row = (u * ny + v) * nz;
                     let from = self.starts[row + z.saturating_sub(1)] as usize;
                     let to = self.starts[row + (z + 2).min(nz)] as usize;
+                    out.resize(len + to - from, [0; 2]);
                     for (&j, b) in self.members[from..to].iter().zip(&self.sorted[from..to]) {
-                        if (j > number) & a.meets(b) {
-                            out.push([number, j]);
-                        }
+                        // each is written, and the next one over it if it is no pair: a branch would be guessed wrong
+                        out[len] = [number, j];
+                        len += usize::from((j > number) & a.meets(b));
                     }
                 }
             }
+            out.truncate(len);
             out[first..].sort_unstable();
         }
     }
