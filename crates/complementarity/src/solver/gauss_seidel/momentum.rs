@@ -19,6 +19,8 @@ const SHRINKING: f64 = 0.7;
 /// proves nothing.
 const SPELL: usize = 200;
 const FALL: f64 = 0.25;
+/// Sweeps up to which the speeds of bodies, that sweeps keep up to date, are believed at the end: rounding adds up.
+const BELIEVED: usize = 100;
 
 /// Memory of sweeps with momentum: entries of an island's contacts, one after another.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +38,7 @@ pub(crate) struct Momentum {
 
 impl Momentum {
     /// Sweeps over an island until it is solved, `max_sweeps` were made, or, if it may be `impatient`, the changes fall no longer. `given` is the residual
-    /// of `lambda`, whose speeds the sweeper knows. What it leaves is not worse than that. Of an island that is solved the sweeper learns nothing.
+    /// of `lambda`, whose speeds the sweeper knows. What it leaves is not worse than that. Of an island that is solved the sweeper may learn nothing.
     pub fn relax<const D: usize>(
         &mut self,
         sweeper: &mut Sweeper,
@@ -57,7 +59,9 @@ impl Momentum {
             None => self.one_by_one::<D>(sweeper, task, lambda, limits),
         };
         let iterations = swept.iterations;
-        if let Some(residual) = swept.reached {
+        if let Some(residual) = swept.reached
+            && iterations <= BELIEVED
+        {
             return Done { iterations, residual };
         }
         sweeper.set_speeds_of(problem, contacts, lambda);
