@@ -37,7 +37,8 @@ pub(crate) struct Bench {
     pub formed: Formed,
     /// Relative residual of the warm start.
     pub start: f64,
-    judge: ConeScratch,
+    /// What was found of the forces last judged.
+    pub judged: ConeScratch,
 }
 
 /// The operator as blocks, where it is given otherwise.
@@ -97,7 +98,7 @@ impl Bench {
         if !lambda.iter().all(|x| x.is_finite()) {
             lambda.fill(0.0);
         }
-        let residual = residual::cone(problem, lambda, &mut self.judge);
+        let residual = residual::cone(problem, lambda, &mut self.judged);
         self.start = residual.relative;
         if !residual.absolute.is_finite() {
             // not by lambda alone: an entry of A is not finite, or all is too large
@@ -105,6 +106,7 @@ impl Bench {
             if !a.is_finite() {
                 return Some(Outcome::invalid(solver));
             }
+            residual::cone(problem, lambda, &mut self.judged);
         }
         let solved = Outcome { solver, end: End::Solved, iterations: 0, wasted: 0, residual };
         (residual.relative <= tolerance).then_some(solved)
@@ -120,7 +122,7 @@ impl Bench {
         iterations: usize,
         otherwise: End,
     ) -> Outcome {
-        let residual = residual::cone(problem, lambda, &mut self.judge);
+        let residual = residual::cone(problem, lambda, &mut self.judged);
         let end = if residual.relative <= tolerance { End::Solved } else { otherwise };
         Outcome { solver, end, iterations, wasted: 0, residual }
     }

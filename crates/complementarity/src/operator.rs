@@ -50,7 +50,7 @@ impl Operator {
                 }
             }
             Self::Blocks(a) => out[..rows * rows].copy_from_slice(a.diagonal(contact)),
-            Self::Factored(a) => a.block(contact, contact, out),
+            Self::Factored(a) => a.diagonal(contact, out),
         }
     }
 

@@ -11,12 +11,14 @@
 //! Bound: 1.2 kB of `W` a group, read once a sweep, and 72 products of four lanes.
 
 mod block_lu;
+mod fill;
 mod lanes;
 pub(crate) mod newton;
 
 use crate::operator::{Factored, Operator};
 use crate::problem::ConeProblem;
 use crate::sweep::{Island, Sweeper};
+use fill::{Fill, Source};
 use lanes::Arithmetic;
 use pulp::x86::V3;
 use pulp::{NullaryFnOnce, f64x4};
@@ -117,29 +119,22 @@ impl Packed {
             return None;
         }
         self.colour(a, contacts);
-        self.groups.clear();
-        self.forces.at.clear();
-        let still = self.taken.len() as u32 - 1;
-        for k in 1..self.starts.len() {
-            let colour = &self.order[self.starts[k - 1]..self.starts[k]];
-            let lanes = if k as u32 > COLOURS { 1 } else { LANES };
-            for some in colour.chunks(lanes) {
-                let mut group = Group { bodies: [[still; LANES]; 2], ..Group::EMPTY };
-                let mut forces = [ZERO; 3];
-                for (lane, &c) in some.iter().enumerate() {
-                    group.set(lane, c, problem, sweeper, a, &self.body_of);
-                    for i in 0..3 {
-                        *lane_of(&mut forces[i], lane) = lambda[3 * c + i];
-                    }
-                }
-                self.groups.push(group);
-                self.forces.at.push(forces);
-            }
-        }
+        let groups = (1..self.starts.len())
+            .map(|k| (self.starts[k] - self.starts[k - 1]).div_ceil(Self::lanes(k)))
+            .sum();
+        self.groups.resize(groups, Group::EMPTY);
+        self.forces.at.resize(groups, [ZERO; 3]);
+        let from = Source { problem, a, sweeper, lambda };
+        simd.vectorize(Fill { packed: self, from, x: Arithmetic(simd) });
         let mut lanes = Lanes { packed: self, simd, along: 0.0 };
         lanes.set_weight(0.0);
         lanes.begin();
         Some(lanes)
+    }
+
+    /// Contacts of a group of the `k`-th colour, counted from 1.
+    fn lanes(k: usize) -> usize {
+        if k as u32 > COLOURS { 1 } else { LANES }
     }
 
     /// Numbers the bodies (the last number is of those that do not move) and sorts the contacts by colour.
@@ -211,41 +206,6 @@ impl Group {
         bodies: [[0; LANES]; 2],
         contacts: [u32::MAX; LANES],
     };
-
-    fn set(
-        &mut self,
-        lane: usize,
-        c: usize,
-        problem: ConeProblem<'_>,
-        sweeper: &Sweeper,
-        a: &Factored,
-        body_of: &[u32],
-    ) {
-        let root = a.share().sqrt();
-        self.contacts[lane] = c as u32;
-        for (k, (s, w)) in a.segments(c).enumerate() {
-            self.bodies[k][lane] = body_of[s.first];
-            for (own, row) in self.w.iter_mut().zip(w.chunks_exact(SPEEDS)) {
-                for (own, w) in own[SPEEDS * k..].iter_mut().zip(row) {
-                    *lane_of(own, lane) = root * w;
-                }
-            }
-        }
-        for i in 0..3 {
-            *lane_of(&mut self.b[i], lane) = problem.b[3 * c + i];
-        }
-        for (own, e) in self.compliance.iter_mut().zip(a.compliance_alone(c).unwrap_or_default()) {
-            *lane_of(own, lane) = e;
-        }
-        let [[nn, nt, no], [_, tt, to], [_, _, oo]] = *sweeper.block::<3>(c);
-        let largest = 0.5 * (tt + oo) + (0.25 * (tt - oo) * (tt - oo) + to * to).sqrt();
-        let [nt, no] = if problem.mu[c] > 0.0 { [nt, no] } else { [0.0; 2] };
-        *lane_of(&mut self.normal, lane) = nn;
-        *lane_of(&mut self.tangent, lane) = largest;
-        *lane_of(&mut self.coupling[0], lane) = nt;
-        *lane_of(&mut self.coupling[1], lane) = no;
-        *lane_of(&mut self.mu, lane) = problem.mu[c];
-    }
 }
 
 /// Forces of a group.

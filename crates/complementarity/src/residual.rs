@@ -164,7 +164,17 @@ pub struct ConeScratch {
     pub speed: Vec<f64>,
     /// The natural map.
     pub residual: Vec<f64>,
-    product: Vec<f64>,
+    /// `W' lambda`, if the operator is factored.
+    pub(crate) product: Vec<f64>,
+}
+
+impl ConeScratch {
+    /// Sum of squares of the natural map over `contacts` (never NaN).
+    pub(crate) fn square_of(&self, rows: usize, contacts: &[usize]) -> f64 {
+        let own = contacts.iter().flat_map(|&c| &self.residual[rows * c..][..rows]);
+        let total: f64 = own.map(|r| r * r).sum();
+        if total.is_nan() { f64::INFINITY } else { total }
+    }
 }
 
 /// `min` that keeps NaN.

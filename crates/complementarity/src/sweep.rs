@@ -7,6 +7,7 @@ use crate::cone::natural_disc;
 use crate::one_contact::{self, Local, State, tangent};
 use crate::operator::{BlockMatrix, Factored, Operator};
 use crate::problem::ConeProblem;
+use crate::residual::ConeScratch;
 
 /// Share by which a friction force may miss its limit and still be taken to slip.
 const ON_CONE: f64 = 1e-9;
@@ -42,6 +43,18 @@ pub(crate) struct Sweeper {
 impl Sweeper {
     /// Reads the diagonal and the speeds of `lambda`; contacts get the states that `lambda` suggests.
     pub fn prepare<const D: usize>(&mut self, problem: ConeProblem<'_>, lambda: &[f64]) {
+        self.read::<D>(problem);
+        self.set_speeds(problem, lambda);
+    }
+
+    /// As [`prepare`](Self::prepare), for forces that have been judged: the speeds are known, of contacts too.
+    pub fn prepare_judged<const D: usize>(&mut self, problem: ConeProblem<'_>, judged: &ConeScratch) {
+        self.read::<D>(problem);
+        self.v.clone_from(&judged.product);
+        self.speed.clone_from(&judged.speed);
+    }
+
+    fn read<const D: usize>(&mut self, problem: ConeProblem<'_>) {
         let n = problem.mu.len();
         self.diagonal.resize(D * D * n, 0.0);
         for c in 0..n {
@@ -55,7 +68,6 @@ impl Sweeper {
         self.local.resize(n, Local::default());
         self.speed.resize(D * n, 0.0);
         self.alpha = 0.0;
-        self.set_speeds(problem, lambda);
     }
 
     /// Gives `contacts` the states that their forces and speeds suggest.

@@ -94,6 +94,12 @@ impl Factored {
         &mut self.w[at..]
     }
 
+    /// As [`segment`](Self::segment) with entries, for three rows on a free body.
+    pub fn free_body(&mut self, first: usize, w: &[[f64; 6]; 3]) {
+        self.segments.push(Segment { first, len: 6, at: self.w.len() });
+        self.w.extend_from_slice(w.as_flattened());
+    }
+
     /// Ends the contact being made.
     pub fn end_contact(&mut self) {
         self.starts.push(self.segments.len());
@@ -188,6 +194,14 @@ impl Factored {
         let Some((first, data)) = self.patch(contact) else { return };
         let order = data.len() / self.rows;
         let own = &x[self.rows * first..][..order];
+        if let (&[n, t, o], [a, b, c]) = (own, data.as_chunks::<3>().0)
+            && let [into_n, into_t, into_o] = out
+        {
+            *into_n += a[0] * n + a[1] * t + a[2] * o;
+            *into_t += b[0] * n + b[1] * t + b[2] * o;
+            *into_o += c[0] * n + c[1] * t + c[2] * o;
+            return;
+        }
         out.iter_mut().zip(data.chunks_exact(order)).for_each(|(o, row)| *o += dot(row, own));
     }
 
@@ -235,6 +249,24 @@ impl Factored {
                 }
             }
         }
+    }
+
+    /// What forces at a contact do to its own speeds.
+    pub(super) fn diagonal(&self, contact: usize, out: &mut [f64]) {
+        let alone = self.patch(contact).is_none_or(|(_, e)| e.len() == 9);
+        if !(self.rows == 3 && alone && self.segments(contact).all(|(s, _)| s.len == 6)) {
+            return self.block(contact, contact, out);
+        }
+        let mut sum = [0.0; 6];
+        for (_, w) in self.segments(contact) {
+            let [n, t, o] = w.as_chunks().0 else { continue };
+            let products = [dot6(n, n), dot6(n, t), dot6(n, o), dot6(t, t), dot6(t, o), dot6(o, o)];
+            (0..6).for_each(|k| sum[k] += products[k]);
+        }
+        let [nn, nt, no, tt, to, oo] = sum.map(|s| self.c * s);
+        out.copy_from_slice(&[nn, nt, no, nt, tt, to, no, to, oo]);
+        let compliance = self.patch(contact).into_iter().flat_map(|(_, e)| e);
+        out.iter_mut().zip(compliance).for_each(|(o, e)| *o += e);
     }
 
     pub(super) fn to_dense(&self) -> Matrix {

@@ -119,6 +119,11 @@ impl ConeSolver {
         self.left.iter().map(|&(k, residual)| (self.bench.islands.island(k).len(), residual.sqrt()))
     }
 
+    /// `s = A lambda + b` of the last answer.
+    pub fn speed(&self) -> &[f64] {
+        &self.bench.judged.speed
+    }
+
     /// Solves from the warm start `lambda`, which takes the answer.
     pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
@@ -172,12 +177,12 @@ impl ConeSolver {
     }
 
     fn run<const D: usize>(&mut self, given: ConeProblem<'_>, lambda: &mut [f64], goal: f64) -> Work {
-        let Bench { sweeper, islands, formed, .. } = &mut self.bench;
+        let Bench { sweeper, islands, formed, judged, .. } = &mut self.bench;
         let settings = &self.settings;
         let factored = matches!(given.a, Operator::Factored(_));
         let problem = formed.sparse(given);
         let n = problem.mu.len();
-        sweeper.prepare::<D>(problem, lambda);
+        sweeper.prepare_judged::<D>(problem, judged);
         islands.find(problem.a, D, n);
         let whole = size_of(problem.b);
         let mut allowed = allowance(whole, settings.tolerance);
@@ -190,13 +195,14 @@ impl ConeSolver {
             let count = contacts.len() as f64;
             let task = Task { problem, contacts, target: aim * count, size: whole };
             let small = contacts.len() <= settings.small;
+            let start = judged.square_of(D, contacts);
             let mut done = match small || is_dense(problem.a, contacts) {
-                true => relax::<D>(sweeper, task, lambda, settings.max_sweeps, settings.patience),
+                true => relax::<D>(sweeper, task, lambda, start, settings.max_sweeps, settings.patience),
                 false => {
                     let task = Task { target: share * count, ..task };
                     let huge = contacts.len() > settings.huge;
                     let most = if huge { settings.max_sweeps } else { settings.momentum_sweeps };
-                    self.momentum.relax::<D>(sweeper, task, lambda, most, !huge)
+                    self.momentum.relax::<D>(sweeper, task, lambda, start, most, !huge)
                 }
             };
             work.sweeps = work.sweeps.max(done.iterations);
@@ -251,7 +257,8 @@ impl ConeSolver {
             // on large islands the proximal methods cost as much as thousands of sweeps
             if contacts.len() > settings.small && !is_dense(problem.a, contacts) {
                 let most = settings.max_sweeps;
-                done = self.momentum.relax::<D>(sweeper, task, lambda, most, false);
+                let start = sweeper.residual::<D>(problem, contacts, lambda);
+                done = self.momentum.relax::<D>(sweeper, task, lambda, start, most, false);
                 let sweeps = if done.residual <= target { &mut work.last_sweeps } else { &mut work.sweeps };
                 *sweeps += done.iterations;
             }
@@ -267,7 +274,8 @@ impl ConeSolver {
             if done.residual > target {
                 self.kept.clear();
                 self.kept.extend_from_slice(lambda);
-                let swept = relax::<D>(sweeper, task, lambda, settings.max_sweeps, f64::INFINITY);
+                let start = sweeper.residual::<D>(problem, contacts, lambda);
+                let swept = relax::<D>(sweeper, task, lambda, start, settings.max_sweeps, f64::INFINITY);
                 if swept.residual <= done.residual {
                     done.residual = swept.residual;
                     work.last_sweeps += swept.iterations;

@@ -52,6 +52,11 @@ impl GaussSeidel {
         Self { settings, ..Self::default() }
     }
 
+    /// `s = A lambda + b` of the last answer.
+    pub fn speed(&self) -> &[f64] {
+        &self.bench.judged.speed
+    }
+
     /// Solves from the warm start `lambda`, which takes the answer.
     pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
@@ -63,9 +68,9 @@ impl GaussSeidel {
     }
 
     fn run<const D: usize>(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> usize {
-        let Bench { sweeper, islands, formed, .. } = &mut self.bench;
+        let Bench { sweeper, islands, formed, judged, .. } = &mut self.bench;
         let problem = formed.sparse(problem);
-        sweeper.prepare::<D>(problem, lambda);
+        sweeper.prepare_judged::<D>(problem, judged);
         islands.find(problem.a, D, problem.mu.len());
         let size = size_of(problem.b);
         let allowed = allowance(size, self.settings.tolerance) / problem.mu.len() as f64;
@@ -73,10 +78,10 @@ impl GaussSeidel {
         for k in 0..islands.count() {
             let contacts = islands.island(k);
             let task = Task { problem, contacts, target: allowed * contacts.len() as f64, size };
-            let max_sweeps = self.settings.max_sweeps;
+            let (max_sweeps, given) = (self.settings.max_sweeps, judged.square_of(D, contacts));
             let done = match self.settings.momentum {
-                false => relax::<D>(sweeper, task, lambda, max_sweeps, f64::INFINITY),
-                true => self.momentum.relax::<D>(sweeper, task, lambda, max_sweeps, false),
+                false => relax::<D>(sweeper, task, lambda, given, max_sweeps, f64::INFINITY),
+                true => self.momentum.relax::<D>(sweeper, task, lambda, given, max_sweeps, false),
             };
             most = most.max(done.iterations);
         }
@@ -89,16 +94,17 @@ const TRUSTED: usize = 3;
 /// Relative residual (squared) of a start that is good.
 const GOOD_START: f64 = 1e-4;
 
-/// Sweeps over an island until it is solved, `max_sweeps` were made, or more than `patience` further ones are foreseen.
+/// Sweeps over an island until it is solved, `max_sweeps` were made, or more than `patience` further ones are foreseen. `residual` is that of `lambda`,
+/// whose speeds the sweeper knows.
 pub(crate) fn relax<const D: usize>(
     sweeper: &mut Sweeper,
     task: Task<'_>,
     lambda: &mut [f64],
+    mut residual: f64,
     max_sweeps: usize,
     patience: f64,
 ) -> Done {
     let Task { problem, contacts, target, size: whole } = task;
-    let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
     if residual <= target {
         return Done { iterations: 0, residual };
     }

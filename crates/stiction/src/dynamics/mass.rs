@@ -19,7 +19,7 @@ use super::coordinates::three;
 use super::spatial::{SpatialInertia, Symmetric};
 use super::system::{Model, Row};
 use super::{Kinematics, System};
-use crate::space::{Tensor, Vector, add, cross, dot as dot3, scale, sub};
+use crate::space::{Tensor, Vector, add, cross, dot as dot3, scale, sub, transpose_times};
 
 /// `M` and its factor at the state of the last [`update`](Self::update).
 #[derive(Debug, Clone)]
@@ -39,10 +39,21 @@ struct FreeBody {
     mass: f64,
     /// `m^1/2`.
     root: f64,
+    /// Of the tree, to which `center` leads.
+    origin: Vector,
     center: Vector,
     inertia: Symmetric,
     /// `K`.
     turn: Tensor,
+}
+
+/// What [`MassMatrix::free_point`] tells of a point of a free body, along three directions.
+#[derive(Debug, Clone, Copy)]
+pub struct FreePoint {
+    /// Rows of `J H^-1`, where `J v` are the speeds of the point.
+    pub w: [[f64; 6]; 3],
+    /// `J v`.
+    pub speed: [f64; 3],
 }
 
 /// The mass matrix is not positive definite: links without mass have met a special configuration, or the
@@ -146,6 +157,16 @@ impl MassMatrix {
         }
     }
 
+    /// A point, in world coordinates, of a tree that is one free body, with speeds `v` of that tree. `None` of other trees. The same as
+    /// [`Kinematics::jacobian_row`] and [`solve_root_transposed`](Self::solve_root_transposed), three rows at once.
+    ///
+    /// # Panics
+    /// If `v` has not as many entries as the tree has dofs.
+    #[inline]
+    pub fn free_point(&self, tree: usize, point: Vector, v: &[f64], along: [Vector; 3]) -> Option<FreePoint> {
+        self.system.model.trees[tree].is_free_body().then(|| self.free[tree].point(point, v, along))
+    }
+
     /// `x := H_t^-1 x`: from `H v` of one tree to its `v`.
     ///
     /// # Panics
@@ -242,7 +263,20 @@ impl FreeBody {
             return Err(SingularMass { link: body.link, pivot });
         }
         let mass = body.inertia.mass;
-        Ok(Self { mass, root: mass.sqrt(), center: state.center, inertia: state.central, turn })
+        let origin = kinematics.references[body.tree].point;
+        Ok(Self { mass, root: mass.sqrt(), origin, center: state.center, inertia: state.central, turn })
+    }
+
+    fn point(&self, point: Vector, v: &[f64], along: [Vector; 3]) -> FreePoint {
+        let arm = sub(point, self.origin);
+        let (from_center, lightness) = (sub(arm, self.center), 1.0 / self.root);
+        let w = along.map(|d| {
+            let ([x, y, z], moment) = (scale(lightness, d), cross(from_center, d));
+            let [a, b, c] = transpose_times(&self.turn, moment);
+            [x, y, z, a, b, c]
+        });
+        let velocity = add(three(v, 0), cross(three(v, 3), arm));
+        FreePoint { w, speed: along.map(|d| dot3(d, velocity)) }
     }
 
     fn solve_root_transposed(&self, x: &mut [f64]) {

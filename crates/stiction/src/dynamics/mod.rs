@@ -20,7 +20,7 @@ mod system;
 mod valid;
 
 pub use kinematics::Kinematics;
-pub use mass::{MassMatrix, SingularMass};
+pub use mass::{FreePoint, MassMatrix, SingularMass};
 pub use system::{System, Tree};
 pub use valid::InvalidSystem;
 

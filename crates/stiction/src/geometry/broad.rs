@@ -3,6 +3,9 @@
 //! A uniform grid whose cells are as large as the largest box in it: boxes that meet lie in the same cell or in
 //! neighbours. Boxes without bounds (half-spaces) and boxes much larger than the mean are compared with all others.
 //! Time is linear in the boxes and pairs, unless many boxes are large; memory is kept from call to call.
+//!
+//! Pairs are sought of boxes that are a little larger, and are found among these until a box leaves its larger one: the
+//! same pairs as by a search at every call.
 
 use super::plane::outward;
 use super::solid::Solid;
@@ -26,6 +29,26 @@ impl Aabb {
 
     fn is_bounded(&self) -> bool {
         (0..3).all(|i| self.min[i].is_finite() && self.max[i].is_finite())
+    }
+
+    /// Largest edge.
+    fn extent(&self) -> f64 {
+        (0..3).map(|i| self.max[i] - self.min[i]).fold(0.0, f64::max)
+    }
+
+    /// The box in which it may move before pairs are sought again: everything, if it is unbounded.
+    fn grown(&self) -> Self {
+        if !self.is_bounded() {
+            return Self { min: [f64::NEG_INFINITY; 3], max: [f64::INFINITY; 3] };
+        }
+        let by = SKIN * self.extent();
+        Self { min: self.min.map(|x| x - by), max: self.max.map(|x| x + by) }
+    }
+
+    /// Whether `other` lies in it, and is unbounded if it is.
+    fn holds(&self, other: &Self) -> bool {
+        (0..3).fold(true, |all, i| all & (self.min[i] <= other.min[i]) & (other.max[i] <= self.max[i]))
+            && (self.min[0].is_finite() || !other.is_bounded())
     }
 }
 
@@ -65,12 +88,17 @@ pub fn bounding_box(solid: &Solid, pose: &Pose, margin: f64) -> Aabb {
 
 /// Boxes larger than this many times the mean are kept out of the grid.
 const LARGE: f64 = 4.0;
+/// Share of its largest edge by which a box is grown on every side before pairs are sought.
+const SKIN: f64 = 0.05;
 /// At most this many cells for a box: beyond, cells grow.
 const CELLS: f64 = 8.0;
 
 /// Finds pairs of boxes that meet.
 #[derive(Debug, Clone, Default)]
 pub struct BroadPhase {
+    /// Boxes whose pairs were last sought, and the pairs.
+    grown: Vec<Aabb>,
+    near: Vec<[u32; 2]>,
     /// Boxes in the grid, cell by cell; those of cell c are `members[starts[c]..starts[c + 1]]`.
     members: Vec<u32>,
     /// Their boxes.
@@ -95,6 +123,22 @@ impl BroadPhase {
     /// Puts into `out` all pairs `[i, j]`, i < j, of boxes that meet, in ascending order. Two unbounded boxes are no
     /// pair.
     pub fn pairs(&mut self, boxes: &[Aabb], out: &mut Vec<[u32; 2]>) {
+        let known = self.grown.len() == boxes.len()
+            && self.grown.iter().zip(boxes).all(|(grown, own)| grown.holds(own));
+        if !known {
+            let (mut grown, mut near) = (std::mem::take(&mut self.grown), std::mem::take(&mut self.near));
+            grown.clear();
+            grown.extend(boxes.iter().map(Aabb::grown));
+            self.search(&grown, &mut near);
+            (self.grown, self.near) = (grown, near);
+        }
+        out.clear();
+        let meet = |&&[i, j]: &&[u32; 2]| boxes[i as usize].meets(&boxes[j as usize]);
+        out.extend(self.near.iter().filter(meet));
+    }
+
+    /// As [`pairs`](Self::pairs).
+    fn search(&mut self, boxes: &[Aabb], out: &mut Vec<[u32; 2]>) {
         out.clear();
         let grid = self.arrange(boxes);
         for (i, a) in boxes.iter().enumerate() {
@@ -118,37 +162,39 @@ impl BroadPhase {
             let [nx, ny, nz] = grid.counts;
             let c = self.cells[i] as usize;
             let (x, y, z) = (c / (ny * nz), c / nz % ny, c % nz);
+            let mut len = out.len();
             for u in x.saturating_sub(1)..(x + 2).min(nx) {
                 for v in y.saturating_sub(1)..(y + 2).min(ny) {
                     let row = (u * ny + v) * nz;
                     let from = self.starts[row + z.saturating_sub(1)] as usize;
                     let to = self.starts[row + (z + 2).min(nz)] as usize;
+                    out.resize(len + to - from, [0; 2]);
                     for (&j, b) in self.members[from..to].iter().zip(&self.sorted[from..to]) {
-                        if (j > number) & a.meets(b) {
-                            out.push([number, j]);
-                        }
+                        // each is written, and the next one over it if it is no pair: a branch would be guessed wrong
+                        out[len] = [number, j];
+                        len += usize::from((j > number) & a.meets(b));
                     }
                 }
             }
+            out.truncate(len);
             out[first..].sort_unstable();
         }
     }
 
     fn arrange(&mut self, boxes: &[Aabb]) -> Grid {
-        let extent = |b: &Aabb| (0..3).map(|i| b.max[i] - b.min[i]).fold(0.0, f64::max);
         let (mut count, mut sum) = (0.0f64, 0.0);
         for b in boxes.iter().filter(|b| b.is_bounded()) {
-            (count, sum) = (count + 1.0, sum + extent(b));
+            (count, sum) = (count + 1.0, sum + b.extent());
         }
         let limit = LARGE * sum / count.max(1.0);
         self.cells.clear();
         self.large.clear();
         let (mut low, mut high, mut cell) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0.0f64);
         for (i, b) in boxes.iter().enumerate() {
-            let inside = b.is_bounded() && extent(b) <= limit;
+            let inside = b.is_bounded() && b.extent() <= limit;
             self.cells.push(if inside { 0 } else { OUTSIDE });
             if inside {
-                cell = cell.max(extent(b));
+                cell = cell.max(b.extent());
                 low = [0, 1, 2].map(|k| low[k].min(b.min[k]));
                 high = [0, 1, 2].map(|k| high[k].max(b.min[k]));
             } else {

@@ -2,9 +2,10 @@
 //!
 //! `A = (1-theta) h J M^-1 J' + E^-1` is kept by its factor `W = J H^-1`, `M = H' H`, tree by tree; `J v` are the speeds at contacts.
 
-use super::detect::{Contact, Detector};
-use crate::dynamics::{Kinematics, MassMatrix};
+use super::detect::Detector;
+use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
 use crate::scene::{FrictionKind, GapLevel, Owner, Scene};
+use crate::space::scale;
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
 use complementarity::problem::{ConeProblem, Friction, FrictionProblem};
@@ -15,6 +16,8 @@ pub(super) struct Rows {
     operator: Operator,
     /// A row of `J`; zero between uses.
     row: Vec<f64>,
+    /// `theta v + (1-theta) free`.
+    middle: Vec<f64>,
     /// `b`, with `g/h` on normal rows.
     pub b: Vec<f64>,
     /// Largest speed `J v` of an element were there no contact forces, m/s.
@@ -48,6 +51,7 @@ impl Rows {
         Self {
             operator: Operator::Factored(Factored::default()),
             row: vec![],
+            middle: vec![],
             b: vec![],
             fastest: 0.0,
             mu: vec![],
@@ -141,25 +145,39 @@ impl Rows {
         a.clear(per, system.velocity_size(), (1.0 - theta) * h);
         self.row.clear();
         self.row.resize(system.velocity_size(), 0.0);
+        self.middle.clear();
+        let middle = speeds.now.iter().zip(speeds.free).map(|(now, free)| theta * now + (1.0 - theta) * free);
+        self.middle.extend(middle);
         self.b.clear();
         self.mobility.clear();
         for c in &detector.contacts {
-            let ends = ends(detector, c);
-            let tree = |k: usize| match ends[k].0 {
+            let ends = [(c.owners[0], -1.0), (c.owners[1], 1.0)];
+            let trees = c.owners.map(|owner| match owner {
                 Owner::Body(link) => system.tree_of(link),
                 Owner::World(_) => None,
-            };
-            let both = tree(0) == tree(1);
+            });
+            let both = trees[0] == trees[1];
             for element in &detector.elements[c.first..c.first + c.count] {
                 let at = self.b.len();
                 self.b.resize(at + per, 0.0);
+                let b = &mut self.b[at..];
                 let mut mobility = 0.0;
                 for k in 0..2 {
-                    let Some(t) = tree(k) else { continue };
+                    let Some(t) = trees[k] else { continue };
                     if both && k == 1 {
                         continue;
                     }
                     let dofs = system.trees()[t].dofs.clone();
+                    let v = &self.middle[dofs.clone()];
+                    let along = [c.frame.n, c.frame.t, c.frame.o].map(|d| scale(ends[k].1, d));
+                    if per == 3
+                        && let Some(FreePoint { w, speed }) = mass.free_point(t, element.point, v, along)
+                    {
+                        (0..3).for_each(|i| b[i] += speed[i]);
+                        a.free_body(dofs.start, &w);
+                        mobility += w[0].iter().map(|w| w * w).sum::<f64>();
+                        continue;
+                    }
                     let w = a.segment(dofs.start, dofs.len());
                     for (i, direction) in [c.frame.n, c.frame.t, c.frame.o].into_iter().take(per).enumerate()
                     {
@@ -168,10 +186,7 @@ impl Rows {
                             kinematics.jacobian_row(link, element.point, direction, *sign, &mut self.row);
                         }
                         let row = &mut self.row[dofs.clone()];
-                        let (now, free) = (&speeds.now[dofs.clone()], &speeds.free[dofs.clone()]);
-                        for ((x, now), free) in row.iter().zip(now).zip(free) {
-                            self.b[at + i] += x * (theta * now + (1.0 - theta) * free);
-                        }
+                        b[i] += dot(row, v);
                         let w = &mut w[dofs.len() * i..][..dofs.len()];
                         w.copy_from_slice(row);
                         row.fill(0.0);
@@ -224,9 +239,4 @@ impl Rows {
             *v += h * std::mem::take(push);
         }
     }
-}
-
-/// The two bodies of a contact, with the sign of their speeds in `W v`.
-fn ends(detector: &Detector, c: &Contact) -> [(Owner, f64); 2] {
-    [(c.id.part_a, -1.0), (c.id.part_b, 1.0)].map(|(part, sign)| (detector.parts[part as usize].owner, sign))
 }

@@ -42,6 +42,8 @@ pub(super) struct Rule {
 #[derive(Debug, Clone)]
 pub(super) struct Contact {
     pub id: ContactId,
+    /// Whose its two parts are.
+    pub owners: [Owner; 2],
     pub frame: Frame,
     /// Index of its rule.
     pub rule: usize,
@@ -72,6 +74,8 @@ pub(super) struct Detector {
     workspace: Workspace,
     boxes: Vec<Aabb>,
     candidates: Vec<[u32; 2]>,
+    /// Pairs with the world, and their rules.
+    with_world: Vec<((u32, u32), usize)>,
     found: Vec<Touch>,
     pub contacts: Vec<Contact>,
     /// Contact by contact.
@@ -104,6 +108,7 @@ impl Detector {
             workspace: Workspace::default(),
             boxes: vec![],
             candidates: vec![],
+            with_world: vec![],
             found: vec![],
             contacts: vec![],
             elements: vec![],
@@ -211,13 +216,21 @@ impl Detector {
         self.broad.pairs(&self.boxes, &mut self.candidates);
         self.contacts.clear();
         self.elements.clear();
+        self.with_world.clear();
         for k in 0..self.candidates.len() {
-            if let Some((parts, rule)) = self.rule(self.candidates[k]) {
-                self.detect_pair(parts, rule, margin);
+            let Some(((a, b), rule)) = self.rule(self.candidates[k]) else { continue };
+            if a < b {
+                self.detect_pair((a, b), rule, margin);
+            } else {
+                self.with_world.push(((a, b), rule));
             }
         }
-        self.contacts.sort_unstable_by_key(|c| c.id);
-        self.pack();
+        // candidates are in order, and the world's parts come last
+        self.with_world.sort_unstable();
+        for k in 0..self.with_world.len() {
+            let (parts, rule) = self.with_world[k];
+            self.detect_pair(parts, rule, margin);
+        }
     }
 
     /// Elements in the order of their contacts, and no others.
@@ -231,12 +244,15 @@ impl Detector {
         std::mem::swap(&mut self.packed, &mut self.elements);
     }
 
+    /// Adds the contacts of a pair.
     fn detect_pair(&mut self, (part_a, part_b): (u32, u32), rule: usize, margin: f64) {
         let (a, b) = (&self.parts[part_a as usize], &self.parts[part_b as usize]);
         self.found.clear();
         let known =
             touches(&a.solid, &a.pose, &b.solid, &b.pose, margin, &mut self.workspace, &mut self.found);
         debug_assert!(known.is_ok(), "pairs were checked when the detector was made");
+        self.found.sort_unstable_by_key(|touch| touch.feature);
+        let owners = [a.owner, b.owner];
         for touch in &self.found {
             let frame = self.frame(touch.normal);
             let first = self.elements.len();
@@ -253,7 +269,7 @@ impl Detector {
             }
             let id = ContactId { part_a, part_b, feature: touch.feature };
             let count = self.elements.len() - first;
-            self.contacts.push(Contact { id, frame, rule, first, count });
+            self.contacts.push(Contact { id, owners, frame, rule, first, count });
         }
     }
 

@@ -416,9 +416,12 @@ impl Stepper {
         self.delta.clear();
         let forces = &mut self.solver.lambda;
         forces.clear();
+        // both are in order of ids
+        let mut memory = state.memory.iter().peekable();
         for c in &self.detector.contacts {
             let size = self.rows.per * c.count;
-            let known = state.remembered(c.id);
+            while memory.next_if(|m| m.id < c.id).is_some() {}
+            let known = memory.next_if(|m| m.id == c.id);
             match known {
                 Some(known) if known.force.len() == size => forces.extend_from_slice(&known.force),
                 _ => forces.resize(forces.len() + size, 0.0),
@@ -483,8 +486,8 @@ impl Stepper {
                 self.elements.push(ElementReport {
                     id: c.id,
                     element: k - c.first,
-                    body_a: self.detector.parts[c.id.part_a as usize].owner,
-                    body_b: self.detector.parts[c.id.part_b as usize].owner,
+                    body_a: c.owners[0],
+                    body_b: c.owners[1],
                     point: self.detector.elements[k].point,
                     frame: c.frame,
                     gap: self.rows.gap[k],

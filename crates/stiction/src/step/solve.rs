@@ -4,7 +4,7 @@ use super::assemble::Rows;
 use super::{Failed, InvalidModel, StepReport};
 use crate::scene::{FrictionKind, Scene, SolverKind};
 use complementarity::matrix::Matrix;
-use complementarity::problem::{ConeProblem, Friction, InvalidProblem, LcpForm, RollingLcp};
+use complementarity::problem::{Friction, InvalidProblem, LcpForm, RollingLcp};
 use complementarity::residual::{self, ConeScratch, Residual};
 use complementarity::solver::cone::ConeSolver;
 use complementarity::solver::gauss_seidel::GaussSeidel;
@@ -27,8 +27,6 @@ pub(super) struct ContactSolver {
     tolerance: f64,
     /// Forces, row by row; where a solver for cones starts.
     pub lambda: Vec<f64>,
-    /// Holds `s = A lambda + b` after a solve.
-    scratch: ConeScratch,
 }
 
 #[derive(Debug)]
@@ -77,12 +75,17 @@ impl ContactSolver {
             (None, SolverKind::Newton) => newton(false),
             (None, SolverKind::ProximalNewton) => newton(true),
         };
-        Self { method, tolerance, lambda: vec![], scratch: ConeScratch::default() }
+        Self { method, tolerance, lambda: vec![] }
     }
 
-    /// `s = A lambda + b` of the last solve.
+    /// `s = A lambda + b` of the last solve, if there were contacts.
     pub fn speed(&self) -> &[f64] {
-        &self.scratch.speed
+        match &self.method {
+            Method::Auto(solver) => solver.speed(),
+            Method::GaussSeidel(solver) => solver.speed(),
+            Method::Newton(solver) => solver.speed(),
+            Method::Lemke(lemke) => &lemke.scratch.speed,
+        }
     }
 
     /// Forces into `lambda`, which holds the last ones. `basis` is the state's: where Lemke's method starts (none if it is empty) and then
@@ -96,15 +99,14 @@ impl ContactSolver {
         report: &mut StepReport,
     ) -> Result<(), Failed> {
         let problem = rows.problem();
-        self.scratch.speed.clear();
         if problem.b.is_empty() {
             basis.clear();
             return Ok(());
         }
-        let (lambda, scratch) = (&mut self.lambda, &mut self.scratch);
+        let lambda = &mut self.lambda;
         let answer = match &mut self.method {
             Method::Lemke(lemke) => lemke
-                .solve(rows, lambda, basis, scratch)
+                .solve(rows, lambda, basis)
                 .map_err(|e| Failed::Model(InvalidModel(format!("t = {time} s: contact problem: {e}"))))?,
             Method::Auto(solver) => {
                 solver.calm = !basis.is_empty();
@@ -112,10 +114,10 @@ impl ContactSolver {
                 basis.reserve(1);
                 let outcome = solver.solve(problem, lambda);
                 basis.resize(usize::from(solver.calm), 0);
-                cone(outcome, problem, lambda, scratch)
+                cone(outcome)
             }
-            Method::GaussSeidel(solver) => cone(solver.solve(problem, lambda), problem, lambda, scratch),
-            Method::Newton(solver) => cone(solver.solve(problem, lambda), problem, lambda, scratch),
+            Method::GaussSeidel(solver) => cone(solver.solve(problem, lambda)),
+            Method::Newton(solver) => cone(solver.solve(problem, lambda)),
         };
         report.wasted += answer.wasted;
         // a residual that is no number is no solution
@@ -134,11 +136,11 @@ impl ContactSolver {
     }
 }
 
-/// The outcome of a solver for cones, judged here once more: it leaves the speeds.
-fn cone(outcome: Outcome, problem: ConeProblem<'_>, lambda: &[f64], scratch: &mut ConeScratch) -> Answer {
-    let residual = residual::cone(problem, lambda, scratch);
+/// The outcome of a solver for cones, which ends with the judge.
+fn cone(outcome: Outcome) -> Answer {
+    let Outcome { solver, iterations, wasted, residual, .. } = outcome;
     let end = if outcome.is_solved() { String::new() } else { format!("{:?}", outcome.end) };
-    Answer { solver: outcome.solver, iterations: outcome.iterations, wasted: outcome.wasted, residual, end }
+    Answer { solver, iterations, wasted, residual, end }
 }
 
 /// Pyramid and polygon: Lemke's method; where it fails, the interior point.
@@ -150,6 +152,8 @@ struct ByLemke {
     polygon: RollingLcp,
     friction: Friction,
     dense: Matrix,
+    /// Holds `s = A lambda + b` after a solve.
+    scratch: ConeScratch,
 }
 
 impl ByLemke {
@@ -164,6 +168,7 @@ impl ByLemke {
             polygon: RollingLcp::new(friction, rows, LcpForm::Polygon).expect("no cone"),
             friction,
             dense: Matrix::default(),
+            scratch: ConeScratch::default(),
         }
     }
 
@@ -172,7 +177,6 @@ impl ByLemke {
         rows: &Rows,
         lambda: &mut [f64],
         basis: &mut Vec<usize>,
-        scratch: &mut ConeScratch,
     ) -> Result<Answer, InvalidProblem> {
         let (problem, tolerance) = (rows.problem(), self.lemke.settings.tolerance);
         let converted = match &mut self.slack {
@@ -197,7 +201,7 @@ impl ByLemke {
             end = outcome.end;
             answer.wasted += std::mem::replace(&mut answer.iterations, outcome.pivots);
             converted.forces(self.lemke.solution(), lambda);
-            answer.residual = residual::rolling(problem, self.friction, lambda, scratch);
+            answer.residual = residual::rolling(problem, self.friction, lambda, &mut self.scratch);
             if end == lemke::End::Solved && answer.residual.relative <= tolerance {
                 basis.clear();
                 basis.reserve(converted.lcp().size());
@@ -212,7 +216,7 @@ impl ByLemke {
         answer.wasted += std::mem::replace(&mut answer.iterations, second.iterations);
         if second.solution.len() == converted.lcp().size() {
             converted.forces(&second.solution, lambda);
-            answer.residual = residual::rolling(problem, self.friction, lambda, scratch);
+            answer.residual = residual::rolling(problem, self.friction, lambda, &mut self.scratch);
         }
         answer.end = format!("Lemke's method: {end:?}; interior point: {}", second.status);
         Ok(answer)

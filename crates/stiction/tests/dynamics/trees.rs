@@ -138,6 +138,33 @@ fn mass_matrix_is_the_sum_over_links_of_their_jacobians() {
 }
 
 #[test]
+fn a_point_of_a_free_body_has_the_rows_of_any_link() {
+    let point = [0.1, 0.9, -0.3];
+    let along = [[0.2, -1.3, 0.4], [1.0, 0.0, 0.0], [0.0, -0.6, 0.8]];
+    let mut seen = 0;
+    for (system, q, v) in cases() {
+        let kinematics = at(&system, &q, &v);
+        let mass = mass_at(&kinematics);
+        for link in 0..system.links().len() {
+            let Some(t) = system.tree_of(link) else { continue };
+            let dofs = system.trees()[t].dofs.clone();
+            let Some(free) = mass.free_point(t, point, &v[dofs.clone()], along) else { continue };
+            for (k, direction) in along.into_iter().enumerate() {
+                let mut row = vec![0.0; v.len()];
+                kinematics.jacobian_row(link, point, direction, 1.0, &mut row);
+                let own = &mut row[dofs.clone()];
+                let speed = own.iter().zip(&v[dofs.clone()]).map(|(a, b)| a * b).sum::<f64>();
+                mass.solve_root_transposed(t, own);
+                assert_near(&free.w[k], own, 1e-12);
+                assert_near(&[free.speed[k]], &[speed], 1e-12);
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 3, "{seen} free bodies");
+}
+
+#[test]
 fn solving_undoes_multiplying_and_energy_is_half_the_product() {
     for (system, q, v) in cases() {
         let kinematics = at(&system, &q, &v);

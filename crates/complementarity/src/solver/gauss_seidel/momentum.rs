@@ -19,6 +19,8 @@ const SHRINKING: f64 = 0.7;
 /// proves nothing.
 const SPELL: usize = 200;
 const FALL: f64 = 0.7;
+/// Sweeps up to which the speeds of bodies, that sweeps keep up to date, are believed at the end: rounding adds up.
+const BELIEVED: usize = 100;
 
 /// Memory of sweeps with momentum: entries of an island's contacts, one after another.
 #[derive(Debug, Clone, Default)]
@@ -35,27 +37,34 @@ pub(crate) struct Momentum {
 }
 
 impl Momentum {
-    /// Sweeps over an island until it is solved, `max_sweeps` were made, or, if it may be `impatient`, the changes fall no longer. What it leaves is
-    /// not worse than what it was given.
+    /// Sweeps over an island until it is solved, `max_sweeps` were made, or, if it may be `impatient`, the changes fall no longer. `given` is the residual
+    /// of `lambda`, whose speeds the sweeper knows. What it leaves is not worse than that. Of an island that is solved the sweeper may learn nothing.
     pub fn relax<const D: usize>(
         &mut self,
         sweeper: &mut Sweeper,
         task: Task<'_>,
         lambda: &mut [f64],
+        given: f64,
         max_sweeps: usize,
         impatient: bool,
     ) -> Done {
         let Task { problem, contacts, target, .. } = task;
-        let given = sweeper.residual::<D>(problem, contacts, lambda);
         if given <= target {
             return Done { iterations: 0, residual: given };
         }
         keep::<D>(&mut self.start, contacts, lambda);
         let limits = Limits { target, max_sweeps, impatient };
-        let iterations = match self.packed(sweeper, task, lambda, limits) {
-            Some(iterations) => iterations,
+        let swept = match self.packed(sweeper, task, lambda, limits) {
+            Some(swept) => swept,
             None => self.one_by_one::<D>(sweeper, task, lambda, limits),
         };
+        let iterations = swept.iterations;
+        if let Some(residual) = swept.reached
+            && iterations <= BELIEVED
+        {
+            return Done { iterations, residual };
+        }
+        sweeper.set_speeds_of(problem, contacts, lambda);
         let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
         if residual > given {
             restore::<D>(&self.start, contacts, lambda);
@@ -69,21 +78,20 @@ impl Momentum {
     #[cfg(target_arch = "x86_64")]
     fn packed(
         &mut self,
-        sweeper: &mut Sweeper,
+        sweeper: &Sweeper,
         task: Task<'_>,
         lambda: &mut [f64],
         limits: Limits,
-    ) -> Option<usize> {
+    ) -> Option<Swept> {
         let Task { problem, contacts, .. } = task;
         let mut lanes = self.packed.take(problem, sweeper, contacts, lambda)?;
-        let iterations = limits.run(&mut lanes, STRICTER);
+        let swept = limits.run(&mut lanes, STRICTER);
         lanes.give(lambda);
-        sweeper.set_speeds_of(problem, contacts, lambda);
-        Some(iterations)
+        Some(swept)
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn packed(&mut self, _: &mut Sweeper, _: Task<'_>, _: &mut [f64], _: Limits) -> Option<usize> {
+    fn packed(&mut self, _: &Sweeper, _: Task<'_>, _: &mut [f64], _: Limits) -> Option<Swept> {
         None
     }
 
@@ -93,7 +101,7 @@ impl Momentum {
         task: Task<'_>,
         lambda: &mut [f64],
         limits: Limits,
-    ) -> usize {
+    ) -> Swept {
         let Task { problem, contacts, .. } = task;
         sweeper.guess_states::<D>(problem, contacts, lambda);
         let Self { from, direction, from_speeds, direction_speeds, .. } = self;
@@ -115,9 +123,16 @@ struct Limits {
     impatient: bool,
 }
 
+/// How many sweeps were made, and the residual if it is good enough.
+#[derive(Debug, Clone, Copy)]
+struct Swept {
+    iterations: usize,
+    reached: Option<f64>,
+}
+
 impl Limits {
-    /// Sweeps until `strict` times the target is reached, or a limit. Returns the number of sweeps.
-    fn run(self, island: &mut impl Island, strict: f64) -> usize {
+    /// Sweeps until `strict` times the target is reached, or a limit.
+    fn run(self, island: &mut impl Island, strict: f64) -> Swept {
         let Self { target, max_sweeps, impatient } = self;
         let (mut iterations, mut next_look) = (0, 0);
         let (mut share, mut least, mut least_before) = (SHARES.0, f64::INFINITY, f64::INFINITY);
@@ -127,8 +142,9 @@ impl Limits {
             let size = island.sweep();
             iterations += 1;
             if size <= target && iterations >= next_look {
-                if island.residual() <= strict * target {
-                    break;
+                let residual = island.residual();
+                if residual <= strict * target {
+                    return Swept { iterations, reached: Some(residual) };
                 }
                 next_look = iterations + 1 + iterations / 8;
             }
@@ -154,7 +170,7 @@ impl Limits {
             }
             island.leap(share);
         }
-        iterations
+        Swept { iterations, reached: None }
     }
 }
 
