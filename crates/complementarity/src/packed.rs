@@ -8,7 +8,10 @@
 //! Sweeps, and the Newton steps of [`newton`], are of the problem with a proximal term: `s = A lambda + b + weight A_nn (lambda - centre)`; weight 0 is
 //! the problem as posed.
 //!
-//! Bound: 1.2 kB of `W` a group, read once a sweep, and 72 products of four lanes.
+//! Momentum: with `x` the forces after a sweep and `x'` those after the sweep before, the next one starts from `x + share (x - x')`. The speeds of bodies leap
+//! at once, forces when their group is swept.
+//!
+//! Bound: 1.5 kB a group, read once a sweep, of which 1.2 are `W`, forces of two sweeps, and 72 products of four lanes.
 
 mod block_lu;
 mod fill;
@@ -48,18 +51,21 @@ struct Group {
     b: [f64x4; 3],
     /// Its own share of `E^-1`: normal, tangential.
     compliance: [f64x4; 2],
-    centre: Forces,
-    /// In units of speed over force.
-    weight: f64x4,
-    /// `A_nn`, the largest eigenvalue among the tangents, and the inverses of both with the weight.
+    /// `A_nn`, and the inverses of it and of [`Rest::tangent`] with the proximal weight.
     normal: f64x4,
-    tangent: f64x4,
     normal_inverse: f64x4,
     tangent_inverse: f64x4,
     /// `A_tn`, `A_on`.
     coupling: [f64x4; 2],
     mu: f64x4,
     bodies: [[u32; LANES]; 2],
+}
+
+/// What sweeps do not read of a group.
+#[derive(Debug, Clone)]
+struct Rest {
+    /// The largest eigenvalue among the tangents.
+    tangent: f64x4,
     contacts: [u32; LANES],
 }
 
@@ -67,8 +73,11 @@ struct Group {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Packed {
     groups: Vec<Group>,
+    rest: Vec<Rest>,
     /// Group by group.
     forces: Moving<Forces>,
+    /// Of the proximal term.
+    centre: Vec<Forces>,
     /// Body by body.
     speeds: Moving<Body>,
     /// Body by its first speed; by body, the colours taken.
@@ -80,17 +89,16 @@ pub(crate) struct Packed {
     starts: Vec<usize>,
 }
 
-/// What sweeps change, where it was at the start of the sweep, and the movement that is added after it.
+/// What sweeps change, and where it was one sweep before.
 #[derive(Debug, Clone)]
 struct Moving<T> {
     at: Vec<T>,
-    from: Vec<T>,
-    direction: Vec<T>,
+    before: Vec<T>,
 }
 
 impl<T> Default for Moving<T> {
     fn default() -> Self {
-        Self { at: vec![], from: vec![], direction: vec![] }
+        Self { at: vec![], before: vec![] }
     }
 }
 
@@ -123,10 +131,12 @@ impl Packed {
             .map(|k| (self.starts[k] - self.starts[k - 1]).div_ceil(Self::lanes(k)))
             .sum();
         self.groups.resize(groups, Group::EMPTY);
+        self.rest.resize(groups, Rest::EMPTY);
         self.forces.at.resize(groups, [ZERO; 3]);
+        self.centre.resize(groups, [ZERO; 3]);
         let from = Source { problem, a, sweeper, lambda };
         simd.vectorize(Fill { packed: self, from, x: Arithmetic(simd) });
-        let mut lanes = Lanes { packed: self, simd, along: 0.0 };
+        let mut lanes = Lanes { packed: self, simd, weight: 0.0, along: 0.0, share: None };
         lanes.set_weight(0.0);
         lanes.begin();
         Some(lanes)
@@ -195,17 +205,17 @@ impl Group {
         w: [[ZERO; 2 * SPEEDS]; 3],
         b: [ONE, ZERO, ZERO],
         compliance: [ZERO; 2],
-        centre: [ZERO; 3],
-        weight: ZERO,
         normal: ONE,
-        tangent: ONE,
         normal_inverse: ONE,
         tangent_inverse: ONE,
         coupling: [ZERO; 2],
         mu: ZERO,
         bodies: [[0; LANES]; 2],
-        contacts: [u32::MAX; LANES],
     };
+}
+
+impl Rest {
+    const EMPTY: Self = Self { tangent: ONE, contacts: [u32::MAX; LANES] };
 }
 
 /// Forces of a group.
@@ -216,8 +226,12 @@ pub(crate) type Forces = [f64x4; 3];
 pub(crate) struct Lanes<'a> {
     packed: &'a mut Packed,
     simd: V3,
+    /// Of the proximal term, in units of each contact's `A_nn`.
+    weight: f64,
     /// Product of the last sweep's movement with the one before.
     along: f64,
+    /// Of the last movement, if speeds have leapt and forces will.
+    share: Option<f64>,
 }
 
 impl Lanes<'_> {
@@ -228,24 +242,21 @@ impl Lanes<'_> {
         speeds.at.resize(taken.len(), AT_REST);
         let x = Arithmetic(self.simd);
         self.simd.vectorize(Push { groups, forces: &forces.at, speeds: &mut speeds.at, x });
-        forces.from.clone_from(&forces.at);
-        speeds.from.clone_from(&speeds.at);
-        forces.direction.clear();
-        forces.direction.resize(groups.len(), [ZERO; 3]);
-        speeds.direction.clear();
-        speeds.direction.resize(taken.len(), AT_REST);
+        forces.before.clone_from(&forces.at);
+        speeds.before.clone_from(&speeds.at);
+        self.share = None;
     }
 
     /// The proximal weight, in units of each contact's `A_nn`.
     pub fn set_weight(&mut self, weight: f64) {
-        let groups = &mut self.packed.groups;
-        self.simd.vectorize(Weigh { groups, weight, x: Arithmetic(self.simd) });
+        self.weight = weight;
+        let Packed { groups, rest, .. } = &mut *self.packed;
+        self.simd.vectorize(Weigh { groups, rest, weight, x: Arithmetic(self.simd) });
     }
 
     /// Makes the forces the proximal centre.
     pub fn set_centre(&mut self) {
-        let Packed { groups, forces, .. } = &mut *self.packed;
-        groups.iter_mut().zip(&forces.at).for_each(|(g, force)| g.centre = *force);
+        self.packed.centre.clone_from(&self.packed.forces.at);
     }
 
     /// Keeps the forces.
@@ -261,20 +272,20 @@ impl Lanes<'_> {
 
     /// As [`Island::residual`], with the proximal term.
     pub fn proximal_residual(&mut self) -> f64 {
-        self.judge(1.0)
+        self.judge(self.weight)
     }
 
-    fn judge(&mut self, proximal: f64) -> f64 {
-        let Packed { groups, forces, speeds, .. } = &*self.packed;
+    fn judge(&mut self, weight: f64) -> f64 {
+        let Packed { groups, forces, centre, speeds, .. } = &*self.packed;
         let (forces, speeds, x) = (&forces.at, &speeds.at, Arithmetic(self.simd));
-        let total = self.simd.vectorize(Judge { groups, forces, speeds, proximal, x });
+        let total = self.simd.vectorize(Judge { groups, forces, centre, speeds, weight, x });
         if total.is_nan() { f64::INFINITY } else { total }
     }
 
     /// Writes the forces back.
     pub fn give(self, lambda: &mut [f64]) {
-        for (group, force) in self.packed.groups.iter().zip(&self.packed.forces.at) {
-            for (lane, &c) in group.contacts.iter().enumerate().filter(|(_, c)| **c != u32::MAX) {
+        for (rest, force) in self.packed.rest.iter().zip(&self.packed.forces.at) {
+            for (lane, &c) in rest.contacts.iter().enumerate().filter(|(_, c)| **c != u32::MAX) {
                 for (i, mut force) in force.iter().copied().enumerate() {
                     lambda[3 * c as usize + i] = *lane_of(&mut force, lane);
                 }
@@ -285,17 +296,22 @@ impl Lanes<'_> {
 
 impl Island for Lanes<'_> {
     fn sweep(&mut self) -> f64 {
-        let Packed { groups, forces, speeds, .. } = &mut *self.packed;
-        let x = Arithmetic(self.simd);
-        let (total, along) = self.simd.vectorize(Sweep { groups, forces, speeds: &mut speeds.at, x });
+        let Packed { groups, forces, centre, speeds, .. } = &mut *self.packed;
+        let (weight, share, x) = (self.weight, self.share.take(), Arithmetic(self.simd));
+        if share.is_none() {
+            speeds.before.copy_from_slice(&speeds.at);
+        }
+        let (share, speeds) = (share.unwrap_or(0.0), &mut speeds.at);
+        let (total, along) = self.simd.vectorize(Sweep { groups, forces, centre, speeds, weight, share, x });
         self.along = along;
         total
     }
 
     fn leap(&mut self, share: f64) {
-        let Packed { forces, speeds, .. } = &mut *self.packed;
         let share = if self.along < 0.0 { 0.0 } else { share };
-        self.simd.vectorize(Leap { forces, speeds, share, x: Arithmetic(self.simd) });
+        self.share = Some(share);
+        let speeds = &mut self.packed.speeds;
+        self.simd.vectorize(Leap { speeds, share, x: Arithmetic(self.simd) });
     }
 
     fn residual(&mut self) -> f64 {
@@ -320,20 +336,18 @@ fn scatter(x: Arithmetic, speeds: &mut [Body], bodies: &[u32; LANES], [a, b, c, 
     }
 }
 
-/// Speeds at the contacts of a group, with `weight` of the proximal term.
+/// Speeds at the contacts of a group.
 #[inline(always)]
 fn speed_of(
     x: Arithmetic,
     group: &Group,
     force: &Forces,
-    weight: f64x4,
     own: &[f64x4; SPEEDS],
     other: &[f64x4; SPEEDS],
 ) -> [f64x4; 3] {
     let mut s = group.b;
     for (i, (s, row)) in s.iter_mut().zip(&group.w).enumerate() {
-        let mut second = x.times(weight, x.minus(force[i], group.centre[i]));
-        second = x.plus_product(second, group.compliance[i.min(1)], force[i]);
+        let mut second = x.times(group.compliance[i.min(1)], force[i]);
         for j in 0..SPEEDS {
             *s = x.plus_product(*s, row[j], own[j]);
             second = x.plus_product(second, row[SPEEDS + j], other[j]);
@@ -343,10 +357,29 @@ fn speed_of(
     s
 }
 
+/// The proximal term, which is added to the speeds of a group.
+#[inline(always)]
+fn add_proximal(
+    x: Arithmetic,
+    weight: f64,
+    group: &Group,
+    force: &Forces,
+    centre: &Forces,
+    s: &mut [f64x4; 3],
+) {
+    if weight != 0.0 {
+        let weight = x.times(x.splat(weight), group.normal);
+        (0..3).for_each(|i| s[i] = x.plus_product(s[i], weight, x.minus(force[i], centre[i])));
+    }
+}
+
 struct Sweep<'a> {
     groups: &'a [Group],
     forces: &'a mut Moving<Forces>,
+    centre: &'a [Forces],
     speeds: &'a mut [Body],
+    weight: f64,
+    share: f64,
     x: Arithmetic,
 }
 
@@ -356,16 +389,19 @@ impl NullaryFnOnce for Sweep<'_> {
     /// What [`Island::sweep`] returns, and the product of this movement with the one before.
     #[inline(always)]
     fn call(self) -> (f64, f64) {
-        let Self { groups, forces: Moving { at, from, direction }, speeds, x } = self;
-        let (mut total, mut along) = (ZERO, ZERO);
-        for (((g, held), from), direction) in groups.iter().zip(at).zip(&*from).zip(&*direction) {
+        let Self { groups, forces: Moving { at, before }, centre, speeds, weight, share, x } = self;
+        let (mut total, mut along, share) = (ZERO, ZERO, x.splat(share));
+        for (((g, at), before), centre) in groups.iter().zip(at).zip(before).zip(centre) {
             let mut own = gather(x, speeds, &g.bodies[0]);
             let mut other = gather(x, speeds, &g.bodies[1]);
-            let s = speed_of(x, g, held, g.weight, &own, &other);
-            let [n, t, o] = *held;
-            // without force and lifting off: nothing to do
-            let idle = x.and(x.at_most(ZERO, s[0]), x.at_most(x.square([n, t, o]), ZERO));
-            if x.all(idle) {
+            let leap: [f64x4; 3] = std::array::from_fn(|i| x.times(share, x.minus(at[i], before[i])));
+            let held: Forces = std::array::from_fn(|i| x.plus(at[i], leap[i]));
+            let mut s = speed_of(x, g, &held, &own, &other);
+            add_proximal(x, weight, g, &held, centre, &mut s);
+            let [n, t, o] = held;
+            // without force, before too, and lifting off: nothing to do
+            let forces = x.plus(x.square(*at), x.square(*before));
+            if x.all(x.and(x.at_most(ZERO, s[0]), x.at_most(forces, ZERO))) {
                 continue;
             }
             let normal = x.max(x.minus_product(n, g.normal_inverse, s[0]), ZERO);
@@ -381,7 +417,8 @@ impl NullaryFnOnce for Sweep<'_> {
             let shrink = x.pick(sticks, ONE, x.over(limit, x.root(square)));
             let force = [normal, x.times(aim_t, shrink), x.times(aim_o, shrink)];
             let change = [change_n, x.minus(force[1], t), x.minus(force[2], o)];
-            *held = force;
+            *before = *at;
+            *at = force;
             for j in 0..SPEEDS {
                 for i in 0..3 {
                     own[j] = x.plus_product(own[j], g.w[i][j], change[i]);
@@ -394,7 +431,7 @@ impl NullaryFnOnce for Sweep<'_> {
             total = x.plus_product(total, x.square(change), unit);
             let mut product = ZERO;
             for i in 0..3 {
-                product = x.plus_product(product, x.minus(force[i], from[i]), direction[i]);
+                product = x.plus_product(product, change[i], leap[i]);
             }
             along = x.plus_product(along, product, g.normal);
         }
@@ -432,6 +469,7 @@ impl NullaryFnOnce for Push<'_> {
 
 struct Weigh<'a> {
     groups: &'a mut [Group],
+    rest: &'a [Rest],
     weight: f64,
     x: Arithmetic,
 }
@@ -441,17 +479,16 @@ impl NullaryFnOnce for Weigh<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let Self { groups, weight, x } = self;
-        for g in groups {
-            g.weight = x.times(x.splat(weight), g.normal);
-            g.normal_inverse = x.over(ONE, x.plus(g.normal, g.weight));
-            g.tangent_inverse = x.over(ONE, x.plus(g.tangent, g.weight));
+        let Self { groups, rest, weight, x } = self;
+        for (g, rest) in groups.iter_mut().zip(rest) {
+            let weight = x.times(x.splat(weight), g.normal);
+            g.normal_inverse = x.over(ONE, x.plus(g.normal, weight));
+            g.tangent_inverse = x.over(ONE, x.plus(rest.tangent, weight));
         }
     }
 }
 
 struct Leap<'a> {
-    forces: &'a mut Moving<Forces>,
     speeds: &'a mut Moving<Body>,
     share: f64,
     x: Arithmetic,
@@ -462,18 +499,14 @@ impl NullaryFnOnce for Leap<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let Self { forces, speeds, share, x } = self;
+        let Self { speeds: Moving { at, before }, share, x } = self;
         let share = x.splat(share);
-        let go_on = |at: &mut f64x4, from: &mut f64x4, direction: &mut f64x4| {
-            *direction = x.times(share, x.plus(*direction, x.minus(*at, *from)));
-            *at = x.plus(*at, *direction);
-            *from = *at;
-        };
-        for ((at, from), direction) in forces.at.iter_mut().zip(&mut forces.from).zip(&mut forces.direction) {
-            (0..3).for_each(|i| go_on(&mut at[i], &mut from[i], &mut direction[i]));
-        }
-        for ((at, from), direction) in speeds.at.iter_mut().zip(&mut speeds.from).zip(&mut speeds.direction) {
-            (0..2).for_each(|i| go_on(&mut at.0[i], &mut from.0[i], &mut direction.0[i]));
+        for (at, before) in at.iter_mut().zip(before) {
+            for (at, before) in at.0.iter_mut().zip(&mut before.0) {
+                let leap = x.times(share, x.minus(*at, *before));
+                *before = *at;
+                *at = x.plus(*at, leap);
+            }
         }
     }
 }
@@ -481,9 +514,9 @@ impl NullaryFnOnce for Leap<'_> {
 struct Judge<'a> {
     groups: &'a [Group],
     forces: &'a [Forces],
+    centre: &'a [Forces],
     speeds: &'a [Body],
-    /// Share of the proximal term.
-    proximal: f64,
+    weight: f64,
     x: Arithmetic,
 }
 
@@ -493,12 +526,13 @@ impl NullaryFnOnce for Judge<'_> {
     /// As [`crate::cone::natural_disc`].
     #[inline(always)]
     fn call(self) -> f64 {
-        let Self { groups, forces, speeds, proximal, x } = self;
+        let Self { groups, forces, centre, speeds, weight, x } = self;
         let mut total = ZERO;
-        for (g, force) in groups.iter().zip(forces) {
+        for ((g, force), centre) in groups.iter().zip(forces).zip(centre) {
             let (own, other) = (gather(x, speeds, &g.bodies[0]), gather(x, speeds, &g.bodies[1]));
-            let weight = x.times(x.splat(proximal), g.weight);
-            let [mut n, t, o] = speed_of(x, g, force, weight, &own, &other);
+            let mut s = speed_of(x, g, force, &own, &other);
+            add_proximal(x, weight, g, force, centre, &mut s);
+            let [mut n, t, o] = s;
             n = x.plus_product(n, g.mu, x.root(x.plus_product(x.times(t, t), o, o)));
             let step = [x.minus(force[0], n), x.minus(force[1], t), x.minus(force[2], o)];
             let length = x.root(x.plus_product(x.times(step[1], step[1]), step[2], step[2]));

@@ -1,7 +1,7 @@
 //! Contacts -> groups, written in place: a group is large.
 
 use super::lanes::Arithmetic;
-use super::{Forces, Group, LANES, Packed, SPEEDS, ZERO};
+use super::{Forces, Group, LANES, Packed, Rest, SPEEDS};
 use crate::operator::Factored;
 use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;
@@ -30,11 +30,11 @@ impl NullaryFnOnce for Fill<'_> {
     fn call(self) {
         let Self { packed, from, x } = self;
         let still = packed.taken.len() as u32 - 1;
-        let mut places = packed.groups.iter_mut().zip(&mut packed.forces.at);
+        let mut places = packed.groups.iter_mut().zip(&mut packed.rest).zip(&mut packed.forces.at);
         for k in 1..packed.starts.len() {
             let colour = &packed.order[packed.starts[k - 1]..packed.starts[k]];
-            for (some, (group, forces)) in colour.chunks(Packed::lanes(k)).zip(&mut places) {
-                group.fill(x, some, from, &packed.body_of, still);
+            for (some, ((group, rest), forces)) in colour.chunks(Packed::lanes(k)).zip(&mut places) {
+                group.fill(x, rest, some, from, &packed.body_of, still);
                 *forces = from.forces(some);
             }
         }
@@ -77,13 +77,21 @@ fn column<const N: usize>([a, b, c, d]: [&[f64; N]; LANES], k: usize) -> f64x4 {
 
 impl Group {
     #[inline(always)]
-    fn fill(&mut self, x: Arithmetic, some: &[usize], from: Source<'_>, body_of: &[u32], still: u32) {
+    fn fill(
+        &mut self,
+        x: Arithmetic,
+        rest: &mut Rest,
+        some: &[usize],
+        from: Source<'_>,
+        body_of: &[u32],
+        still: u32,
+    ) {
         let mut numbers = [NO_CONTACT; LANES];
         let mut w = [[&NO_BODY; LANES]; 2];
         self.bodies = [[still; LANES]; 2];
-        self.contacts = [u32::MAX; LANES];
+        rest.contacts = [u32::MAX; LANES];
         for (lane, &c) in some.iter().enumerate() {
-            self.contacts[lane] = c as u32;
+            rest.contacts[lane] = c as u32;
             numbers[lane] = from.numbers(c);
             for (k, (s, entries)) in from.a.segments(c).enumerate() {
                 self.bodies[k][lane] = body_of[s.first];
@@ -104,9 +112,8 @@ impl Group {
         let column = |k: usize| column(numbers.each_ref(), k);
         self.b = [column(0), column(1), column(2)];
         self.compliance = [column(3), column(4)];
-        self.centre = [ZERO; 3];
         self.normal = column(5);
-        self.tangent = column(6);
+        rest.tangent = column(6);
         self.coupling = [column(7), column(8)];
         self.mu = column(9);
     }

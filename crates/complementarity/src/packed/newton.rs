@@ -6,7 +6,7 @@
 
 use super::block_lu::{Blocks, Factor, Pattern};
 use super::lanes::Arithmetic;
-use super::{Forces, Group, LANES, Lanes, SPEEDS, gather, speed_of};
+use super::{Forces, Group, LANES, Lanes, SPEEDS, add_proximal, gather, speed_of};
 use pulp::f64x4;
 
 /// How a contact answers: `g`, `D`.
@@ -38,10 +38,11 @@ impl Newton {
         let packed = &mut *lanes.packed;
         let still = packed.speeds.at.len() as u32 - 1;
         self.answers.clear();
-        for (g, force) in packed.groups.iter().zip(&packed.forces.at) {
+        for ((g, force), centre) in packed.groups.iter().zip(&packed.forces.at).zip(&packed.centre) {
             let own = g.bodies.map(|bodies| gather(x, &packed.speeds.at, &bodies));
-            let speed = speed_of(x, g, force, g.weight, &own[0], &own[1]);
-            self.answers.push(std::array::from_fn(|lane| linearise(g, force, &speed, lane)));
+            let mut speed = speed_of(x, g, force, &own[0], &own[1]);
+            add_proximal(x, lanes.weight, g, force, centre, &mut speed);
+            self.answers.push(std::array::from_fn(|lane| linearise(g, lanes.weight, force, &speed, lane)));
         }
         self.assemble(&packed.groups, still);
         let factor = Factor { blocks: &mut self.blocks, pattern: &self.pattern, x };
@@ -132,11 +133,11 @@ fn get(v: &f64x4, lane: usize) -> f64 {
 }
 
 /// The answer of a contact that has this force and speed, proximal term included.
-fn linearise(g: &Group, force: &Forces, speed: &[f64x4; 3], lane: usize) -> Answer {
+fn linearise(g: &Group, weight: f64, force: &Forces, speed: &[f64x4; 3], lane: usize) -> Answer {
     let of = |v: &[f64x4; 3]| v.map(|v| get(&v, lane));
     let (force, speed) = (of(force), of(speed));
     let (mu, unit) = (get(&g.mu, lane), get(&g.normal, lane).recip());
-    let [e, e_t] = g.compliance.map(|own| get(&own, lane) + get(&g.weight, lane));
+    let [e, e_t] = g.compliance.map(|own| get(&own, lane) + weight * get(&g.normal, lane));
     let aim: [f64; 3] = std::array::from_fn(|i| force[i] - unit * speed[i]);
     let length = aim[1].hypot(aim[2]);
     let mut slope = [[0.0; 3]; 3];

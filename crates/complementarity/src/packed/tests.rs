@@ -57,13 +57,13 @@ fn no_two_of_a_group_share_a_body_and_every_contact_is_there() {
         };
         let still = packed.taken.len() as u32 - 1;
         let mut found = vec![];
-        for g in &packed.groups {
+        for (g, rest) in packed.groups.iter().zip(&packed.rest) {
             let mut met: Vec<u32> = g.bodies.iter().flatten().copied().filter(|b| *b != still).collect();
             let before = met.len();
             met.sort_unstable();
             met.dedup();
             assert_eq!(met.len(), before, "{:?}", g.bodies);
-            found.extend(g.contacts.iter().filter(|c| **c != u32::MAX).map(|&c| c as usize));
+            found.extend(rest.contacts.iter().filter(|c| **c != u32::MAX).map(|&c| c as usize));
         }
         found.sort_unstable();
         assert_eq!(found, list);
