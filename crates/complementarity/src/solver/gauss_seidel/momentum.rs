@@ -15,9 +15,10 @@ const SHARES: (f64, f64, f64) = (0.85, 0.97, 0.5);
 const REVIEW: usize = 10;
 const GROWTH: f64 = 0.2;
 const SHRINKING: f64 = 0.7;
-/// Sweeps in which the least change is sought, and the share (squared) to which it must fall in two such spells. States change in leaps: one slow spell
-/// proves nothing.
+/// Sweeps in which the least change is sought, more of them for every contact, and the share (squared) to which it must fall in two such spells. States
+/// change in leaps: one slow spell proves nothing; and what comes then, a Newton step, costs about as many sweeps as a tenth of the contacts.
 const SPELL: usize = 200;
+const CONTACTS_A_SWEEP: usize = 10;
 const FALL: f64 = 0.7;
 /// Sweeps up to which the speeds of bodies, that sweeps keep up to date, are believed at the end: rounding adds up.
 const BELIEVED: usize = 100;
@@ -53,7 +54,8 @@ impl Momentum {
             return Done { iterations: 0, residual: given };
         }
         keep::<D>(&mut self.start, contacts, lambda);
-        let limits = Limits { target, max_sweeps, impatient };
+        let spell = SPELL + contacts.len() / CONTACTS_A_SWEEP;
+        let limits = Limits { target, max_sweeps, spell, impatient };
         let swept = match self.packed(sweeper, task, lambda, limits) {
             Some(swept) => swept,
             None => self.one_by_one::<D>(sweeper, task, lambda, limits),
@@ -120,6 +122,7 @@ impl Momentum {
 struct Limits {
     target: f64,
     max_sweeps: usize,
+    spell: usize,
     impatient: bool,
 }
 
@@ -133,7 +136,7 @@ struct Swept {
 impl Limits {
     /// Sweeps until `strict` times the target is reached, or a limit.
     fn run(self, island: &mut impl Island, strict: f64) -> Swept {
-        let Self { target, max_sweeps, impatient } = self;
+        let Self { target, max_sweeps, spell, impatient } = self;
         let (mut iterations, mut next_look) = (0, 0);
         let (mut share, mut least, mut least_before) = (SHARES.0, f64::INFINITY, f64::INFINITY);
         // in this spell, the last and the one before
@@ -150,7 +153,7 @@ impl Limits {
             }
             least = least.min(size);
             spells[0] = spells[0].min(size);
-            if iterations % SPELL == 0 {
+            if iterations % spell == 0 {
                 if impatient && spells[0] > FALL * spells[2] {
                     break;
                 }
