@@ -1,6 +1,11 @@
 //! Contacts -> the contact problem `s = A lambda + b`.
 //!
 //! `A = (1-theta) h J M^-1 J' + E^-1` is kept by its factor `W = J H^-1`, `M = H' H`, tree by tree; `J v` are the speeds at contacts.
+//!
+//! With torsion or rolling friction somewhere in the scene elements have rows of turning too: the relative angular velocity about n (and t
+//! and o) times an axis of the ellipsoid, `e = torsion / mu` or `rolling / mu`, in m/s. Their unknowns are moments over `e`, in N, and the
+//! ellipsoid of forces and moments is a ball of radius `mu lambda_n`, as in `complementarity::problem::AsDisc`. Where a contact has no such
+//! moment, `e = 0`, and its row is `s = c lambda` with some `c > 0`, whose only answer is 0.
 
 use super::detect::Detector;
 use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
@@ -32,8 +37,11 @@ pub(super) struct Rows {
     pub scale: Vec<f64>,
     /// `E^-1` of a point whose law varies.
     point: Matrix,
-    /// Rows an element has.
+    /// `E^-1` of a contact whose elements have rows of turning.
+    wide: Matrix,
+    /// Rows an element has, and those of them along n, t(, o): the others are turns.
     pub per: usize,
+    pub along: usize,
     /// No contact is rigid.
     pub compliant: bool,
 }
@@ -47,7 +55,7 @@ pub(super) struct Speeds<'a> {
 
 impl Rows {
     pub fn new(scene: &Scene) -> Self {
-        let per = if scene.planar { 2 } else { 3 };
+        let (per, along) = (scene.contact_rows(), if scene.planar { 2 } else { 3 });
         Self {
             operator: Operator::Factored(Factored::default()),
             row: vec![],
@@ -58,8 +66,10 @@ impl Rows {
             gap: vec![],
             mobility: vec![],
             scale: vec![],
-            point: Matrix::zeros(per, per),
+            point: Matrix::zeros(along, along),
+            wide: Matrix::default(),
             per,
+            along,
             compliant: true,
         }
     }
@@ -86,7 +96,7 @@ impl Rows {
         delta: &[f64],
         (h, margin): (f64, f64),
     ) {
-        let per = self.per;
+        let (per, along) = (self.per, self.along);
         self.jacobian(scene.step.explicit_share, detector, dynamics, speeds, h);
         self.fastest = self.b.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         self.mu.clear();
@@ -98,22 +108,30 @@ impl Rows {
         for c in &detector.contacts {
             let rule = &detector.rules[c.rule];
             self.compliant &= rule.compliance.is_some();
-            let mut scale = 1.0;
+            let (mut scale, mut e_inv) = (1.0, None);
             if let Some(compliance) = &rule.compliance {
+                e_inv = Some(compliance.e_inv());
                 if compliance.varies() {
                     scale = compliance.scale(-detector.elements[c.first].gap, self.mobility[c.first]);
-                    for i in 0..per {
+                    for i in 0..along {
                         self.point[(i, i)] = compliance.e_inv()[(i, i)] / scale;
                     }
-                    a.add_patch(c.first, &self.point);
-                } else {
-                    a.add_patch(c.first, compliance.e_inv());
+                    e_inv = Some(&self.point);
                 }
-                let first = per * c.first;
-                let own = &delta[first..][..compliance.rows()];
-                for (i, b) in self.b[first..][..own.len()].iter_mut().enumerate() {
-                    *b -= dot(compliance.e_inv_k().row(i), own);
+                let own = &delta[along * c.first..][..compliance.rows()];
+                let b = self.b[per * c.first..].chunks_exact_mut(per).take(c.count);
+                for (k, b) in b.enumerate() {
+                    for (i, b) in b[..along].iter_mut().enumerate() {
+                        *b -= dot(compliance.e_inv_k().row(along * k + i), own);
+                    }
                 }
+            }
+            if per > along {
+                let units = self.mobility[c.first..][..c.count].iter().map(|m| h * m);
+                e_inv = widen(&mut self.wide, (per, along), e_inv, rule.axes, units).then_some(&self.wide);
+            }
+            if let Some(e_inv) = e_inv {
+                a.add_patch(c.first, e_inv);
             }
             self.scale.push(scale);
             for k in c.first..c.first + c.count {
@@ -121,7 +139,7 @@ impl Rows {
                 // an element farther off than anything moves, or whose line misses a body, takes no force; its gap must not
                 // drown the others in the residual's measure
                 let gap = match scene.step.gap {
-                    GapLevel::Position => detector.elements[k].gap.min(margin) + delta[per * k],
+                    GapLevel::Position => detector.elements[k].gap.min(margin) + delta[along * k],
                     GapLevel::Velocity => 0.0,
                 };
                 self.gap.push(gap);
@@ -130,7 +148,7 @@ impl Rows {
         }
     }
 
-    /// `W`, and `b = J (theta v + (1-theta) free)`, element by element: n, t(, o).
+    /// `W`, and `b = J (theta v + (1-theta) free)`, element by element: n, t(, o), and the turns about n(, t, o).
     fn jacobian(
         &mut self,
         theta: f64,
@@ -139,7 +157,7 @@ impl Rows {
         speeds: Speeds<'_>,
         h: f64,
     ) {
-        let per = self.per;
+        let (per, along) = (self.per, self.along);
         let system = kinematics.system();
         let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
         a.clear(per, system.velocity_size(), (1.0 - theta) * h);
@@ -157,6 +175,9 @@ impl Rows {
                 Owner::World(_) => None,
             });
             let both = trees[0] == trees[1];
+            let axes = [c.frame.n, c.frame.t, c.frame.o];
+            let [torsion, rolling] = detector.rules[c.rule].axes;
+            let turns = [torsion, rolling, rolling];
             for element in &detector.elements[c.first..c.first + c.count] {
                 let at = self.b.len();
                 self.b.resize(at + per, 0.0);
@@ -169,9 +190,9 @@ impl Rows {
                     }
                     let dofs = system.trees()[t].dofs.clone();
                     let v = &self.middle[dofs.clone()];
-                    let along = [c.frame.n, c.frame.t, c.frame.o].map(|d| scale(ends[k].1, d));
                     if per == 3
-                        && let Some(FreePoint { w, speed }) = mass.free_point(t, element.point, v, along)
+                        && let Some(FreePoint { w, speed }) =
+                            mass.free_point(t, element.point, v, axes.map(|d| scale(ends[k].1, d)))
                     {
                         (0..3).for_each(|i| b[i] += speed[i]);
                         a.free_body(dofs.start, &w);
@@ -179,11 +200,15 @@ impl Rows {
                         continue;
                     }
                     let w = a.segment(dofs.start, dofs.len());
-                    for (i, direction) in [c.frame.n, c.frame.t, c.frame.o].into_iter().take(per).enumerate()
-                    {
+                    for i in 0..per {
                         for (owner, sign) in if both { &ends[..] } else { &ends[k..=k] } {
                             let Owner::Body(link) = *owner else { continue };
-                            kinematics.jacobian_row(link, element.point, direction, *sign, &mut self.row);
+                            if i < along {
+                                kinematics.jacobian_row(link, element.point, axes[i], *sign, &mut self.row);
+                            } else {
+                                let turn = i - along;
+                                kinematics.angular_row(link, axes[turn], sign * turns[turn], &mut self.row);
+                            }
                         }
                         let row = &mut self.row[dofs.clone()];
                         b[i] += dot(row, v);
@@ -239,4 +264,28 @@ impl Rows {
             *v += h * std::mem::take(push);
         }
     }
+}
+
+/// `E^-1` of a contact with its rows of turning: rigid, or the unit of its element where the contact has no such moment. False if all of it is 0.
+fn widen(
+    wide: &mut Matrix,
+    (per, along): (usize, usize),
+    e_inv: Option<&Matrix>,
+    [torsion, rolling]: [f64; 2],
+    units: impl ExactSizeIterator<Item = f64>,
+) -> bool {
+    let count = units.len();
+    wide.reset(per * count, per * count);
+    if let Some(e_inv) = e_inv {
+        for (i, j) in (0..e_inv.rows()).flat_map(|i| (0..e_inv.columns()).map(move |j| (i, j))) {
+            wide[(per * (i / along) + i % along, per * (j / along) + j % along)] = e_inv[(i, j)];
+        }
+    }
+    let none = [torsion, rolling, rolling].map(|e| e == 0.0);
+    for (k, unit) in units.enumerate() {
+        for i in (along..per).filter(|i| none[i - along]) {
+            wide[(per * k + i, per * k + i)] = unit;
+        }
+    }
+    e_inv.is_some() || none[..per - along].contains(&true)
 }
