@@ -157,7 +157,7 @@ impl Rows {
         speeds: Speeds<'_>,
         h: f64,
     ) {
-        let (per, along) = (self.per, self.along);
+        let per = self.per;
         let system = kinematics.system();
         let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
         a.clear(per, system.velocity_size(), (1.0 - theta) * h);
@@ -175,9 +175,6 @@ impl Rows {
                 Owner::World(_) => None,
             });
             let both = trees[0] == trees[1];
-            let axes = [c.frame.n, c.frame.t, c.frame.o];
-            let [torsion, rolling] = detector.rules[c.rule].axes;
-            let turns = [torsion, rolling, rolling];
             for element in &detector.elements[c.first..c.first + c.count] {
                 let at = self.b.len();
                 self.b.resize(at + per, 0.0);
@@ -190,9 +187,10 @@ impl Rows {
                     }
                     let dofs = system.trees()[t].dofs.clone();
                     let v = &self.middle[dofs.clone()];
+                    let axes = [c.frame.n, c.frame.t, c.frame.o];
+                    let along = axes.map(|d| scale(ends[k].1, d));
                     if per == 3
-                        && let Some(FreePoint { w, speed }) =
-                            mass.free_point(t, element.point, v, axes.map(|d| scale(ends[k].1, d)))
+                        && let Some(FreePoint { w, speed }) = mass.free_point(t, element.point, v, along)
                     {
                         (0..3).for_each(|i| b[i] += speed[i]);
                         a.free_body(dofs.start, &w);
@@ -203,11 +201,12 @@ impl Rows {
                     for i in 0..per {
                         for (owner, sign) in if both { &ends[..] } else { &ends[k..=k] } {
                             let Owner::Body(link) = *owner else { continue };
-                            if i < along {
+                            // planar contacts have no turns: three rows come before them
+                            if i < 3 {
                                 kinematics.jacobian_row(link, element.point, axes[i], *sign, &mut self.row);
                             } else {
-                                let turn = i - along;
-                                kinematics.angular_row(link, axes[turn], sign * turns[turn], &mut self.row);
+                                let e = detector.rules[c.rule].axes[usize::from(i > 3)];
+                                kinematics.angular_row(link, axes[i - 3], sign * e, &mut self.row);
                             }
                         }
                         let row = &mut self.row[dofs.clone()];

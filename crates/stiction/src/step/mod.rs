@@ -21,7 +21,7 @@ use crate::scene::{ForceTime, FrictionKind, GapLevel, Owner, Scene};
 use crate::space::{Frame, Vector, length};
 use crate::state::{ContactId, Memory, State};
 use assemble::{Rows, Speeds};
-use complementarity::matrix::dot;
+use complementarity::matrix::{dot, norm};
 use complementarity::problem::{Friction, FrictionProblem};
 use complementarity::residual::Residual;
 use detect::Detector;
@@ -480,21 +480,21 @@ impl Stepper {
         let still = STILL * self.rows.fastest;
         let pick = |v: &[f64], at: usize| [v[at], v[at + 1], if along == 3 { v[at + 2] } else { 0.0 }];
         for c in &self.detector.contacts {
-            let [torsion, rolling] = self.detector.rules[c.rule].axes;
             for k in c.first..c.first + c.count {
                 let (force, mut speed) = (pick(lambda, per * k), pick(s, per * k));
                 speed[0] -= self.rows.gap[k] / h;
                 report.friction_loss -= h * (force[1] * speed[1] + force[2] * speed[2]);
-                let (mut moment, mut turn) = ([0.0; 3], 0.0f64);
-                for i in along..per {
-                    let (l, s) = (lambda[per * k + i], s[per * k + i]);
-                    moment[i - along] = [torsion, rolling, rolling][i - along] * l;
-                    turn = turn.hypot(s);
-                    report.friction_loss -= h * l * s;
+                let (mut moment, mut turns) = ([0.0; 3], false);
+                if per > along {
+                    let rows = per * k + along..per * (k + 1);
+                    let (lambda, s) = (&lambda[rows.clone()], &s[rows]);
+                    moment = moment_of(self.detector.rules[c.rule].axes, lambda);
+                    turns = norm(s) > still;
+                    report.friction_loss -= h * dot(lambda, s);
                 }
                 let status = match () {
                     () if force[0] <= 0.0 => Status::Open,
-                    () if speed[1].hypot(speed[2]) <= still && turn <= still => Status::Stick,
+                    () if speed[1].hypot(speed[2]) <= still && !turns => Status::Stick,
                     () => Status::Slip,
                 };
                 self.elements.push(ElementReport {
@@ -514,4 +514,11 @@ impl Stepper {
             }
         }
     }
+}
+
+/// Moment about n, t, o of the unknowns of the turns, which are moments over the ellipsoid's axes.
+fn moment_of([torsion, rolling]: [f64; 2], lambda: &[f64]) -> Vector {
+    let mut moment = [0.0; 3];
+    moment.iter_mut().zip([torsion, rolling, rolling]).zip(lambda).for_each(|((m, e), l)| *m = e * l);
+    moment
 }
