@@ -8,6 +8,7 @@
 
 mod running;
 
+use complementarity::residual;
 use running::{G, go, run, scene, start};
 use stiction::contact::Law;
 use stiction::record::{read_state, save_state};
@@ -33,11 +34,11 @@ fn ball(name: &str, [mu, tau, rho]: [f64; 3]) -> Scene {
     scene
 }
 
-/// Every step takes tau m g h / i off the spin, the last the rest.
+/// Every step takes tau m g h / i off the spin, the last the rest, whatever the coefficient of friction: nothing slides.
 #[test]
 fn a_spinning_ball_stops_after_its_spin_over_its_deceleration() {
-    for h in [1e-2, 1e-3] {
-        let (mut stepper, mut state) = start(scene("spinning-sphere.toml"), h);
+    for (h, mu) in [(1e-2, 0.3), (1e-3, 0.3), (1e-3, 1e-3), (1e-3, 10.0)] {
+        let (mut stepper, mut state) = start(ball("spinning-sphere.toml", [mu, 0.01, 0.0]), h);
         let (w, slowing) = (20.0, 0.01 * M * G / I);
         let mut stopped = f64::INFINITY;
         go(&mut stepper, &mut state, (0.9 / h) as usize, |stepper, state| {
@@ -307,6 +308,11 @@ fn a_heap_with_moments_here_and_there_is_solved() {
                 }
             }
             assert!(with > 100, "{with}");
+            // the problem as solvers saw it, judged with the forces that are remembered
+            let problem = stepper.problem().expect("something touches");
+            let forces: Vec<f64> = state.memory.iter().flat_map(|m| m.force.iter().copied()).collect();
+            assert_eq!(problem.rows_per_contact(), stepper.scene().contact_rows());
+            assert!(residual::friction(&problem, &forces).relative <= 1e-9);
         }
     }
 }

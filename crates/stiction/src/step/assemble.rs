@@ -10,7 +10,7 @@
 use super::detect::Detector;
 use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
 use crate::scene::{FrictionKind, GapLevel, Owner, Scene};
-use crate::space::scale;
+use crate::space::{Vector, scale};
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
 use complementarity::problem::{ConeProblem, Friction, FrictionProblem};
@@ -108,15 +108,20 @@ impl Rows {
         for c in &detector.contacts {
             let rule = &detector.rules[c.rule];
             self.compliant &= rule.compliance.is_some();
-            let (mut scale, mut e_inv) = (1.0, None);
+            let mut scale = 1.0;
             if let Some(compliance) = &rule.compliance {
-                e_inv = Some(compliance.e_inv());
+                let mut e_inv = compliance.e_inv();
                 if compliance.varies() {
                     scale = compliance.scale(-detector.elements[c.first].gap, self.mobility[c.first]);
                     for i in 0..along {
-                        self.point[(i, i)] = compliance.e_inv()[(i, i)] / scale;
+                        self.point[(i, i)] = e_inv[(i, i)] / scale;
                     }
-                    e_inv = Some(&self.point);
+                    e_inv = &self.point;
+                }
+                if per == along {
+                    a.add_patch(c.first, e_inv);
+                } else {
+                    widen(&mut self.wide, (per, along), e_inv);
                 }
                 let own = &delta[along * c.first..][..compliance.rows()];
                 let b = self.b[per * c.first..].chunks_exact_mut(per).take(c.count);
@@ -127,11 +132,12 @@ impl Rows {
                 }
             }
             if per > along {
+                if rule.compliance.is_none() {
+                    self.wide.reset(per * c.count, per * c.count);
+                }
                 let units = self.mobility[c.first..][..c.count].iter().map(|m| h * m);
-                e_inv = widen(&mut self.wide, (per, along), e_inv, rule.axes, units).then_some(&self.wide);
-            }
-            if let Some(e_inv) = e_inv {
-                a.add_patch(c.first, e_inv);
+                hold_turns(&mut self.wide, (per, along), rule.axes, units);
+                a.add_patch(c.first, &self.wide);
             }
             self.scale.push(scale);
             for k in c.first..c.first + c.count {
@@ -197,19 +203,12 @@ impl Rows {
                         mobility += w[0].iter().map(|w| w * w).sum::<f64>();
                         continue;
                     }
+                    let (own, row) = (if both { &ends[..] } else { &ends[k..=k] }, &mut self.row);
                     let w = a.segment(dofs.start, dofs.len());
+                    let turns = detector.rules[c.rule].axes;
                     for i in 0..per {
-                        for (owner, sign) in if both { &ends[..] } else { &ends[k..=k] } {
-                            let Owner::Body(link) = *owner else { continue };
-                            // planar contacts have no turns: three rows come before them
-                            if i < 3 {
-                                kinematics.jacobian_row(link, element.point, axes[i], *sign, &mut self.row);
-                            } else {
-                                let e = detector.rules[c.rule].axes[usize::from(i > 3)];
-                                kinematics.angular_row(link, axes[i - 3], sign * e, &mut self.row);
-                            }
-                        }
-                        let row = &mut self.row[dofs.clone()];
+                        add_row(kinematics, own, element.point, (axes, turns, i), row);
+                        let row = &mut row[dofs.clone()];
                         b[i] += dot(row, v);
                         let w = &mut w[dofs.len() * i..][..dofs.len()];
                         w.copy_from_slice(row);
@@ -265,26 +264,46 @@ impl Rows {
     }
 }
 
-/// `E^-1` of a contact with its rows of turning: rigid, or the unit of its element where the contact has no such moment. False if all of it is 0.
-fn widen(
+/// Adds row `i` of an element in the frame `axes`, as the bodies of `ends` move it. The first three (planar: two, and no others) are along the
+/// axes, the others about them, times the ellipsoid's axes.
+fn add_row(
+    kinematics: &Kinematics,
+    ends: &[(Owner, f64)],
+    point: Vector,
+    (axes, [torsion, rolling], i): ([Vector; 3], [f64; 2], usize),
+    row: &mut [f64],
+) {
+    for (owner, sign) in ends {
+        let Owner::Body(link) = *owner else { continue };
+        match i {
+            0..3 => kinematics.jacobian_row(link, point, axes[i], *sign, row),
+            3 => kinematics.angular_row(link, axes[0], sign * torsion, row),
+            _ => kinematics.angular_row(link, axes[i - 3], sign * rolling, row),
+        }
+    }
+}
+
+/// `E^-1` of a contact with rows of turning, which are rigid.
+fn widen(wide: &mut Matrix, (per, along): (usize, usize), e_inv: &Matrix) {
+    let n = e_inv.rows();
+    wide.reset(per * n / along, per * n / along);
+    for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        wide[(per * (i / along) + i % along, per * (j / along) + j % along)] = e_inv[(i, j)];
+    }
+}
+
+/// Turns without friction yield by the unit of their element: no force is theirs.
+fn hold_turns(
     wide: &mut Matrix,
     (per, along): (usize, usize),
-    e_inv: Option<&Matrix>,
     [torsion, rolling]: [f64; 2],
-    units: impl ExactSizeIterator<Item = f64>,
-) -> bool {
-    let count = units.len();
-    wide.reset(per * count, per * count);
-    if let Some(e_inv) = e_inv {
-        for (i, j) in (0..e_inv.rows()).flat_map(|i| (0..e_inv.columns()).map(move |j| (i, j))) {
-            wide[(per * (i / along) + i % along, per * (j / along) + j % along)] = e_inv[(i, j)];
-        }
-    }
-    let none = [torsion, rolling, rolling].map(|e| e == 0.0);
+    units: impl Iterator<Item = f64>,
+) {
     for (k, unit) in units.enumerate() {
-        for i in (along..per).filter(|i| none[i - along]) {
-            wide[(per * k + i, per * k + i)] = unit;
+        for i in along..per {
+            if [torsion, rolling, rolling][i - along] == 0.0 {
+                wide[(per * k + i, per * k + i)] = unit;
+            }
         }
     }
-    e_inv.is_some() || none[..per - along].contains(&true)
 }

@@ -247,7 +247,8 @@ impl Stepper {
     }
 
     /// The contact problem of the last step (of its last part, if it was cut), as it was solved: elements in the order of
-    /// [`Self::elements`]. `None` if nothing was near.
+    /// [`Self::elements`], rows n, t(, o). Where the scene has torsion or rolling friction turns about n (and t, o) follow, in m/s, times an axis
+    /// of the ellipsoid, torsion or rolling over friction, and their unknowns are moments over that axis, N. `None` if nothing was near.
     pub fn problem(&self) -> Option<FrictionProblem> {
         self.rows.to_friction(self.friction_set())
     }
