@@ -12,7 +12,7 @@ use complementarity::residual;
 use running::{G, go, run, scene, start};
 use stiction::contact::Law;
 use stiction::record::{read_state, save_state};
-use stiction::scene::{Material, Scene, SolverKind};
+use stiction::scene::{Material, Owner, Scene, SolverKind};
 use stiction::state::State;
 use stiction::step::{ElementReport, Status, Stepper};
 
@@ -382,4 +382,56 @@ fn lengths_of_zero_change_nothing() {
         (state, stepper.elements().to_vec())
     };
     assert_eq!(with(""), with("torsion = 0\nrolling = 0.0"));
+}
+
+/// A ball on a spindle that slides up and down: the ground carries both, and torsion acts on the ball's spin alone.
+#[test]
+fn links_of_a_tree_have_moments_too() {
+    let text = "[[material]]\nname = 'default'\nfriction = 0.3\ntorsion = 0.01\nrolling = 0.002\n\
+         [[world]]\nname = 'ground'\nshape = 'half_space'\n\
+         [[body]]\nname = 'spindle'\nmass = 2\ninertia = [1, 1, 1]\njoint = { prismatic = { axis = [0, 0, 1] } }\nposition = 0.1\n\
+         [[body]]\nname = 'ball'\nparent = 'spindle'\njoint = { revolute = { axis = [0, 0, 1] } }\nmass = 1\n\
+         shape = { sphere = { radius = 0.1 } }\n";
+    let scene = Scene::from_toml("spindle.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    let (mut stepper, mut state) = start(scene, 1e-3);
+    state.velocity[1] = -20.0;
+    let slowing = 0.01 * 3.0 * G / I;
+    go(&mut stepper, &mut state, 300, |stepper, state| {
+        let expected = (slowing * state.time - 20.0).min(0.0);
+        assert!((state.velocity[1] - expected).abs() < 1e-8, "{}, {expected}", state.velocity[1]);
+        assert!((only(stepper).force[0] - 3.0 * G).abs() < 1e-7);
+    });
+}
+
+/// A patch in a scene where another ball has moments: its elements have more rows, and do what they did.
+#[test]
+fn a_patch_beside_a_spinning_ball_is_as_it_was() {
+    let pressed = |other: &str| {
+        let text = format!(
+            "[[material]]\nname = 'polymer'\nyoung = 2e9\nfriction = 0.3\nlaw = {{ half_space = {{ elements = 3, spacing = 1e-3 }} }}\n\
+             [[material]]\nname = 'felt'\nfriction = 0.3\ntorsion = 0.01\n\
+             [[world]]\nname = 'ground'\nshape = 'half_space'\nmaterial = 'felt'\n\
+             [[body]]\nname = 'ball'\nmass = 1\nmaterial = 'polymer'\nshape = {{ sphere = {{ radius = 0.05 }} }}\nposition = [0, 0, 0.05]\n\
+             [[load]]\nbody = 'ball'\nforce = {{ constant = [60, 0, -500] }}\n{other}"
+        );
+        let scene = Scene::from_toml("patch.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+        let (stepper, state) = run(scene, 1e-3, 0.05);
+        let patch: Vec<ElementReport> =
+            stepper.elements().iter().filter(|e| e.body_b == Owner::Body(0)).copied().collect();
+        (state, patch, stepper.scene().contact_rows())
+    };
+    let (alone, elements, rows) = pressed("");
+    let other = "[[body]]\nname = 'other'\nmass = 1\nmaterial = 'felt'\nshape = { sphere = { radius = 0.1 } }\nposition = [1, 0, 0.1]\n\
+         angular_velocity = [0, 0, 20]\n";
+    let (beside, wide, more) = pressed(other);
+    assert_eq!((rows, more, elements.len()), (3, 4, 9));
+    assert_eq!(wide.len(), 9);
+    for (a, b) in elements.iter().zip(&wide) {
+        for k in 0..3 {
+            assert!((a.force[k] - b.force[k]).abs() < 1e-4, "{a:?}\n{b:?}");
+            assert!((a.deformation[k] - b.deformation[k]).abs() < 1e-11, "{a:?}\n{b:?}");
+        }
+        assert!(a.deformation[0] != 0.0 && b.moment == [0.0; 3]);
+    }
+    assert!((0..6).all(|k| (alone.velocity[k] - beside.velocity[k]).abs() < 1e-8));
 }
