@@ -132,8 +132,8 @@ impl Rows {
                 }
             }
             // the turns about t and o have one axis
-            let yields = rule.axes[..(per - along).min(2)].contains(&0.0);
-            if per > along && (yields || rule.compliance.is_some()) {
+            if per > along && (rule.compliance.is_some() || rule.axes[..(per - along).min(2)].contains(&0.0))
+            {
                 if rule.compliance.is_none() {
                     self.wide.reset(per * c.count, per * c.count);
                 }

@@ -485,17 +485,9 @@ impl Stepper {
                 let (force, mut speed) = (pick(lambda, per * k), pick(s, per * k));
                 speed[0] -= self.rows.gap[k] / h;
                 report.friction_loss -= h * (force[1] * speed[1] + force[2] * speed[2]);
-                let (mut moment, mut turns) = ([0.0; 3], false);
-                if per > along {
-                    let rows = per * k + along..per * (k + 1);
-                    let (lambda, s) = (&lambda[rows.clone()], &s[rows]);
-                    moment = moment_of(self.detector.rules[c.rule].axes, lambda);
-                    turns = norm(s) > still;
-                    report.friction_loss -= h * dot(lambda, s);
-                }
                 let status = match () {
                     () if force[0] <= 0.0 => Status::Open,
-                    () if speed[1].hypot(speed[2]) <= still && !turns => Status::Stick,
+                    () if speed[1].hypot(speed[2]) <= still => Status::Stick,
                     () => Status::Slip,
                 };
                 self.elements.push(ElementReport {
@@ -507,19 +499,33 @@ impl Stepper {
                     frame: c.frame,
                     gap: self.rows.gap[k],
                     force,
-                    moment,
+                    moment: [0.0; 3],
                     speed,
                     deformation: pick(&self.after, along * k),
                     status,
                 });
             }
         }
+        if per > along {
+            self.tell_turns(h, report);
+        }
     }
-}
 
-/// Moment about n, t, o of the unknowns of the turns, which are moments over the ellipsoid's axes.
-fn moment_of([torsion, rolling]: [f64; 2], lambda: &[f64]) -> Vector {
-    let mut moment = [0.0; 3];
-    moment.iter_mut().zip([torsion, rolling, rolling]).zip(lambda).for_each(|((m, e), l)| *m = e * l);
-    moment
+    /// What they did where contacts have moments: unknowns of turns are moments over the ellipsoid's axes.
+    fn tell_turns(&mut self, h: f64, report: &mut StepReport) {
+        let (per, along) = (self.rows.per, self.rows.along);
+        let rows = self.solver.lambda.chunks_exact(per).zip(self.solver.speed().chunks_exact(per));
+        let rules = self.detector.contacts.iter().flat_map(|c| std::iter::repeat_n(c.rule, c.count));
+        for ((e, (lambda, s)), rule) in self.elements.iter_mut().zip(rows).zip(rules) {
+            let (lambda, s) = (&lambda[along..], &s[along..]);
+            let [torsion, rolling] = self.detector.rules[rule].axes;
+            for ((m, axis), l) in e.moment.iter_mut().zip([torsion, rolling, rolling]).zip(lambda) {
+                *m = axis * l;
+            }
+            if e.status == Status::Stick && norm(s) > STILL * self.rows.fastest {
+                e.status = Status::Slip;
+            }
+            report.friction_loss -= h * dot(lambda, s);
+        }
+    }
 }
