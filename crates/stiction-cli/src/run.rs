@@ -84,6 +84,11 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
     if let Some(message) = scene.step.excess() {
         return Err(InputError(format!("--duration: {message}")));
     }
+    if arguments.dump_problems.is_some() && scene.contact_rows() > 3 {
+        return Err(InputError(format!(
+            "--dump-problems: contacts of {file} have torsion or rolling friction, and FCLIB's files have no rows for moments"
+        )));
+    }
     let folder = arguments.out.clone().unwrap_or_else(|| default_folder(&scene.name));
     let stepper = Stepper::new(scene).map_err(|e| InputError(format!("{file}: {e}")))?;
     let refused = |e: RecordError| InputError::record(&e);
@@ -188,6 +193,9 @@ fn unique(stepper: &mut Stepper, before: &State, parts: usize) -> Forces {
             Forces::Unknown(format!("{elements} elements, asked up to {MOST_ELEMENTS}"))
         }
         () if parts > 1 => Forces::Unknown("the last step was cut".to_owned()),
+        () if stepper.scene().contact_rows() > 3 => {
+            Forces::Unknown("contacts have torsion or rolling friction".to_owned())
+        }
         () => match determinacy(stepper, before) {
             Some(found) => Forces::Known(found, elements),
             None => Forces::Unknown("numbers are not finite".to_owned()),

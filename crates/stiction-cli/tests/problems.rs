@@ -5,7 +5,7 @@ mod program;
 
 use complementarity::residual;
 use problem_files::Problem;
-use program::{done, scratch};
+use program::{done, refused, scratch};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,20 @@ fn recorded_forces(recording: &Path, time: f64) -> Vec<f64> {
     rows.filter(|r| (r[0].parse::<f64>().unwrap() - time).abs() < 1e-9)
         .flat_map(|r| [at, at + 1, at + 2].map(|k| r[k].parse().unwrap()))
         .collect()
+}
+
+#[test]
+fn moments_of_friction_have_no_place_in_fclib_files_nor_in_the_question_of_uniqueness() {
+    let folder = scratch("problems", "moments");
+    let spinning = scene("spinning-sphere");
+    let said = refused(&folder, &["run", &spinning, "--dump-problems", "1", "--out", "a"]);
+    assert!(
+        said.contains("torsion or rolling friction, and FCLIB's files have no rows for moments"),
+        "{said}"
+    );
+    assert!(!folder.join("a").exists());
+    let told = json(&folder, &["run", &spinning, "--json", "--duration", "0.01"]);
+    assert_eq!(told["forces"]["unknown"], "contacts have torsion or rolling friction", "{told}");
 }
 
 #[test]

@@ -227,6 +227,39 @@ fn a_run_that_is_resumed_has_bitwise_the_same_future() {
     }
 }
 
+/// The contacts table of a scene with torsion has three columns more, in both formats, and plots do not mind.
+#[test]
+fn moments_are_recorded_where_there_are_any() {
+    let folder = scratch("moments");
+    let spinning = scene("spinning-sphere.toml");
+    done(&folder, &["run", &spinning, "--quiet", "--out", "a"], 0);
+    done(&folder, &["run", &spinning, "--quiet", "--csv", "--out", "b"], 0);
+    done(&folder, &["export", "a", "--out", "c"], 0);
+    done(&folder, &["export", "c", "--format", "parquet", "--out", "d"], 0);
+    let rows = read(&folder.join("a"), Table::Contacts);
+    assert_eq!(rows.columns().len(), stiction::record::columns(Table::Contacts).len() + 3);
+    for (k, moment) in rows.numbers("moment_n").iter().enumerate() {
+        let expected = if rows.numbers("time")[k] < 0.815 { -0.01 * 9.81 } else { 0.0 };
+        assert!((moment - expected).abs() < 1e-6, "{moment}");
+    }
+    assert!(rows.numbers("moment_t").iter().chain(rows.numbers("moment_o")).all(|m| *m == 0.0));
+    for other in ["b", "c", "d"] {
+        assert_eq!(read(&folder.join(other), Table::Contacts), rows, "{other}");
+    }
+    let text = fs::read_to_string(folder.join("b/contacts.csv")).unwrap();
+    assert!(text.lines().next().unwrap().ends_with(",deformation_o,status,moment_n,moment_t,moment_o"));
+    for figure in ["forces", "status", "energy"] {
+        done(&folder, &["plot", "a", "--what", figure, "--out", "a.svg"], 0);
+    }
+    // nothing touches: the columns are there all the same
+    let text = fs::read_to_string(&spinning).unwrap().replace("[0, 0, 0.1]", "[0, 0, 9.0]");
+    fs::write(folder.join("high.toml"), text).unwrap();
+    done(&folder, &["run", "high.toml", "--quiet", "--csv", "--duration", "0.01", "--out", "e"], 0);
+    done(&folder, &["export", "e", "--format", "parquet", "--out", "f"], 0);
+    let none = read(&folder.join("f"), Table::Contacts);
+    assert_eq!((none.len(), none.columns()), (0, rows.columns()));
+}
+
 #[test]
 fn states_that_do_not_fit_the_scene_are_refused() {
     let folder = scratch("states");

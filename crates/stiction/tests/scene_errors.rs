@@ -424,6 +424,48 @@ fn what_is_read_is_finite_even_from_extreme_numbers() {
     );
 }
 
+/// A ball on the ground, of one material with these lines, and the rest of the file.
+fn of_material(lines: &str, rest: &str) -> String {
+    format!(
+        "[[material]]\nname = 'm'\n{lines}\n[[world]]\nname = 'ground'\nshape = 'half_space'\nmaterial = 'm'\n{BALL}material = 'm'\n{rest}"
+    )
+}
+
+#[test]
+fn torsion_and_rolling_are_only_where_contacts_can_have_them() {
+    for what in ["torsion", "rolling"] {
+        let given = |value: &str| format!("{what} = {value}");
+        let wrong = |more: &str, rest: &str, why: &str| {
+            let text = of_material(&format!("{}\n{more}", given("§0.01")), rest);
+            check(&text, &format!("{what} is 0.01 between 'm' and 'm', {why}"));
+        };
+        check(&of_material(&given("§-0.01"), ""), &format!("{what} is -0.01, expected 0 or more"));
+        check(&of_material(&given("§inf"), ""), "not a finite number, expected a finite one");
+        check(&of_material(&given("§nan"), ""), "not a finite number, expected a finite one");
+        wrong("friction = 0", "", "needs friction above 0");
+        wrong(
+            "young = 1e6\nlaw = { half_space = { elements = 3, spacing = 1e-3 } }",
+            "",
+            "expected 0: a half_space patch has its torsion from its elements",
+        );
+        for friction in ["'pyramid'", "'frictionless'", "{ polygon = { sides = 8 } }"] {
+            let step = format!("[step]\nfriction = {friction}\n");
+            wrong("", &step, "expected 0: such a moment needs friction = \"cone\" of the step");
+        }
+        let planar = format!("planar = true\n{}", of_material(&given("§0.01"), ""));
+        let why = "expected 0: contacts of a planar scene have no such moment";
+        check(&planar, &format!("{what} is 0.01 between 'm' and 'm', {why}"));
+        // by a pair; of 0 it says nothing
+        let pair = |value: &str| format!("[[pair]]\nbodies = ['ball', 'ground']\n{what} = {value}\n");
+        let own = of_material("friction = 0", &pair("§0.02"));
+        check(&own, &format!("{what} is 0.02 between 'm' and 'm', needs friction above 0"));
+        check(&of_material("", &pair("§-1")), &format!("{what} is -1, expected 0 or more"));
+        let rest = pair("0") + "[step]\nfriction = 'pyramid'\n";
+        assert!(Scene::from_toml("s.toml", &of_material(&given("0.01"), &rest)).is_ok());
+        check(&format!("[[pair]]\n{what} = §1"), "a pair of nothing, expected materials or bodies");
+    }
+}
+
 #[test]
 fn no_input_panics() {
     let base = planar(

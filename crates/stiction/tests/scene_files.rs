@@ -177,6 +177,42 @@ collide = false
     assert!(text.contains("1000 steps of 0.001 s"), "{text}");
 }
 
+/// By the same rule as friction; a pair's own values go first, each for itself; elements have rows for what can arise.
+#[test]
+fn torsion_and_rolling_combine_as_friction_does() {
+    let two = |rest: &str| {
+        from(&format!(
+            "[[material]]\nname = 'a'\nfriction = 0.4\ntorsion = 0.01\nrolling = 0.001\n\
+             [[material]]\nname = 'b'\nfriction = 0.9\ntorsion = 0.04\n\
+             [[world]]\nname = 'ground'\nshape = 'half_space'\nmaterial = 'a'\n\
+             [[body]]\nname = 'ball'\nmass = 1\nshape = {{ sphere = {{ radius = 1 }} }}\nmaterial = 'b'\n{rest}"
+        ))
+    };
+    let rule = |scene: &Scene| {
+        let of = |owner| (owner, scene.parts(owner)[0].material);
+        let rule = scene.contact_rule(of(Owner::Body(0)), of(Owner::World(0))).unwrap();
+        [rule.friction, rule.torsion, rule.rolling]
+    };
+    let near = |scene: &Scene, expected: [f64; 3]| {
+        let found = rule(scene);
+        assert!((0..3).all(|k| (found[k] - expected[k]).abs() < 1e-15), "{found:?}, expected {expected:?}");
+    };
+    let mean = two("");
+    near(&mean, [0.6, 0.02, 0.0]);
+    assert_eq!(mean.contact_rows(), 4);
+    let text = summary(&mean);
+    assert!(text.contains("a on b: rigid, friction 0.6, torsion 0.02 m\n"), "{text}");
+    let pair = two("[[pair]]\nmaterials = ['a', 'b']\nrolling = 0.003\nfriction_rule = 'maximum'\n");
+    near(&pair, [0.9, 0.04, 0.003]);
+    assert_eq!(pair.contact_rows(), 6);
+    assert!(summary(&pair).contains("friction 0.9, torsion 0.04 m, rolling 0.003 m\n"));
+    let none = two("[[pair]]\nmaterials = ['a', 'b']\nfriction_rule = 'maximum'\n\
+         [[pair]]\nbodies = ['ball', 'ground']\ntorsion = 0\nrolling = 0\n");
+    near(&none, [0.9, 0.0, 0.0]);
+    assert_eq!(none.contact_rows(), 3);
+    assert!(!summary(&none).contains("torsion"));
+}
+
 #[test]
 fn springs_rest_at_their_first_length_and_courses_follow_their_points() {
     let scene = from(

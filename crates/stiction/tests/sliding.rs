@@ -149,7 +149,15 @@ fn friction_of_two_materials_combines_by_the_rule_and_a_pair_overrides_it() {
         two.friction_rule = rule;
         two.pairs.clear();
         assert!((coefficient(&two) - mu).abs() < 1e-7, "{rule:?}: {}", coefficient(&two));
-        let pair = |of| Pair { of, collide: true, friction: None, friction_rule: None, law: None };
+        let pair = |of| Pair {
+            of,
+            collide: true,
+            friction: None,
+            torsion: None,
+            rolling: None,
+            friction_rule: None,
+            law: None,
+        };
         two.pairs.push(Pair { friction_rule: Some(Average), ..pair(PairOf::Materials([1, 0])) });
         assert!((coefficient(&two) - 0.5).abs() < 1e-7, "{rule:?}, by the pair of materials");
         two.pairs

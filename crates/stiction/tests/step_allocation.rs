@@ -80,6 +80,22 @@ fn implicit_forces_allocate_nothing_either() {
     }
 }
 
+#[test]
+fn moments_of_friction_allocate_nothing_either() {
+    allocates_nothing("spinning-sphere.toml", (5, 900), |_| ());
+    allocates_nothing("rolling-resistance.toml", (5, 900), |_| ());
+    for law in [Law::Rigid, Law::KelvinVoigt { stiffness: [1e6, 8e5], damping: [100.0, 100.0] }] {
+        let with = |s: &mut Scene| {
+            s.materials.iter_mut().for_each(|m| {
+                (m.torsion, m.rolling, m.law) = (0.01, 0.001, law.clone());
+            });
+        };
+        allocates_nothing("sliding-sphere.toml", (5, 900), with);
+        // one step in the first ones is left to the proximal method
+        allocates_nothing("box-on-slope.toml", (400, 500), with);
+    }
+}
+
 fn allocates_nothing(name: &str, (first, counted): (usize, usize), change: impl Fn(&mut Scene)) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name);
     let mut scene = Scene::read(&path).expect("a valid scene");

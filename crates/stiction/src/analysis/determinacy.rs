@@ -43,10 +43,14 @@ const SMALL: f64 = 1e-9;
 /// Share of an element in a null vector above which its force is not determined.
 const PART: f64 = 1e-6;
 
-/// Asks about the last step of `stepper`, which began at `start`. `None` if the mass matrix is singular or numbers are not finite.
+/// Asks about the last step of `stepper`, which began at `start`. `None` if the mass matrix is singular, numbers are not finite, or contacts
+/// have torsion or rolling friction, whose moments are not looked at.
 pub fn determinacy(stepper: &mut Stepper, start: &State) -> Option<Determinacy> {
-    let elements = stepper.elements().to_vec();
     let scene = stepper.scene().clone();
+    if scene.contact_rows() > 3 {
+        return None;
+    }
+    let elements = stepper.elements().to_vec();
     let contacts = Contacts::new(&elements, stepper.kinematics(start))?;
     let directions: Vec<Direction> =
         (0..elements.len()).flat_map(|k| of_element(&scene, k, &elements[k])).collect();

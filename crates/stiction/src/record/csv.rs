@@ -1,12 +1,12 @@
 //! Tables as comma-separated text (RFC 4180), whole rows at a time.
 
-use super::table::{Column, Kind, Rows, Values, columns};
+use super::table::{Column, Kind, Rows, Values};
 use crate::scene::Table;
 use std::io::{BufRead, Write};
 
 /// The first line.
-pub(super) fn header(table: Table) -> String {
-    let names: Vec<&str> = columns(table).iter().map(|c| c.name).collect();
+pub(super) fn header(rows: &Rows) -> String {
+    let names: Vec<&str> = rows.columns().iter().map(|c| c.name).collect();
     names.join(",") + "\n"
 }
 
@@ -49,7 +49,8 @@ fn write_word(word: &str, text: &mut Vec<u8>) {
 /// Reads a table, some rows at a time.
 pub(super) struct Reader<R> {
     input: R,
-    table: Table,
+    /// No rows, and the columns of the file.
+    none: Rows,
     line: usize,
     text: Vec<u8>,
 }
@@ -59,20 +60,23 @@ impl<R: BufRead> Reader<R> {
     pub fn new(mut input: R, table: Table) -> Result<Self, String> {
         let mut text = vec![];
         input.read_until(b'\n', &mut text).map_err(|e| e.to_string())?;
-        let expected = header(table);
-        if text != expected.as_bytes() {
-            let found = String::from_utf8_lossy(&text);
-            return Err(format!("line 1: expected {:?}, found {:?}", expected.trim(), found.trim()));
+        // moments are there or not
+        let known = [Rows::with_moments(table), Rows::new(table)];
+        match known.into_iter().find(|rows| text == header(rows).as_bytes()) {
+            Some(none) => Ok(Self { input, none, line: 1, text }),
+            None => {
+                let (expected, found) = (header(&Rows::new(table)), String::from_utf8_lossy(&text));
+                Err(format!("line 1: expected {:?}, found {:?}", expected.trim(), found.trim()))
+            }
         }
-        Ok(Self { input, table, line: 1, text })
     }
 
     /// Up to `most` rows; none at the end. A last row that was not finished is left out.
     pub fn read(&mut self, most: usize) -> Result<Rows, String> {
-        let mut rows = Rows::new(self.table);
+        let mut rows = self.none.clone();
         while rows.len() < most && self.next_row()? {
             let cells = split(&self.text).map_err(|e| format!("line {}: {e}", self.line))?;
-            let columns = columns(self.table);
+            let columns = self.none.columns();
             if cells.len() != columns.len() {
                 return Err(format!(
                     "line {}: expected {} cells, found {}",
@@ -148,7 +152,7 @@ mod tests {
 
     #[test]
     fn numbers_read_back_bit_by_bit_and_words_are_quoted() {
-        let (rows, mut text) = (events(), header(Table::Events).into_bytes());
+        let (rows, mut text) = (events(), header(&Rows::new(Table::Events)).into_bytes());
         write(&rows, &mut text);
         let mut reader = Reader::new(&text[..], Table::Events).unwrap();
         let (first, second) = (reader.read(3).unwrap(), reader.read(100).unwrap());
@@ -158,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_row_that_was_cut_off_is_left_out() {
-        let (rows, mut text) = (events(), header(Table::Events).into_bytes());
+        let (rows, mut text) = (events(), header(&Rows::new(Table::Events)).into_bytes());
         write(&rows, &mut text);
         for cut in 1..20 {
             let text = &text[..text.len() - cut];
@@ -169,7 +173,7 @@ mod tests {
     #[test]
     fn faults_are_told_with_their_line() {
         let read = |row: &str| {
-            let text = header(Table::Events) + row + "\n";
+            let text = header(&Rows::new(Table::Events)) + row + "\n";
             let reader = Reader::new(text.as_bytes(), Table::Events);
             reader.and_then(|mut r| r.read(9)).unwrap_err()
         };

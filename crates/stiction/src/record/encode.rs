@@ -4,7 +4,7 @@
 //! Snappy; for small ones that takes longer than it is worth. Numbers and names of fields are those of `parquet.thrift`
 //! in the format's specification.
 
-use super::table::{Column, Kind, Rows, Values, columns};
+use super::table::{Column, Kind, Rows, Values};
 
 /// Rows from which on files are compressed.
 const LARGE: usize = 1 << 15;
@@ -163,7 +163,7 @@ fn pack(numbers: impl Iterator<Item = u32>, known: u32, count: usize, bytes: &mu
 }
 
 fn footer(rows: &Rows, chunks: &[Chunk], t: &mut Thrift) {
-    let columns = columns(rows.table());
+    let columns = rows.columns();
     t.int(1, I32, 1);
     t.list(2, STRUCT, columns.len() + 1);
     t.element(|t| {
@@ -224,7 +224,7 @@ fn physical(column: &Column) -> i64 {
 }
 
 fn chunk_metadata(rows: &Rows, k: usize, chunk: &Chunk, t: &mut Thrift) {
-    let column = &columns(rows.table())[k];
+    let column = &rows.columns()[k];
     t.int(1, I32, physical(column));
     let encodings: &[i64] =
         if chunk.dictionary.is_some() { &[PLAIN, RLE, RLE_DICTIONARY] } else { &[PLAIN, RLE] };

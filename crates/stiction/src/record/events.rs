@@ -111,6 +111,7 @@ mod tests {
             frame: Frame::new([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]),
             gap: 0.0,
             force: [0.0; 3],
+            moment: [0.0; 3],
             speed: [0.0; 3],
             deformation: [0.0; 3],
             status,

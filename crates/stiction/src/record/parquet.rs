@@ -1,6 +1,6 @@
 //! Tables from Parquet files; [`encode`](super::encode) writes them.
 
-use super::table::{Rows, Values, columns};
+use super::table::{Rows, Values};
 use crate::scene::Table;
 use parquet::column::reader::ColumnReader;
 use parquet::errors::{ParquetError, Result};
@@ -10,12 +10,15 @@ use std::fs::File;
 /// All rows of a file.
 pub(super) fn read(file: File, table: Table) -> Result<Rows> {
     let reader = SerializedFileReader::new(file)?;
-    let mut rows = Rows::new(table);
+    // moments are there or not
+    let found = reader.metadata().file_metadata().schema_descr().columns();
+    let moments = found.iter().any(|c| c.name() == "moment_n");
+    let mut rows = if moments { Rows::with_moments(table) } else { Rows::new(table) };
     for g in 0..reader.num_row_groups() {
         let group = reader.get_row_group(g)?;
         let length = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         let found = group.metadata().columns();
-        for (at, column) in columns(table).iter().enumerate() {
+        for (at, column) in rows.columns().iter().enumerate() {
             let i = found.iter().position(|c| c.column_path().string() == column.name);
             let i = i.ok_or_else(|| ParquetError::General(format!("no column {:?}", column.name)))?;
             let read = match (group.get_column_reader(i)?, &mut rows.values[at]) {

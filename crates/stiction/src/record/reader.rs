@@ -44,15 +44,18 @@ impl Recording {
 
     /// All rows of a table.
     pub fn read(&self, table: Table) -> Result<Rows, RecordError> {
-        let mut all = Rows::new(table);
+        let mut all: Option<Rows> = None;
         self.pieces(table, &mut |rows| {
-            all.append(&rows);
+            match &mut all {
+                Some(all) => all.append(&rows),
+                None => all = Some(rows),
+            }
             Ok(())
         })?;
-        Ok(all)
+        Ok(all.unwrap_or_else(|| Rows::new(table)))
     }
 
-    /// Goes through a table piece by piece, so that large ones need not fit in memory.
+    /// Goes through a table piece by piece, so that large ones need not fit in memory. The first piece may have no rows.
     pub fn pieces(
         &self,
         table: Table,
@@ -69,10 +72,11 @@ impl Recording {
                 let mut reader = csv::Reader::new(BufReader::new(open(&place)?), table).map_err(fault)?;
                 loop {
                     let rows = reader.read(PART).map_err(fault)?;
-                    if rows.is_empty() {
+                    let end = rows.len() < PART;
+                    each(rows)?;
+                    if end {
                         return Ok(());
                     }
-                    each(rows)?;
                 }
             }
             Format::Parquet => {
@@ -98,12 +102,12 @@ impl Recording {
             super::remove(folder)?;
         }
         for table in self.tables() {
-            let mut sink = Sink::new(folder, table, format);
+            let mut sink: Option<Sink> = None;
             self.pieces(table, &mut |rows| {
                 // in runs that a part can take
-                sink.append(&rows)
+                sink.get_or_insert_with(|| Sink::new(folder, rows.none(), format)).append(&rows)
             })?;
-            sink.seal()?;
+            sink.map_or(Ok(()), |mut sink| sink.seal())?;
         }
         for name in [super::SCENE_FILE, super::STATE_FILE] {
             let from = self.folder.join(name);

@@ -5,6 +5,7 @@ use super::names::Names;
 use super::saved::state_text;
 use super::sink::Sink;
 use super::sink::{hidden, show, write};
+use super::table::{Rows, columns};
 use super::{Format, RecordError, SCENE_FILE, STATE_FILE, Summary, check, remove, save_state};
 use crate::scene::{Scene, Table};
 use crate::state::{ContactId, State};
@@ -81,7 +82,9 @@ impl Recorder {
         replace: bool,
     ) -> Result<Self, RecordError> {
         let begin = Instant::now();
-        let make = |t: Table| scene.record.tables.contains(&t).then(|| Sink::new(folder, t, format));
+        let moments = scene.contact_rows() > 3;
+        let rows = |t: Table| if moments { Rows::with_moments(t) } else { Rows::new(t) };
+        let make = |t: Table| scene.record.tables.contains(&t).then(|| Sink::new(folder, rows(t), format));
         let mut recorder = Self {
             bodies: make(Table::Bodies),
             contacts: make(Table::Contacts),
@@ -256,6 +259,7 @@ impl Recorder {
 
     fn write_contacts(&mut self, stepper: &Stepper, time: f64) {
         let Some(Sink { rows, .. }) = &mut self.contacts else { return };
+        let moments = rows.columns().len() > columns(Table::Contacts).len();
         for e in stepper.elements() {
             rows.push_number(time).push_word(self.names.contact(e.id)).push_count(e.element);
             rows.push_word(self.names.owner(e.body_a)).push_word(self.names.owner(e.body_b));
@@ -269,6 +273,9 @@ impl Recorder {
                 Status::Stick => "stick",
                 Status::Slip => "slip",
             });
+            if moments {
+                rows.push_numbers(&e.moment);
+            }
         }
     }
 

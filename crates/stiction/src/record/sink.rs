@@ -81,13 +81,13 @@ enum Writer {
 }
 
 impl Sink {
-    /// For a folder that is to be there at the first [`seal`](Self::seal), which makes the file.
-    pub fn new(folder: &Path, table: Table, format: Format) -> Self {
+    /// For a folder that is to be there at the first [`seal`](Self::seal), which makes the file. `rows`: none yet.
+    pub fn new(folder: &Path, rows: Rows, format: Format) -> Self {
         let (writer, bytes) = match format {
-            Format::Csv => (Writer::Csv(None), csv::header(table).into_bytes()),
+            Format::Csv => (Writer::Csv(None), csv::header(&rows).into_bytes()),
             Format::Parquet => (Writer::Parquet { part: 0, sealed: None }, vec![]),
         };
-        Self { rows: Rows::new(table), folder: folder.to_owned(), writer, bytes }
+        Self { rows, folder: folder.to_owned(), writer, bytes }
     }
 
     /// Whether there are more rows than should be in memory: it is time to seal.
@@ -154,7 +154,7 @@ mod tests {
     fn full_parts_are_closed_and_read_back_in_order() {
         let folder = scratch("parts");
         let mut all = Rows::new(Table::Events);
-        let mut sink = Sink::new(&folder, Table::Events, Format::Parquet);
+        let mut sink = Sink::new(&folder, Rows::new(Table::Events), Format::Parquet);
         for k in 0..2 * PART + 5 {
             push(&mut sink.rows, k);
             push(&mut all, k);
@@ -180,7 +180,7 @@ mod tests {
         let folder = scratch("names");
         for names in [1, 2, 3, 5, 300, 70_000] {
             for count in [0, 1, 7, 8, 9, 1000, 70_000] {
-                let mut sink = Sink::new(&folder, Table::Events, Format::Parquet);
+                let mut sink = Sink::new(&folder, Rows::new(Table::Events), Format::Parquet);
                 for k in 0..count {
                     let name = format!("{}", 7 * k % names);
                     let time = [-0.0, 0.0, f64::NAN, 1e-310, -1e300][k % 5];
@@ -199,7 +199,7 @@ mod tests {
     fn rows_can_be_read_after_each_seal_while_more_are_added() {
         for format in Format::ALL {
             let folder = scratch(&format!("{format:?}"));
-            let mut sink = Sink::new(&folder, Table::Events, format);
+            let mut sink = Sink::new(&folder, Rows::new(Table::Events), format);
             sink.seal().unwrap();
             let read = || Recording::open(&folder).unwrap().read(Table::Events).unwrap().len();
             assert_eq!(read(), 0);

@@ -55,7 +55,7 @@ const BODIES: &[Column] = &[
     number("wz", "rad/s"),
 ];
 
-const CONTACTS: &[Column] = &[
+const CONTACTS_WITH_MOMENTS: &[Column] = &[
     number("time", "s"),
     word("contact"),
     count("element"),
@@ -77,6 +77,9 @@ const CONTACTS: &[Column] = &[
     number("deformation_t", "m"),
     number("deformation_o", "m"),
     word("status"),
+    number("moment_n", "N m"),
+    number("moment_t", "N m"),
+    number("moment_o", "N m"),
 ];
 
 const STEPS: &[Column] = &[
@@ -98,11 +101,12 @@ const STEPS: &[Column] = &[
 const EVENTS: &[Column] =
     &[number("time", "s"), word("contact"), count("element"), word("body_a"), word("body_b"), word("event")];
 
-/// The columns of a table; what they mean is told in `docs/run.md`.
+/// The columns of a table; what they mean is told in `docs/run.md`. Contacts in scenes with torsion or rolling friction have more
+/// ([`Rows::columns`]).
 pub fn columns(table: Table) -> &'static [Column] {
     match table {
         Table::Bodies => BODIES,
-        Table::Contacts => CONTACTS,
+        Table::Contacts => &CONTACTS_WITH_MOMENTS[..CONTACTS_WITH_MOMENTS.len() - 3],
         Table::Steps => STEPS,
         Table::Events => EVENTS,
     }
@@ -155,6 +159,7 @@ impl Words {
 #[derive(Debug, Clone)]
 pub struct Rows {
     table: Table,
+    columns: &'static [Column],
     pub(super) values: Vec<Values>,
     pub(super) words: Words,
     /// Column of the next cell.
@@ -166,17 +171,39 @@ pub struct Rows {
 impl Rows {
     /// No rows yet.
     pub fn new(table: Table) -> Self {
-        let values = columns(table).iter().map(|c| match c.kind {
+        Self::of(table, columns(table))
+    }
+
+    /// As [`new`](Self::new), with the moments of contacts.
+    pub fn with_moments(table: Table) -> Self {
+        match table {
+            Table::Contacts => Self::of(table, CONTACTS_WITH_MOMENTS),
+            _ => Self::new(table),
+        }
+    }
+
+    fn of(table: Table, columns: &'static [Column]) -> Self {
+        let values = columns.iter().map(|c| match c.kind {
             Kind::Number => Values::Numbers(vec![]),
             Kind::Count => Values::Counts(vec![]),
             Kind::Word => Values::Words(vec![]),
         });
-        Self { table, values: values.collect(), words: Words::default(), next: 0, follower: vec![] }
+        Self { table, columns, values: values.collect(), words: Words::default(), next: 0, follower: vec![] }
     }
 
     /// Which table.
     pub fn table(&self) -> Table {
         self.table
+    }
+
+    /// A table of the same columns without rows.
+    pub(super) fn none(&self) -> Self {
+        Self::of(self.table, self.columns)
+    }
+
+    /// Its columns.
+    pub fn columns(&self) -> &'static [Column] {
+        self.columns
     }
 
     /// Number of whole rows.
@@ -221,7 +248,7 @@ impl Rows {
     }
 
     fn find(&self, column: &str) -> Option<&Values> {
-        columns(self.table).iter().position(|c| c.name == column).map(|at| &self.values[at])
+        self.columns.iter().position(|c| c.name == column).map(|at| &self.values[at])
     }
 
     /// Forgets all rows and keeps the memory.
@@ -322,6 +349,8 @@ impl PartialEq for Rows {
             }
             _ => false,
         };
-        self.table == other.table && self.values.iter().zip(&other.values).all(same)
+        self.table == other.table
+            && self.columns == other.columns
+            && self.values.iter().zip(&other.values).all(same)
     }
 }

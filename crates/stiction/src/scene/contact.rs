@@ -1,5 +1,6 @@
 //! Materials, and what holds where two of them meet.
 
+use super::FrictionKind;
 use super::model::{Owner, Scene};
 use crate::contact::{self, FrictionRule, Law};
 use crate::dynamics::Joint;
@@ -15,6 +16,10 @@ pub struct Material {
     pub poisson: f64,
     /// Coefficient of friction against itself.
     pub friction: f64,
+    /// Torsional and rolling friction against itself, m, as in [`ContactRule`].
+    pub torsion: f64,
+    /// See `torsion`.
+    pub rolling: f64,
     /// kg/m^3 (planar scenes: kg/m^2, that is, of a body one metre deep).
     pub density: Option<f64>,
     /// Contact law.
@@ -47,17 +52,26 @@ pub struct Pair {
     pub collide: bool,
     /// Coefficient of friction.
     pub friction: Option<f64>,
-    /// Combination of the materials' friction; not beside `friction`.
+    /// Torsional friction, m.
+    pub torsion: Option<f64>,
+    /// Rolling friction, m.
+    pub rolling: Option<f64>,
+    /// Combination of the materials' friction, torsion and rolling; not beside `friction`.
     pub friction_rule: Option<FrictionRule>,
     /// Contact law.
     pub law: Option<Law>,
 }
 
-/// What holds where two shapes meet.
+/// What holds where two shapes meet. Friction's force `f` and its moment `m` about the contact point share one ellipsoid,
+/// `(f_t^2 + f_o^2) / friction^2 + m_n^2 / torsion^2 + (m_t^2 + m_o^2) / rolling^2 <= f_n^2`; where a length is 0 there is no such moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContactRule {
     /// Coefficient of friction.
     pub friction: f64,
+    /// Torsional friction, m.
+    pub torsion: f64,
+    /// Rolling friction, m.
+    pub rolling: f64,
     /// Contact law.
     pub law: Law,
 }
@@ -90,24 +104,78 @@ impl Scene {
         }
         let pairs = [self.pair_of_owners(a.0, b.0), of_materials];
         let materials = [&self.materials[a.1], &self.materials[b.1]];
-        let mut friction = None;
-        for pair in pairs.into_iter().flatten() {
-            let by_rule = pair.friction_rule.map(|r| r.combine(materials[0].friction, materials[1].friction));
-            friction = friction.or(pair.friction).or(by_rule);
-        }
+        let value = |given: fn(&Pair) -> Option<f64>, of: fn(&Material) -> f64| {
+            let combined = |rule: FrictionRule| rule.combine(of(materials[0]), of(materials[1]));
+            let by_pair = |p: &Pair| given(p).or_else(|| p.friction_rule.map(combined));
+            let by_pairs = pairs.into_iter().flatten().find_map(by_pair);
+            by_pairs.unwrap_or_else(|| combined(self.friction_rule))
+        };
         let law = pairs.into_iter().flatten().find_map(|p| p.law.as_ref());
         Some(ContactRule {
-            friction: friction
-                .unwrap_or_else(|| self.friction_rule.combine(materials[0].friction, materials[1].friction)),
+            friction: value(|p| p.friction, |m| m.friction),
+            torsion: value(|p| p.torsion, |m| m.torsion),
+            rolling: value(|p| p.rolling, |m| m.rolling),
             law: law.or_else(|| common_law(materials)).unwrap_or(&materials[0].law).clone(),
         })
     }
 
-    /// Index of the pair that gives the law, if one does.
-    pub(super) fn pair_with_law(&self, a: (Owner, usize), b: (Owner, usize)) -> Option<usize> {
+    /// Index of the pair that says something (the law, for one), if one does.
+    pub(super) fn pair_that(
+        &self,
+        says: impl Fn(&Pair) -> bool,
+        a: (Owner, usize),
+        b: (Owner, usize),
+    ) -> Option<usize> {
         let pairs = [self.pair_of_owners(a.0, b.0), self.pair_of_materials(a.1, b.1)];
-        let pair = pairs.into_iter().flatten().find(|p| p.law.is_some())?;
+        let pair = pairs.into_iter().flatten().find(|p| says(p))?;
         self.pairs.iter().position(|p| p.of == pair.of)
+    }
+
+    /// Rows of an element of a contact: n, t and, in space, o; then the spin about n if any contact has torsion; then the turns about
+    /// t and o, with the spin before them, if any has rolling friction.
+    pub fn contact_rows(&self) -> usize {
+        let (mut torsion, mut rolling) = (false, false);
+        if self.gives_moments() {
+            for [a, b] in self.touching_owners() {
+                for (p, q) in self.parts(a).iter().flat_map(|p| self.parts(b).iter().map(move |q| (p, q))) {
+                    let rule = self.contact_rule((a, p.material), (b, q.material));
+                    torsion |= rule.as_ref().is_some_and(|r| r.torsion > 0.0);
+                    rolling |= rule.is_some_and(|r| r.rolling > 0.0);
+                }
+            }
+        }
+        match (torsion, rolling) {
+            _ if self.planar => 2,
+            (_, true) => 6,
+            (true, false) => 4,
+            (false, false) => 3,
+        }
+    }
+
+    /// Whether a material or a pair has torsion or rolling friction.
+    pub(super) fn gives_moments(&self) -> bool {
+        self.materials.iter().any(|m| m.torsion != 0.0 || m.rolling != 0.0)
+            || self.pairs.iter().flat_map(|p| [p.torsion, p.rolling]).flatten().any(|x| x != 0.0)
+    }
+
+    /// What is wrong with a rule's torsion or rolling friction: its name, its value, and what was expected.
+    pub(crate) fn wrong_moment(&self, rule: &ContactRule) -> Option<(&'static str, f64, &'static str)> {
+        let wrong = |x: f64| match () {
+            () if !(x >= 0.0 && x.is_finite()) => Some("expected 0 or more"),
+            () if x == 0.0 => None,
+            () if self.planar => Some("expected 0: contacts of a planar scene have no such moment"),
+            () if self.step.friction != FrictionKind::Cone => {
+                Some("expected 0: such a moment needs friction = \"cone\" of the step")
+            }
+            // the solver sees it in units of the force: axes of the ellipsoid over `friction`
+            () if rule.friction == 0.0 => Some("needs friction above 0"),
+            () if matches!(rule.law, Law::HalfSpace { .. }) => {
+                Some("expected 0: a half_space patch has its torsion from its elements")
+            }
+            () => None,
+        };
+        let lengths = [("torsion", rule.torsion), ("rolling", rule.rolling)];
+        lengths.into_iter().find_map(|(what, x)| Some((what, x, wrong(x)?)))
     }
 
     fn pair_of_owners(&self, a: Owner, b: Owner) -> Option<&Pair> {

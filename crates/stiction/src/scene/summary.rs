@@ -78,8 +78,13 @@ fn contacts(scene: &Scene, lines: &mut Vec<String>) {
                 let mut names = [p, q].map(|part| scene.materials[part.material].name.as_str());
                 names.sort_unstable();
                 let [first, second] = names;
-                let kind =
+                let mut kind =
                     format!("{first} on {second}: {}, friction {}", law(&rule.law), short(rule.friction));
+                for (what, length) in [("torsion", rule.torsion), ("rolling", rule.rolling)] {
+                    if length > 0.0 {
+                        kind += &format!(", {what} {} m", short(length));
+                    }
+                }
                 *kinds.entry(kind).or_default() += 1;
             }
         }

@@ -1,11 +1,16 @@
 //! Contacts -> the contact problem `s = A lambda + b`.
 //!
 //! `A = (1-theta) h J M^-1 J' + E^-1` is kept by its factor `W = J H^-1`, `M = H' H`, tree by tree; `J v` are the speeds at contacts.
+//!
+//! With torsion or rolling friction somewhere in the scene elements have rows of turning too: the relative angular velocity about n (and t
+//! and o) times an axis of the ellipsoid, `e = torsion / mu` or `rolling / mu`, in m/s. Their unknowns are moments over `e`, in N, and the
+//! ellipsoid of forces and moments is a ball of radius `mu lambda_n`, as in `complementarity::problem::AsDisc`. Where a contact has no such
+//! moment, `e = 0`, and its row is `s = c lambda` with some `c > 0`, whose only answer is 0.
 
 use super::detect::Detector;
 use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
 use crate::scene::{FrictionKind, GapLevel, Owner, Scene};
-use crate::space::scale;
+use crate::space::{Vector, scale};
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
 use complementarity::problem::{ConeProblem, Friction, FrictionProblem};
@@ -32,8 +37,11 @@ pub(super) struct Rows {
     pub scale: Vec<f64>,
     /// `E^-1` of a point whose law varies.
     point: Matrix,
-    /// Rows an element has.
+    /// `E^-1` of a contact whose elements have rows of turning.
+    wide: Matrix,
+    /// Rows an element has, and those of them along n, t(, o): the others are turns.
     pub per: usize,
+    pub along: usize,
     /// No contact is rigid.
     pub compliant: bool,
 }
@@ -47,7 +55,7 @@ pub(super) struct Speeds<'a> {
 
 impl Rows {
     pub fn new(scene: &Scene) -> Self {
-        let per = if scene.planar { 2 } else { 3 };
+        let (per, along) = (scene.contact_rows(), if scene.planar { 2 } else { 3 });
         Self {
             operator: Operator::Factored(Factored::default()),
             row: vec![],
@@ -58,8 +66,10 @@ impl Rows {
             gap: vec![],
             mobility: vec![],
             scale: vec![],
-            point: Matrix::zeros(per, per),
+            point: Matrix::zeros(along, along),
+            wide: Matrix::default(),
             per,
+            along,
             compliant: true,
         }
     }
@@ -86,7 +96,7 @@ impl Rows {
         delta: &[f64],
         (h, margin): (f64, f64),
     ) {
-        let per = self.per;
+        let (per, along) = (self.per, self.along);
         self.jacobian(scene.step.explicit_share, detector, dynamics, speeds, h);
         self.fastest = self.b.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         self.mu.clear();
@@ -100,20 +110,36 @@ impl Rows {
             self.compliant &= rule.compliance.is_some();
             let mut scale = 1.0;
             if let Some(compliance) = &rule.compliance {
+                let mut e_inv = compliance.e_inv();
                 if compliance.varies() {
                     scale = compliance.scale(-detector.elements[c.first].gap, self.mobility[c.first]);
-                    for i in 0..per {
-                        self.point[(i, i)] = compliance.e_inv()[(i, i)] / scale;
+                    for i in 0..along {
+                        self.point[(i, i)] = e_inv[(i, i)] / scale;
                     }
-                    a.add_patch(c.first, &self.point);
+                    e_inv = &self.point;
+                }
+                if per == along {
+                    a.add_patch(c.first, e_inv);
                 } else {
-                    a.add_patch(c.first, compliance.e_inv());
+                    widen(&mut self.wide, (per, along), e_inv);
                 }
-                let first = per * c.first;
-                let own = &delta[first..][..compliance.rows()];
-                for (i, b) in self.b[first..][..own.len()].iter_mut().enumerate() {
-                    *b -= dot(compliance.e_inv_k().row(i), own);
+                let own = &delta[along * c.first..][..compliance.rows()];
+                let b = self.b[per * c.first..].chunks_exact_mut(per).take(c.count);
+                for (k, b) in b.enumerate() {
+                    for (i, b) in b[..along].iter_mut().enumerate() {
+                        *b -= dot(compliance.e_inv_k().row(along * k + i), own);
+                    }
                 }
+            }
+            // the turns about t and o have one axis
+            if per > along && (rule.compliance.is_some() || rule.axes[..(per - along).min(2)].contains(&0.0))
+            {
+                if rule.compliance.is_none() {
+                    self.wide.reset(per * c.count, per * c.count);
+                }
+                let units = self.mobility[c.first..][..c.count].iter().map(|m| h * m);
+                hold_turns(&mut self.wide, (per, along), rule.axes, units);
+                a.add_patch(c.first, &self.wide);
             }
             self.scale.push(scale);
             for k in c.first..c.first + c.count {
@@ -121,7 +147,7 @@ impl Rows {
                 // an element farther off than anything moves, or whose line misses a body, takes no force; its gap must not
                 // drown the others in the residual's measure
                 let gap = match scene.step.gap {
-                    GapLevel::Position => detector.elements[k].gap.min(margin) + delta[per * k],
+                    GapLevel::Position => detector.elements[k].gap.min(margin) + delta[along * k],
                     GapLevel::Velocity => 0.0,
                 };
                 self.gap.push(gap);
@@ -130,7 +156,7 @@ impl Rows {
         }
     }
 
-    /// `W`, and `b = J (theta v + (1-theta) free)`, element by element: n, t(, o).
+    /// `W`, and `b = J (theta v + (1-theta) free)`, element by element: n, t(, o), and the turns about n(, t, o).
     fn jacobian(
         &mut self,
         theta: f64,
@@ -169,7 +195,8 @@ impl Rows {
                     }
                     let dofs = system.trees()[t].dofs.clone();
                     let v = &self.middle[dofs.clone()];
-                    let along = [c.frame.n, c.frame.t, c.frame.o].map(|d| scale(ends[k].1, d));
+                    let axes = [c.frame.n, c.frame.t, c.frame.o];
+                    let along = axes.map(|d| scale(ends[k].1, d));
                     if per == 3
                         && let Some(FreePoint { w, speed }) = mass.free_point(t, element.point, v, along)
                     {
@@ -178,14 +205,12 @@ impl Rows {
                         mobility += w[0].iter().map(|w| w * w).sum::<f64>();
                         continue;
                     }
+                    let (own, row) = (if both { &ends[..] } else { &ends[k..=k] }, &mut self.row);
                     let w = a.segment(dofs.start, dofs.len());
-                    for (i, direction) in [c.frame.n, c.frame.t, c.frame.o].into_iter().take(per).enumerate()
-                    {
-                        for (owner, sign) in if both { &ends[..] } else { &ends[k..=k] } {
-                            let Owner::Body(link) = *owner else { continue };
-                            kinematics.jacobian_row(link, element.point, direction, *sign, &mut self.row);
-                        }
-                        let row = &mut self.row[dofs.clone()];
+                    let turns = detector.rules[c.rule].axes;
+                    for i in 0..per {
+                        add_row(kinematics, own, element.point, (axes, turns, i), row);
+                        let row = &mut row[dofs.clone()];
                         b[i] += dot(row, v);
                         let w = &mut w[dofs.len() * i..][..dofs.len()];
                         w.copy_from_slice(row);
@@ -237,6 +262,50 @@ impl Rows {
         }
         for (v, push) in v.iter_mut().zip(push) {
             *v += h * std::mem::take(push);
+        }
+    }
+}
+
+/// Adds row `i` of an element in the frame `axes`, as the bodies of `ends` move it. The first three (planar: two, and no others) are along the
+/// axes, the others about them, times the ellipsoid's axes.
+fn add_row(
+    kinematics: &Kinematics,
+    ends: &[(Owner, f64)],
+    point: Vector,
+    (axes, [torsion, rolling], i): ([Vector; 3], [f64; 2], usize),
+    row: &mut [f64],
+) {
+    for (owner, sign) in ends {
+        let Owner::Body(link) = *owner else { continue };
+        match i {
+            0..3 => kinematics.jacobian_row(link, point, axes[i], *sign, row),
+            3 => kinematics.angular_row(link, axes[0], sign * torsion, row),
+            _ => kinematics.angular_row(link, axes[i - 3], sign * rolling, row),
+        }
+    }
+}
+
+/// `E^-1` of a contact with rows of turning, which are rigid.
+fn widen(wide: &mut Matrix, (per, along): (usize, usize), e_inv: &Matrix) {
+    let n = e_inv.rows();
+    wide.reset(per * n / along, per * n / along);
+    for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        wide[(per * (i / along) + i % along, per * (j / along) + j % along)] = e_inv[(i, j)];
+    }
+}
+
+/// Turns without friction yield by the unit of their element: no force is theirs.
+fn hold_turns(
+    wide: &mut Matrix,
+    (per, along): (usize, usize),
+    [torsion, rolling]: [f64; 2],
+    units: impl Iterator<Item = f64>,
+) {
+    for (k, unit) in units.enumerate() {
+        for i in along..per {
+            if [torsion, rolling, rolling][i - along] == 0.0 {
+                wide[(per * k + i, per * k + i)] = unit;
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::dynamics::{Kinematics, System};
 use crate::geometry::{
     Aabb, BroadPhase, Solid, Touch, Workspace, bounding_box, gap_along, supported, touches,
 };
-use crate::scene::{Owner, Scene};
+use crate::scene::{ContactRule, Owner, Scene};
 use crate::space::{Frame, Pose, Vector, add, cross, length};
 use crate::state::{ContactId, State};
 use std::collections::HashMap;
@@ -34,6 +34,8 @@ pub(super) struct Body {
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub friction: f64,
+    /// Torsion and rolling friction over `friction`, m: axes of the ellipsoid of forces and moments where that of forces is 1.
+    pub axes: [f64; 2],
     /// `None`: rigid.
     pub compliance: Option<Compliance>,
 }
@@ -121,7 +123,7 @@ impl Detector {
     /// One rule for each pair of parts that can touch; patches are built once for each pair of materials and law.
     fn find_rules(&mut self, scene: &Scene) -> Result<(), InvalidModel> {
         let directions = if scene.planar { Directions::Planar } else { Directions::Spatial };
-        let mut built: Vec<(usize, usize, f64, Law, usize)> = vec![];
+        let mut built: Vec<([usize; 2], ContactRule, usize)> = vec![];
         for i in 0..self.parts.len() {
             for j in i + 1..self.parts.len() {
                 let Some((a, b)) = self.ordered(i, j) else { continue };
@@ -137,14 +139,15 @@ impl Detector {
                         "{names}: friction is {mu}, expected at most {MOST_FRICTION}"
                     )));
                 }
+                if let Some((what, value, why)) = scene.wrong_moment(&rule) {
+                    return Err(InvalidModel(format!("{}: {what} is {value}, {why}", names())));
+                }
                 if !supported(&pa.solid, &pb.solid) {
                     return Err(InvalidModel(format!("{}: these shapes cannot touch each other", names())));
                 }
-                let same = |x: &&(usize, usize, f64, Law, usize)| {
-                    (x.0, x.1, x.2) == (pa.material, pb.material, rule.friction) && x.3 == rule.law
-                };
-                let index = match built.iter().find(same) {
-                    Some(known) => known.4,
+                let materials = [pa.material, pb.material];
+                let index = match built.iter().find(|x| x.0 == materials && x.1 == rule) {
+                    Some(known) => known.2,
                     None => {
                         let material = |k: usize| {
                             let m = &scene.materials[k];
@@ -164,9 +167,12 @@ impl Detector {
                             let made = patch.and_then(|p| Compliance::new(Arc::new(p), scene.step.h));
                             Some(made.map_err(|e| InvalidModel(format!("{}: {e}", names())))?)
                         };
-                        self.rules.push(Rule { friction: rule.friction, compliance });
+                        // a rule without friction has neither
+                        let axes = [rule.torsion, rule.rolling]
+                            .map(|x| if x > 0.0 { x / rule.friction } else { 0.0 });
+                        self.rules.push(Rule { friction: rule.friction, axes, compliance });
                         let index = self.rules.len() - 1;
-                        built.push((pa.material, pb.material, rule.friction, rule.law, index));
+                        built.push((materials, rule, index));
                         index
                     }
                 };

@@ -21,7 +21,7 @@ use crate::scene::{ForceTime, FrictionKind, GapLevel, Owner, Scene};
 use crate::space::{Frame, Vector, length};
 use crate::state::{ContactId, Memory, State};
 use assemble::{Rows, Speeds};
-use complementarity::matrix::dot;
+use complementarity::matrix::{dot, norm};
 use complementarity::problem::{Friction, FrictionProblem};
 use complementarity::residual::Residual;
 use detect::Detector;
@@ -82,9 +82,9 @@ pub enum Failed {
 pub enum Status {
     /// No force.
     Open,
-    /// Force, no slip.
+    /// Force, no slip; nor spin or turn where friction resists them.
     Stick,
-    /// Force and slip.
+    /// Force and slip, spin or turn.
     Slip,
 }
 
@@ -107,6 +107,8 @@ pub struct ElementReport {
     pub gap: f64,
     /// On the second body, along n, t, o, N.
     pub force: Vector,
+    /// Of friction, on the second body, about n, t, o through `point`, N m; 0 without torsion and rolling friction.
+    pub moment: Vector,
     /// `s`, along n, t, o, m/s.
     pub speed: Vector,
     /// `delta` after the step, m.
@@ -245,7 +247,8 @@ impl Stepper {
     }
 
     /// The contact problem of the last step (of its last part, if it was cut), as it was solved: elements in the order of
-    /// [`Self::elements`]. `None` if nothing was near.
+    /// [`Self::elements`], rows n, t(, o). Where the scene has torsion or rolling friction turns about n (and t, o) follow, in m/s, times an axis
+    /// of the ellipsoid, torsion or rolling over friction, and their unknowns are moments over that axis, N. `None` if nothing was near.
     pub fn problem(&self) -> Option<FrictionProblem> {
         self.rows.to_friction(self.friction_set())
     }
@@ -419,7 +422,7 @@ impl Stepper {
         // both are in order of ids
         let mut memory = state.memory.iter().peekable();
         for c in &self.detector.contacts {
-            let size = self.rows.per * c.count;
+            let (size, deforms) = (self.rows.per * c.count, self.rows.along * c.count);
             while memory.next_if(|m| m.id < c.id).is_some() {}
             let known = memory.next_if(|m| m.id == c.id);
             match known {
@@ -427,17 +430,17 @@ impl Stepper {
                 _ => forces.resize(forces.len() + size, 0.0),
             }
             match known {
-                Some(known) if known.deformation.len() == size => {
+                Some(known) if known.deformation.len() == deforms => {
                     self.delta.extend_from_slice(&known.deformation);
                 }
-                _ => self.delta.resize(self.delta.len() + size, 0.0),
+                _ => self.delta.resize(self.delta.len() + deforms, 0.0),
             }
         }
     }
 
     /// What the contacts remember after the step.
     fn advance_contacts(&mut self, state: &mut State, h: f64, report: &mut StepReport) {
-        let (per, lambda) = (self.rows.per, &self.solver.lambda);
+        let (per, along, lambda) = (self.rows.per, self.rows.along, &self.solver.lambda);
         self.after.clear();
         self.after.resize(self.delta.len(), 0.0);
         let memory = &mut state.memory;
@@ -447,15 +450,18 @@ impl Stepper {
                 memory.push(self.spare.pop().unwrap_or_else(blank));
             }
             let own = &mut memory[k];
-            let rows = per * c.first..per * (c.first + c.count);
+            let rows = along * c.first..along * (c.first + c.count);
             own.id = c.id;
             own.deformation.clear();
             own.force.clear();
-            own.force.extend_from_slice(&lambda[rows.clone()]);
+            own.force.extend_from_slice(&lambda[per * c.first..per * (c.first + c.count)]);
             let Some(compliance) = &self.detector.rules[c.rule].compliance else { continue };
             let (delta, after) = (&self.delta[rows.clone()], &mut self.after[rows]);
             let scale = self.rows.scale[k];
-            compliance.deformation_after(scale, &own.force, delta, after);
+            // turns are rigid
+            self.scratch.clear();
+            self.scratch.extend(own.force.chunks_exact(per).flat_map(|f| &f[..along]));
+            compliance.deformation_after(scale, &self.scratch, delta, after);
             own.deformation.extend_from_slice(after);
             self.scratch.clear();
             self.scratch.extend(after.iter().zip(delta).map(|(a, d)| (a - d) / h));
@@ -470,9 +476,10 @@ impl Stepper {
     /// What the elements did.
     fn tell(&mut self, h: f64, report: &mut StepReport) {
         self.elements.clear();
-        let (per, lambda, s) = (self.rows.per, &self.solver.lambda, self.solver.speed());
+        let (per, along) = (self.rows.per, self.rows.along);
+        let (lambda, s) = (&self.solver.lambda, self.solver.speed());
         let still = STILL * self.rows.fastest;
-        let pick = |v: &[f64], at: usize| [v[at], v[at + 1], if per == 3 { v[at + 2] } else { 0.0 }];
+        let pick = |v: &[f64], at: usize| [v[at], v[at + 1], if along == 3 { v[at + 2] } else { 0.0 }];
         for c in &self.detector.contacts {
             for k in c.first..c.first + c.count {
                 let (force, mut speed) = (pick(lambda, per * k), pick(s, per * k));
@@ -492,11 +499,33 @@ impl Stepper {
                     frame: c.frame,
                     gap: self.rows.gap[k],
                     force,
+                    moment: [0.0; 3],
                     speed,
-                    deformation: pick(&self.after, per * k),
+                    deformation: pick(&self.after, along * k),
                     status,
                 });
             }
+        }
+        if per > along {
+            self.tell_turns(h, report);
+        }
+    }
+
+    /// What they did where contacts have moments: unknowns of turns are moments over the ellipsoid's axes.
+    fn tell_turns(&mut self, h: f64, report: &mut StepReport) {
+        let (per, along) = (self.rows.per, self.rows.along);
+        let rows = self.solver.lambda.chunks_exact(per).zip(self.solver.speed().chunks_exact(per));
+        let rules = self.detector.contacts.iter().flat_map(|c| std::iter::repeat_n(c.rule, c.count));
+        for ((e, (lambda, s)), rule) in self.elements.iter_mut().zip(rows).zip(rules) {
+            let (lambda, s) = (&lambda[along..], &s[along..]);
+            let [torsion, rolling] = self.detector.rules[rule].axes;
+            for ((m, axis), l) in e.moment.iter_mut().zip([torsion, rolling, rolling]).zip(lambda) {
+                *m = axis * l;
+            }
+            if e.status == Status::Stick && norm(s) > STILL * self.rows.fastest {
+                e.status = Status::Slip;
+            }
+            report.friction_loss -= h * dot(lambda, s);
         }
     }
 }

@@ -18,6 +18,10 @@ pub struct Material {
     pub density: Option<At<f64>>,
     /// Coefficient of friction against itself; 0.5 by default.
     pub friction: Option<At<f64>>,
+    /// Torsional friction against itself, m: most moment about the normal over normal force; 0 by default.
+    pub torsion: Option<At<f64>>,
+    /// Rolling friction against itself, m: most moment about the tangents over normal force; 0 by default.
+    pub rolling: Option<At<f64>>,
     /// Contact law; rigid by default. Against a rigid material it is the law of the contact.
     pub law: Option<At<Law>>,
 }
@@ -84,7 +88,7 @@ pub enum PatchDamping {
     },
 }
 
-/// How two coefficients of friction combine.
+/// How two coefficients of friction combine, and torsion and rolling.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FrictionRule {
@@ -112,7 +116,11 @@ pub struct Pair {
     pub collide: Option<bool>,
     /// Coefficient of friction.
     pub friction: Option<At<f64>>,
-    /// How the materials' friction combines; not beside `friction`.
+    /// Torsional friction, m.
+    pub torsion: Option<At<f64>>,
+    /// Rolling friction, m.
+    pub rolling: Option<At<f64>>,
+    /// How the materials' friction, torsion and rolling combine; not beside `friction`.
     pub friction_rule: Option<At<FrictionRule>>,
     /// Contact law.
     pub law: Option<At<Law>>,

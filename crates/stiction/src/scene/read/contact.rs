@@ -61,6 +61,8 @@ impl Reader<'_> {
                 young: m.young.as_ref().map(|x| *x.get()),
                 poisson: m.poisson.as_ref().map_or(0.3, |x| *x.get()),
                 friction: m.friction.as_ref().map_or(0.5, |x| *x.get()),
+                torsion: m.torsion.as_ref().map_or(0.0, |x| self.not_negative(x, "torsion")),
+                rolling: m.rolling.as_ref().map_or(0.0, |x| self.not_negative(x, "rolling")),
                 density: m.density.as_ref().map(|x| self.positive(x, "density")),
                 law: m.law.as_ref().map_or(Law::Rigid, |l| self.law(l)),
             };
@@ -97,6 +99,8 @@ impl Reader<'_> {
             young: None,
             poisson: 0.3,
             friction: 0.5,
+            torsion: 0.0,
+            rolling: 0.0,
             density: None,
             law: Law::Rigid,
         });
@@ -195,6 +199,8 @@ impl Reader<'_> {
                 (None, None) => {
                     let span = [
                         p.friction.as_ref().map(At::span),
+                        p.torsion.as_ref().map(At::span),
+                        p.rolling.as_ref().map(At::span),
                         p.friction_rule.as_ref().map(At::span),
                         p.law.as_ref().map(At::span),
                     ];
@@ -219,6 +225,8 @@ impl Reader<'_> {
                 of,
                 collide: p.collide.unwrap_or(true),
                 friction: p.friction.as_ref().map(|x| self.not_negative(x, "friction")),
+                torsion: p.torsion.as_ref().map(|x| self.not_negative(x, "torsion")),
+                rolling: p.rolling.as_ref().map(|x| self.not_negative(x, "rolling")),
                 friction_rule: p.friction_rule.as_ref().map(|r| rule(*r.get())),
                 law: p.law.as_ref().map(|l| self.law(l)),
             });
@@ -291,7 +299,7 @@ impl Reader<'_> {
             for p in scene.parts(a) {
                 for q in scene.parts(b) {
                     let (i, j) = (p.material.min(q.material), p.material.max(q.material));
-                    let by_pair = scene.pair_with_law((a, i), (b, j));
+                    let by_pair = scene.pair_that(|p| p.law.is_some(), (a, i), (b, j));
                     if !seen.insert((i, j, by_pair)) {
                         continue;
                     }
@@ -321,6 +329,37 @@ impl Reader<'_> {
                         self.fault(&span, message);
                     }
                 }
+            }
+        }
+    }
+
+    /// Whether torsion and rolling friction are only where contacts can have them.
+    pub fn moments_fit(&mut self, file: &File, scene: &Scene) {
+        if !scene.gives_moments() {
+            return;
+        }
+        for [a, b] in scene.touching_owners() {
+            for (i, j) in
+                scene.parts(a).iter().flat_map(|p| scene.parts(b).iter().map(|q| (p.material, q.material)))
+            {
+                let rule = scene.contact_rule((a, i), (b, j));
+                let Some((what, value, why)) = rule.and_then(|r| scene.wrong_moment(&r)) else { continue };
+                // where it was given: by a pair, else by one of the materials
+                let pair = |p: &Pair| if what == "torsion" { p.torsion } else { p.rolling };
+                let says = |p: &Pair| pair(p).is_some() || p.friction_rule.is_some();
+                let by_pair = scene.pair_that(says, (a, i), (b, j)).and_then(|k| {
+                    let p = &file.pairs[k];
+                    if what == "torsion" { p.torsion.as_ref() } else { p.rolling.as_ref() }
+                });
+                let of_material = |k: usize| {
+                    let m = file.materials.get(k)?;
+                    let given = if what == "torsion" { m.torsion.as_ref() } else { m.rolling.as_ref() };
+                    given.filter(|x| *x.get() != 0.0)
+                };
+                let given = by_pair.or_else(|| of_material(i)).or_else(|| of_material(j));
+                let [a, b] = [i, j].map(|k| &scene.materials[k].name);
+                let message = format!("{what} is {value} between '{a}' and '{b}', {why}");
+                self.fault(&given.map_or(0..0, At::span), message);
             }
         }
     }

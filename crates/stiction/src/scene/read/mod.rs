@@ -122,6 +122,7 @@ impl Reader<'_> {
         if self.faults.is_empty() {
             self.shapes_fit(file, &scene);
             self.laws_fit(file, &scene);
+            self.moments_fit(file, &scene);
         }
         scene
     }
