@@ -15,10 +15,11 @@ const SHARES: (f64, f64, f64) = (0.85, 0.97, 0.5);
 const REVIEW: usize = 10;
 const GROWTH: f64 = 0.2;
 const SHRINKING: f64 = 0.7;
-/// Sweeps in which the least change is sought, more of them for every contact, and the share (squared) to which it must fall in two such spells. States
-/// change in leaps: one slow spell proves nothing; and what comes then, a Newton step, costs about as many sweeps as a tenth of the contacts.
+/// Sweeps in which the least change is sought, one more for so many contacts, at most; and the share (squared) to which it must fall in two such spells.
+/// States change in leaps: one slow spell proves nothing; and what comes then, a Newton step, costs about as many sweeps as a tenth of the contacts.
 const SPELL: usize = 200;
 const CONTACTS_A_SWEEP: usize = 10;
+const LONGEST_SPELL: usize = 500;
 const FALL: f64 = 0.7;
 /// Sweeps up to which the speeds of bodies, that sweeps keep up to date, are believed at the end: rounding adds up.
 const BELIEVED: usize = 100;
@@ -54,7 +55,7 @@ impl Momentum {
             return Done { iterations: 0, residual: given };
         }
         keep::<D>(&mut self.start, contacts, lambda);
-        let spell = SPELL + contacts.len() / CONTACTS_A_SWEEP;
+        let spell = (SPELL + contacts.len() / CONTACTS_A_SWEEP).min(LONGEST_SPELL);
         let limits = Limits { target, max_sweeps, spell, impatient };
         let swept = match self.packed(sweeper, task, lambda, limits) {
             Some(swept) => swept,
