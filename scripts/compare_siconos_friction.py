@@ -17,7 +17,7 @@ ENOUGH = 0.3  # processor seconds of repetitions
 
 def run(path, times):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    out = subprocess.run([PROGRAM, "solve", path, "--json", "--repeat", str(times)], capture_output=True, text=True)
+    out = subprocess.run([PROGRAM, "solve", path, "--json", "--quiet", "--repeat", str(times)], capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return json.loads(out.stdout), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -55,7 +55,7 @@ pub struct Run {
     #[arg(long)]
     pub force: bool,
 
-    /// No progress, and only the line with the outcome.
+    /// No progress, no examination of the forces, and only the line with the outcome.
     #[arg(long)]
     pub quiet: bool,
 
@@ -202,7 +202,7 @@ pub struct Solve {
     #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = at_least_one, allow_negative_numbers = true)]
     pub repeat: usize,
 
-    /// No progress, and only the line with the outcome.
+    /// No progress, no examination of the forces, and only the line with the outcome.
     #[arg(long)]
     pub quiet: bool,
 }
