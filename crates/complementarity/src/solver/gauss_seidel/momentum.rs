@@ -15,7 +15,8 @@ const SHARES: (f64, f64, f64) = (0.85, 0.97, 0.5);
 const REVIEW: usize = 10;
 const GROWTH: f64 = 0.2;
 const SHRINKING: f64 = 0.7;
-/// Sweeps in which the least change is sought, one more for so many contacts, at most; and the share (squared) to which it must fall in two such spells.
+/// Sweeps in which the least change is sought, one more for every so many contacts, and how many at most; the share (squared) to which that must fall in two
+/// such spells.
 /// States change in leaps: one slow spell proves nothing; and what comes then, a Newton step, costs about as many sweeps as a tenth of the contacts.
 const SPELL: usize = 200;
 const CONTACTS_A_SWEEP: usize = 10;
