@@ -49,7 +49,7 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Closed {
     key: (ContactId, usize),
     bodies: (Owner, Owner),
@@ -64,14 +64,24 @@ pub(super) struct Watch {
 }
 
 impl Watch {
+    /// Whether an element was closed in the last step.
+    pub fn is_closed(&self) -> bool {
+        !self.before.is_empty()
+    }
+
     /// Tells the events of a step. The elements are in order of contact and number.
     pub fn step(&mut self, time: f64, elements: &[ElementReport], mut tell: impl FnMut(&Event)) {
-        self.now.clear();
-        self.now.extend(elements.iter().filter(|e| e.status != Status::Open).map(|e| Closed {
+        let closed = elements.iter().filter(|e| e.status != Status::Open).map(|e| Closed {
             key: (e.id, e.element),
             bodies: (e.body_a, e.body_b),
             status: e.status,
-        }));
+        });
+        // as in most steps
+        if self.before.iter().copied().eq(closed.clone()) {
+            return;
+        }
+        self.now.clear();
+        self.now.extend(closed);
         let mut tell = |c: &Closed, kind: EventKind| {
             let ((contact, element), (body_a, body_b)) = (c.key, c.bodies);
             tell(&Event { time, contact, element, body_a, body_b, kind });

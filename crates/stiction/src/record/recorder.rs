@@ -39,8 +39,8 @@ pub struct Recorder {
     names: Names,
     watch: Watch,
     summary: Summary,
-    /// Time of the next record, in intervals.
-    next: f64,
+    /// From when on the next record is due, s.
+    due: f64,
     /// Time of the last record, s.
     last: f64,
     /// Time of the last row of `steps`, s.
@@ -68,6 +68,14 @@ struct Since {
 
 impl Since {
     const NOTHING: Self = Self { solver: "none", iterations: 0, wasted: 0, residual: 0.0 };
+
+    fn step(&mut self, report: &StepReport) {
+        self.iterations += report.iterations;
+        self.wasted += report.wasted;
+        if report.residual.relative >= self.residual {
+            (self.residual, self.solver) = (report.residual.relative, report.solver);
+        }
+    }
 }
 
 impl Recorder {
@@ -96,7 +104,7 @@ impl Recorder {
             names: Names::new(scene),
             watch: Watch::default(),
             summary: Summary::new(),
-            next: 1.0,
+            due: 0.0,
             last: 0.0,
             last_row: 0.0,
             since: Since::NOTHING,
@@ -136,8 +144,7 @@ impl Recorder {
         let begin = Instant::now();
         let energy = energy(stepper, state);
         (self.summary.start, self.summary.now) = (energy, energy);
-        let interval = stepper.scene().record.interval;
-        self.next = (state.time / interval + EARLY).floor() + 1.0;
+        self.set_due(stepper.scene(), state.time);
         self.last = state.time;
         self.write_bodies(stepper, state);
         self.write_step(stepper.scene().step.h, state.time, "start");
@@ -146,37 +153,54 @@ impl Recorder {
     }
 
     /// Takes notice of a step that was made, and records it if it is time.
+    #[inline]
     pub fn step(
         &mut self,
         stepper: &mut Stepper,
         state: &State,
         report: &StepReport,
     ) -> Result<(), RecordError> {
-        self.summary.step(state.time, report);
-        self.since.iterations += report.iterations;
-        self.since.wasted += report.wasted;
-        if report.parts > 0 && report.residual.relative >= self.since.residual {
-            (self.since.residual, self.since.solver) = (report.residual.relative, report.solver);
+        self.summary.step(report);
+        // most steps of fast scenes end here: what they do not need is in functions of its own
+        if report.parts > 0 || self.watch.is_closed() {
+            self.touch(stepper, state.time, report);
         }
-        let (summary, events, names) = (&mut self.summary, &mut self.events, &mut self.names);
-        self.watch.step(state.time, stepper.elements(), |event| {
-            summary.event(event);
-            if let Some(Sink { rows, .. }) = events {
-                rows.push_number(state.time)
-                    .push_word(names.contact(event.contact))
-                    .push_count(event.element);
-                rows.push_word(names.owner(event.body_a)).push_word(names.owner(event.body_b));
-                rows.push_word(event.kind.name());
-            }
-        });
-        let (h, interval) = (stepper.scene().step.h, stepper.scene().record.interval);
-        let due = state.time + EARLY * h >= self.next * interval;
-        let cut = report.parts > 1;
+        let (due, cut) = (state.time >= self.due, report.parts > 1);
         // reading the clock costs as much as the rest of this on most steps
         self.unseen += 1;
         if !due && !cut && self.unseen < self.stride {
             return Ok(());
         }
+        self.record(stepper, state, due, cut)
+    }
+
+    /// Takes notice of what contacts did.
+    #[inline(never)]
+    fn touch(&mut self, stepper: &Stepper, time: f64, report: &StepReport) {
+        if report.parts > 0 {
+            self.summary.contacts(time, report);
+            self.since.step(report);
+        }
+        let (summary, events, names) = (&mut self.summary, &mut self.events, &mut self.names);
+        self.watch.step(time, stepper.elements(), |event| {
+            summary.event(event);
+            if let Some(Sink { rows, .. }) = events {
+                rows.push_number(time).push_word(names.contact(event.contact)).push_count(event.element);
+                rows.push_word(names.owner(event.body_a)).push_word(names.owner(event.body_b));
+                rows.push_word(event.kind.name());
+            }
+        });
+    }
+
+    /// Records a step that is due or was cut, and seals if it is time.
+    #[inline(never)]
+    fn record(
+        &mut self,
+        stepper: &mut Stepper,
+        state: &State,
+        due: bool,
+        cut: bool,
+    ) -> Result<(), RecordError> {
         let begin = Instant::now();
         self.stride = match begin - self.looked > SLOW {
             true => self.unseen.div_ceil(2),
@@ -185,10 +209,10 @@ impl Recorder {
         (self.looked, self.unseen) = (begin, 0);
         if due || cut {
             self.summary.energy(energy(stepper, state));
-            self.write_step(h, state.time, if cut { "cut" } else { "solved" });
+            self.write_step(stepper.scene().step.h, state.time, if cut { "cut" } else { "solved" });
         }
         if due {
-            self.next = ((state.time + EARLY * h) / interval).floor() + 1.0;
+            self.set_due(stepper.scene(), state.time);
             self.last = state.time;
             self.write_contacts(stepper, state.time);
             self.write_bodies(stepper, state);
@@ -201,6 +225,12 @@ impl Recorder {
         }
         self.spent += begin.elapsed();
         Ok(())
+    }
+
+    /// The next record is at the first multiple of the interval after `time`.
+    fn set_due(&mut self, scene: &Scene, time: f64) {
+        let (interval, early) = (scene.record.interval, EARLY * scene.step.h);
+        self.due = (((time + early) / interval).floor() + 1.0) * interval - early;
     }
 
     /// Takes notice of a step that failed. `state` is as it was before.
