@@ -22,6 +22,10 @@ const SEAL_SHARE: u32 = 30;
 /// Most steps without a record after which the clock is asked, and how long they may take; slower ones make them fewer.
 const CLOCK: usize = 64;
 const SLOW: Duration = Duration::from_millis(20);
+/// Records of which one is timed for all where steps are fast: asking the clock takes as long as a row.
+const TIMED: u32 = 8;
+/// Most rows that there is room for from the start.
+const ROOM: usize = 1 << 10;
 /// Share of a step by which records may be early, for times are sums of rounded numbers.
 const EARLY: f64 = 1e-3;
 
@@ -36,6 +40,8 @@ pub struct Recorder {
     contacts: Option<Sink>,
     steps: Option<Sink>,
     events: Option<Sink>,
+    /// Files in the making.
+    bytes: Vec<u8>,
     names: Names,
     watch: Watch,
     summary: Summary,
@@ -52,6 +58,8 @@ pub struct Recorder {
     looked: Instant,
     unseen: usize,
     stride: usize,
+    /// Records since one was timed.
+    untimed: u32,
     patience: Duration,
     spent: Duration,
 }
@@ -91,13 +99,24 @@ impl Recorder {
     ) -> Result<Self, RecordError> {
         let begin = Instant::now();
         let moments = scene.contact_rows() > 3;
-        let rows = |t: Table| if moments { Rows::with_moments(t) } else { Rows::new(t) };
+        // short runs need no more memory than this for what is sure to come, and touch no more of it than they fill
+        let records = 2 + (scene.step.duration / scene.record.interval) as usize;
+        let rows = |t: Table| {
+            let mut rows = if moments { Rows::with_moments(t) } else { Rows::new(t) };
+            rows.reserve(ROOM.min(match t {
+                Table::Bodies => records.saturating_mul(scene.bodies.len()),
+                Table::Steps => records,
+                Table::Contacts | Table::Events => 0,
+            }));
+            rows
+        };
         let make = |t: Table| scene.record.tables.contains(&t).then(|| Sink::new(folder, rows(t), format));
         let mut recorder = Self {
             bodies: make(Table::Bodies),
             contacts: make(Table::Contacts),
             steps: make(Table::Steps),
             events: make(Table::Events),
+            bytes: vec![],
             folder: folder.to_owned(),
             scene: Some(text.to_owned()),
             replaces: check(folder, replace)?,
@@ -112,6 +131,7 @@ impl Recorder {
             looked: Instant::now(),
             unseen: 0,
             stride: 1,
+            untimed: 0,
             patience: FIRST,
             spent: Duration::ZERO,
         };
@@ -201,30 +221,46 @@ impl Recorder {
         due: bool,
         cut: bool,
     ) -> Result<(), RecordError> {
-        let begin = Instant::now();
-        self.stride = match begin - self.looked > SLOW {
-            true => self.unseen.div_ceil(2),
-            false => (2 * self.stride).min(CLOCK),
-        };
-        (self.looked, self.unseen) = (begin, 0);
-        if due || cut {
-            self.summary.energy(energy(stepper, state));
-            self.write_step(stepper.scene().step.h, state.time, if cut { "cut" } else { "solved" });
+        self.untimed += u32::from(due || cut);
+        if self.unseen < self.stride && self.untimed < TIMED {
+            self.write(stepper, state, due, cut);
+        } else {
+            let begin = Instant::now();
+            self.stride = match begin - self.looked > SLOW {
+                true => self.unseen.div_ceil(2),
+                false => (2 * self.stride).min(CLOCK),
+            };
+            (self.looked, self.unseen) = (begin, 0);
+            if due || cut {
+                self.write(stepper, state, due, cut);
+                self.spent += self.untimed * begin.elapsed();
+                self.untimed = 0;
+            }
+            if begin - self.sealed >= self.patience {
+                return self.seal(stepper.scene(), state);
+            }
         }
+        let full = self.sinks().any(|s| s.full());
+        if full && self.scene.is_some() {
+            self.seal(stepper.scene(), state)?;
+        } else if full {
+            let begin = Instant::now();
+            self.seal_tables(|s| s.full())?;
+            self.spent += begin.elapsed();
+        }
+        Ok(())
+    }
+
+    /// The rows of a step that is due or was cut.
+    fn write(&mut self, stepper: &mut Stepper, state: &State, due: bool, cut: bool) {
+        self.summary.energy(energy(stepper, state));
+        self.write_step(stepper.scene().step.h, state.time, if cut { "cut" } else { "solved" });
         if due {
             self.set_due(stepper.scene(), state.time);
             self.last = state.time;
             self.write_contacts(stepper, state.time);
             self.write_bodies(stepper, state);
         }
-        let full = self.sinks().any(|s| s.full());
-        if begin - self.sealed >= self.patience || (full && self.scene.is_some()) {
-            self.seal(stepper.scene(), state)?;
-        } else if full {
-            self.sinks().filter(|s| s.full()).try_for_each(Sink::seal)?;
-        }
-        self.spent += begin.elapsed();
-        Ok(())
     }
 
     /// The next record is at the first multiple of the interval after `time`.
@@ -248,9 +284,8 @@ impl Recorder {
             Failed::NotFinite { .. } | Failed::Mass(_) | Failed::Model(_) => (),
         }
         self.write_step(h, state.time, "failed");
-        self.seal(stepper.scene(), state)?;
         self.spent += begin.elapsed();
-        Ok(())
+        self.seal(stepper.scene(), state)
     }
 
     /// Records the last state, if it is not yet.
@@ -260,9 +295,8 @@ impl Recorder {
             self.write_contacts(stepper, state.time);
         }
         self.last_state(stepper, state);
-        self.seal(stepper.scene(), state)?;
         self.spent += begin.elapsed();
-        Ok(())
+        self.seal(stepper.scene(), state)
     }
 
     fn last_state(&mut self, stepper: &mut Stepper, state: &State) {
@@ -324,6 +358,13 @@ impl Recorder {
         [&mut self.bodies, &mut self.contacts, &mut self.steps, &mut self.events].into_iter().flatten()
     }
 
+    fn seal_tables(&mut self, which: impl Fn(&Sink) -> bool) -> Result<(), RecordError> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        self.sinks().filter(|s| which(s)).try_for_each(|s| s.seal(&mut bytes))?;
+        self.bytes = bytes;
+        Ok(())
+    }
+
     /// Everything so far is on disk, with the state to go on from.
     fn seal(&mut self, scene: &Scene, state: &State) -> Result<(), RecordError> {
         let begin = Instant::now();
@@ -336,14 +377,16 @@ impl Recorder {
                 remove(&self.folder)?;
             }
             write(&self.folder.join(SCENE_FILE), text.as_bytes())?;
-            self.sinks().try_for_each(Sink::seal)?;
+            self.seal_tables(|_| true)?;
             show(&path)?;
         } else {
-            self.sinks().try_for_each(Sink::seal)?;
+            self.seal_tables(|_| true)?;
             save_state(&path, scene, state)?;
         }
         self.sealed = Instant::now();
-        self.patience = SEAL.max(SEAL_SHARE * (self.sealed - begin));
+        let took = self.sealed - begin;
+        self.patience = SEAL.max(SEAL_SHARE * took);
+        self.spent += took;
         Ok(())
     }
 }
