@@ -49,7 +49,7 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 struct Closed {
     key: (ContactId, usize),
     bodies: (Owner, Owner),
@@ -71,17 +71,19 @@ impl Watch {
 
     /// Tells the events of a step. The elements are in order of contact and number.
     pub fn step(&mut self, time: f64, elements: &[ElementReport], mut tell: impl FnMut(&Event)) {
-        let closed = elements.iter().filter(|e| e.status != Status::Open).map(|e| Closed {
-            key: (e.id, e.element),
-            bodies: (e.body_a, e.body_b),
-            status: e.status,
-        });
+        let closed = elements.iter().filter(|e| e.status != Status::Open);
+        let mut old = self.before.iter();
+        let same = |c: &Closed, e: &ElementReport| c.status == e.status && c.key == (e.id, e.element);
         // as in most steps
-        if self.before.iter().copied().eq(closed.clone()) {
+        if closed.clone().all(|e| old.next().is_some_and(|c| same(c, e))) && old.next().is_none() {
             return;
         }
         self.now.clear();
-        self.now.extend(closed);
+        self.now.extend(closed.map(|e| Closed {
+            key: (e.id, e.element),
+            bodies: (e.body_a, e.body_b),
+            status: e.status,
+        }));
         let mut tell = |c: &Closed, kind: EventKind| {
             let ((contact, element), (body_a, body_b)) = (c.key, c.bodies);
             tell(&Event { time, contact, element, body_a, body_b, kind });
