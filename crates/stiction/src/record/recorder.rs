@@ -42,6 +42,8 @@ pub struct Recorder {
     events: Option<Sink>,
     /// Files in the making.
     bytes: Vec<u8>,
+    /// How many a whole run has.
+    records: usize,
     names: Names,
     watch: Watch,
     summary: Summary,
@@ -117,6 +119,7 @@ impl Recorder {
             steps: make(Table::Steps),
             events: make(Table::Events),
             bytes: vec![],
+            records,
             folder: folder.to_owned(),
             scene: Some(text.to_owned()),
             replaces: check(folder, replace)?,
@@ -324,6 +327,10 @@ impl Recorder {
     fn write_contacts(&mut self, stepper: &Stepper, time: f64) {
         let Some(Sink { rows, .. }) = &mut self.contacts else { return };
         let moments = rows.columns().len() > columns(Table::Contacts).len();
+        if rows.is_empty() && !stepper.elements().is_empty() {
+            // as if there were so many from now on
+            rows.reserve(ROOM.min(self.records.saturating_mul(stepper.elements().len())));
+        }
         for e in stepper.elements() {
             rows.push_number(time).push_word(self.names.contact(e.id)).push_count(e.element);
             rows.push_word(self.names.owner(e.body_a)).push_word(self.names.owner(e.body_b));
