@@ -9,6 +9,8 @@ use super::table::{Column, Kind, Rows, Values};
 /// Rows from which on files are compressed.
 const LARGE: usize = 1 << 15;
 const MAGIC: &[u8] = b"PAR1";
+/// Before the names of columns whose unit is told.
+const UNIT: &[u8] = b"unit.";
 
 // encodings
 const PLAIN: i64 = 0;
@@ -24,6 +26,8 @@ const STRUCT: u8 = 12;
 /// A whole file in memory, in place of what the buffer held.
 pub(super) fn encode(rows: &Rows, file: &mut Vec<u8>) -> Result<(), snap::Error> {
     file.clear();
+    // with what is beside the values; memory that is not filled costs nothing
+    file.reserve(rows.columns().len() * (8 * rows.len() + 128));
     file.extend_from_slice(MAGIC);
     let mut chunks = vec![];
     if !rows.is_empty() {
@@ -202,7 +206,10 @@ fn footer(rows: &Rows, chunks: &[Chunk], t: &mut Thrift) {
     t.list(5, STRUCT, units.clone().count());
     for column in units {
         t.element(|t| {
-            t.text(1, format!("unit.{}", column.name).as_bytes());
+            t.field(1, BINARY);
+            varint((UNIT.len() + column.name.len()) as u64, t.bytes);
+            t.bytes.extend_from_slice(UNIT);
+            t.bytes.extend_from_slice(column.name.as_bytes());
             t.text(2, column.unit.as_bytes());
         });
     }

@@ -64,10 +64,22 @@ pub(super) struct Watch {
 }
 
 impl Watch {
+    /// Whether an element was closed in the last step.
+    pub fn is_closed(&self) -> bool {
+        !self.before.is_empty()
+    }
+
     /// Tells the events of a step. The elements are in order of contact and number.
     pub fn step(&mut self, time: f64, elements: &[ElementReport], mut tell: impl FnMut(&Event)) {
+        let closed = elements.iter().filter(|e| e.status != Status::Open);
+        let mut old = self.before.iter();
+        let same = |c: &Closed, e: &ElementReport| c.status == e.status && c.key == (e.id, e.element);
+        // as in most steps
+        if closed.clone().all(|e| old.next().is_some_and(|c| same(c, e))) && old.next().is_none() {
+            return;
+        }
         self.now.clear();
-        self.now.extend(elements.iter().filter(|e| e.status != Status::Open).map(|e| Closed {
+        self.now.extend(closed.map(|e| Closed {
             key: (e.id, e.element),
             bodies: (e.body_a, e.body_b),
             status: e.status,

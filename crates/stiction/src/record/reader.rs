@@ -101,13 +101,14 @@ impl Recording {
         if old {
             super::remove(folder)?;
         }
+        let mut bytes = vec![];
         for table in self.tables() {
             let mut sink: Option<Sink> = None;
             self.pieces(table, &mut |rows| {
                 // in runs that a part can take
-                sink.get_or_insert_with(|| Sink::new(folder, rows.none(), format)).append(&rows)
+                sink.get_or_insert_with(|| Sink::new(folder, rows.none(), format)).append(&rows, &mut bytes)
             })?;
-            sink.map_or(Ok(()), |mut sink| sink.seal())?;
+            sink.map_or(Ok(()), |mut sink| sink.seal(&mut bytes))?;
         }
         for name in [super::SCENE_FILE, super::STATE_FILE] {
             let from = self.folder.join(name);
@@ -140,13 +141,13 @@ impl Rows {
 }
 
 impl Sink {
-    fn append(&mut self, rows: &Rows) -> Result<(), RecordError> {
+    fn append(&mut self, rows: &Rows, bytes: &mut Vec<u8>) -> Result<(), RecordError> {
         let mut from = 0;
         while from < rows.len() {
             let to = rows.len().min(from + PART - self.rows.len().min(PART - 1));
             self.rows.append_range(rows, from..to);
             if self.full() {
-                self.seal()?;
+                self.seal(bytes)?;
             }
             from = to;
         }

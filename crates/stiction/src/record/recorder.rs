@@ -22,6 +22,10 @@ const SEAL_SHARE: u32 = 30;
 /// Most steps without a record after which the clock is asked, and how long they may take; slower ones make them fewer.
 const CLOCK: usize = 64;
 const SLOW: Duration = Duration::from_millis(20);
+/// Records of which one is timed for all where steps are fast: asking the clock takes as long as a row.
+const TIMED: u32 = 8;
+/// Most rows that there is room for from the start.
+const ROOM: usize = 1 << 10;
 /// Share of a step by which records may be early, for times are sums of rounded numbers.
 const EARLY: f64 = 1e-3;
 
@@ -36,11 +40,15 @@ pub struct Recorder {
     contacts: Option<Sink>,
     steps: Option<Sink>,
     events: Option<Sink>,
+    /// Files in the making.
+    bytes: Vec<u8>,
+    /// How many a whole run has.
+    records: usize,
     names: Names,
     watch: Watch,
     summary: Summary,
-    /// Time of the next record, in intervals.
-    next: f64,
+    /// From when on the next record is due, s.
+    due: f64,
     /// Time of the last record, s.
     last: f64,
     /// Time of the last row of `steps`, s.
@@ -52,6 +60,8 @@ pub struct Recorder {
     looked: Instant,
     unseen: usize,
     stride: usize,
+    /// Records since one was timed.
+    untimed: u32,
     patience: Duration,
     spent: Duration,
 }
@@ -68,6 +78,14 @@ struct Since {
 
 impl Since {
     const NOTHING: Self = Self { solver: "none", iterations: 0, wasted: 0, residual: 0.0 };
+
+    fn step(&mut self, report: &StepReport) {
+        self.iterations += report.iterations;
+        self.wasted += report.wasted;
+        if report.residual.relative >= self.residual {
+            (self.residual, self.solver) = (report.residual.relative, report.solver);
+        }
+    }
 }
 
 impl Recorder {
@@ -83,20 +101,32 @@ impl Recorder {
     ) -> Result<Self, RecordError> {
         let begin = Instant::now();
         let moments = scene.contact_rows() > 3;
-        let rows = |t: Table| if moments { Rows::with_moments(t) } else { Rows::new(t) };
+        // short runs need no more memory than this for what is sure to come, and touch no more of it than they fill
+        let records = 2 + (scene.step.duration / scene.record.interval) as usize;
+        let rows = |t: Table| {
+            let mut rows = if moments { Rows::with_moments(t) } else { Rows::new(t) };
+            rows.reserve(ROOM.min(match t {
+                Table::Bodies => records.saturating_mul(scene.bodies.len()),
+                Table::Steps => records,
+                Table::Contacts | Table::Events => 0,
+            }));
+            rows
+        };
         let make = |t: Table| scene.record.tables.contains(&t).then(|| Sink::new(folder, rows(t), format));
         let mut recorder = Self {
             bodies: make(Table::Bodies),
             contacts: make(Table::Contacts),
             steps: make(Table::Steps),
             events: make(Table::Events),
+            bytes: vec![],
+            records,
             folder: folder.to_owned(),
             scene: Some(text.to_owned()),
             replaces: check(folder, replace)?,
             names: Names::new(scene),
             watch: Watch::default(),
             summary: Summary::new(),
-            next: 1.0,
+            due: 0.0,
             last: 0.0,
             last_row: 0.0,
             since: Since::NOTHING,
@@ -104,6 +134,7 @@ impl Recorder {
             looked: Instant::now(),
             unseen: 0,
             stride: 1,
+            untimed: 0,
             patience: FIRST,
             spent: Duration::ZERO,
         };
@@ -136,8 +167,7 @@ impl Recorder {
         let begin = Instant::now();
         let energy = energy(stepper, state);
         (self.summary.start, self.summary.now) = (energy, energy);
-        let interval = stepper.scene().record.interval;
-        self.next = (state.time / interval + EARLY).floor() + 1.0;
+        self.set_due(stepper.scene(), state.time);
         self.last = state.time;
         self.write_bodies(stepper, state);
         self.write_step(stepper.scene().step.h, state.time, "start");
@@ -146,61 +176,100 @@ impl Recorder {
     }
 
     /// Takes notice of a step that was made, and records it if it is time.
+    #[inline]
     pub fn step(
         &mut self,
         stepper: &mut Stepper,
         state: &State,
         report: &StepReport,
     ) -> Result<(), RecordError> {
-        self.summary.step(state.time, report);
-        self.since.iterations += report.iterations;
-        self.since.wasted += report.wasted;
-        if report.parts > 0 && report.residual.relative >= self.since.residual {
-            (self.since.residual, self.since.solver) = (report.residual.relative, report.solver);
+        self.summary.step(report);
+        // most steps of fast scenes end here: what they do not need is in functions of its own
+        if report.parts > 0 || self.watch.is_closed() {
+            self.touch(stepper, state.time, report);
         }
-        let (summary, events, names) = (&mut self.summary, &mut self.events, &mut self.names);
-        self.watch.step(state.time, stepper.elements(), |event| {
-            summary.event(event);
-            if let Some(Sink { rows, .. }) = events {
-                rows.push_number(state.time)
-                    .push_word(names.contact(event.contact))
-                    .push_count(event.element);
-                rows.push_word(names.owner(event.body_a)).push_word(names.owner(event.body_b));
-                rows.push_word(event.kind.name());
-            }
-        });
-        let (h, interval) = (stepper.scene().step.h, stepper.scene().record.interval);
-        let due = state.time + EARLY * h >= self.next * interval;
-        let cut = report.parts > 1;
+        let (due, cut) = (state.time >= self.due, report.parts > 1);
         // reading the clock costs as much as the rest of this on most steps
         self.unseen += 1;
         if !due && !cut && self.unseen < self.stride {
             return Ok(());
         }
-        let begin = Instant::now();
-        self.stride = match begin - self.looked > SLOW {
-            true => self.unseen.div_ceil(2),
-            false => (2 * self.stride).min(CLOCK),
-        };
-        (self.looked, self.unseen) = (begin, 0);
-        if due || cut {
-            self.summary.energy(energy(stepper, state));
-            self.write_step(h, state.time, if cut { "cut" } else { "solved" });
+        self.record(stepper, state, due, cut)
+    }
+
+    /// Takes notice of what contacts did.
+    #[inline(never)]
+    fn touch(&mut self, stepper: &Stepper, time: f64, report: &StepReport) {
+        if report.parts > 0 {
+            self.summary.contacts(time, report);
+            self.since.step(report);
         }
+        let (summary, events, names) = (&mut self.summary, &mut self.events, &mut self.names);
+        self.watch.step(time, stepper.elements(), |event| {
+            summary.event(event);
+            if let Some(Sink { rows, .. }) = events {
+                rows.push_number(time).push_word(names.contact(event.contact)).push_count(event.element);
+                rows.push_word(names.owner(event.body_a)).push_word(names.owner(event.body_b));
+                rows.push_word(event.kind.name());
+            }
+        });
+    }
+
+    /// Records a step that is due or was cut, and seals if it is time.
+    #[inline(never)]
+    fn record(
+        &mut self,
+        stepper: &mut Stepper,
+        state: &State,
+        due: bool,
+        cut: bool,
+    ) -> Result<(), RecordError> {
+        self.untimed += u32::from(due || cut);
+        if self.unseen < self.stride && self.untimed < TIMED {
+            self.write(stepper, state, due, cut);
+        } else {
+            let begin = Instant::now();
+            self.stride = match begin - self.looked > SLOW {
+                true => self.unseen.div_ceil(2),
+                false => (2 * self.stride).min(CLOCK),
+            };
+            (self.looked, self.unseen) = (begin, 0);
+            if due || cut {
+                self.write(stepper, state, due, cut);
+                self.spent += self.untimed * begin.elapsed();
+                self.untimed = 0;
+            }
+            if begin - self.sealed >= self.patience {
+                return self.seal(stepper.scene(), state);
+            }
+        }
+        let full = self.sinks().any(|s| s.full());
+        if full && self.scene.is_some() {
+            self.seal(stepper.scene(), state)?;
+        } else if full {
+            let begin = Instant::now();
+            self.seal_tables(|s| s.full())?;
+            self.spent += begin.elapsed();
+        }
+        Ok(())
+    }
+
+    /// The rows of a step that is due or was cut.
+    fn write(&mut self, stepper: &mut Stepper, state: &State, due: bool, cut: bool) {
+        self.summary.energy(energy(stepper, state));
+        self.write_step(stepper.scene().step.h, state.time, if cut { "cut" } else { "solved" });
         if due {
-            self.next = ((state.time + EARLY * h) / interval).floor() + 1.0;
+            self.set_due(stepper.scene(), state.time);
             self.last = state.time;
             self.write_contacts(stepper, state.time);
             self.write_bodies(stepper, state);
         }
-        let full = self.sinks().any(|s| s.full());
-        if begin - self.sealed >= self.patience || (full && self.scene.is_some()) {
-            self.seal(stepper.scene(), state)?;
-        } else if full {
-            self.sinks().filter(|s| s.full()).try_for_each(Sink::seal)?;
-        }
-        self.spent += begin.elapsed();
-        Ok(())
+    }
+
+    /// The next record is at the first multiple of the interval after `time`.
+    fn set_due(&mut self, scene: &Scene, time: f64) {
+        let (interval, early) = (scene.record.interval, EARLY * scene.step.h);
+        self.due = (((time + early) / interval).floor() + 1.0) * interval - early;
     }
 
     /// Takes notice of a step that failed. `state` is as it was before.
@@ -218,9 +287,8 @@ impl Recorder {
             Failed::NotFinite { .. } | Failed::Mass(_) | Failed::Model(_) => (),
         }
         self.write_step(h, state.time, "failed");
-        self.seal(stepper.scene(), state)?;
         self.spent += begin.elapsed();
-        Ok(())
+        self.seal(stepper.scene(), state)
     }
 
     /// Records the last state, if it is not yet.
@@ -230,9 +298,8 @@ impl Recorder {
             self.write_contacts(stepper, state.time);
         }
         self.last_state(stepper, state);
-        self.seal(stepper.scene(), state)?;
         self.spent += begin.elapsed();
-        Ok(())
+        self.seal(stepper.scene(), state)
     }
 
     fn last_state(&mut self, stepper: &mut Stepper, state: &State) {
@@ -260,6 +327,10 @@ impl Recorder {
     fn write_contacts(&mut self, stepper: &Stepper, time: f64) {
         let Some(Sink { rows, .. }) = &mut self.contacts else { return };
         let moments = rows.columns().len() > columns(Table::Contacts).len();
+        if rows.is_empty() && !stepper.elements().is_empty() {
+            // as if there were so many from now on
+            rows.reserve(ROOM.min(self.records.saturating_mul(stepper.elements().len())));
+        }
         for e in stepper.elements() {
             rows.push_number(time).push_word(self.names.contact(e.id)).push_count(e.element);
             rows.push_word(self.names.owner(e.body_a)).push_word(self.names.owner(e.body_b));
@@ -294,6 +365,13 @@ impl Recorder {
         [&mut self.bodies, &mut self.contacts, &mut self.steps, &mut self.events].into_iter().flatten()
     }
 
+    fn seal_tables(&mut self, which: impl Fn(&Sink) -> bool) -> Result<(), RecordError> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        self.sinks().filter(|s| which(s)).try_for_each(|s| s.seal(&mut bytes))?;
+        self.bytes = bytes;
+        Ok(())
+    }
+
     /// Everything so far is on disk, with the state to go on from.
     fn seal(&mut self, scene: &Scene, state: &State) -> Result<(), RecordError> {
         let begin = Instant::now();
@@ -306,14 +384,16 @@ impl Recorder {
                 remove(&self.folder)?;
             }
             write(&self.folder.join(SCENE_FILE), text.as_bytes())?;
-            self.sinks().try_for_each(Sink::seal)?;
+            self.seal_tables(|_| true)?;
             show(&path)?;
         } else {
-            self.sinks().try_for_each(Sink::seal)?;
+            self.seal_tables(|_| true)?;
             save_state(&path, scene, state)?;
         }
         self.sealed = Instant::now();
-        self.patience = SEAL.max(SEAL_SHARE * (self.sealed - begin));
+        let took = self.sealed - begin;
+        self.patience = SEAL.max(SEAL_SHARE * took);
+        self.spent += took;
         Ok(())
     }
 }

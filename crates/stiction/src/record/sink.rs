@@ -65,7 +65,6 @@ pub(super) struct Sink {
     pub rows: Rows,
     folder: PathBuf,
     writer: Writer,
-    bytes: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -83,11 +82,11 @@ enum Writer {
 impl Sink {
     /// For a folder that is to be there at the first [`seal`](Self::seal), which makes the file. `rows`: none yet.
     pub fn new(folder: &Path, rows: Rows, format: Format) -> Self {
-        let (writer, bytes) = match format {
-            Format::Csv => (Writer::Csv(None), csv::header(&rows).into_bytes()),
-            Format::Parquet => (Writer::Parquet { part: 0, sealed: None }, vec![]),
+        let writer = match format {
+            Format::Csv => Writer::Csv(None),
+            Format::Parquet => Writer::Parquet { part: 0, sealed: None },
         };
-        Self { rows, folder: folder.to_owned(), writer, bytes }
+        Self { rows, folder: folder.to_owned(), writer }
     }
 
     /// Whether there are more rows than should be in memory: it is time to seal.
@@ -96,32 +95,34 @@ impl Sink {
         self.rows.len() >= most
     }
 
-    /// Everything so far is on disk and can be read.
-    pub fn seal(&mut self) -> Result<(), RecordError> {
+    /// Everything so far is on disk and can be read. `bytes`: memory for that, which tables share.
+    pub fn seal(&mut self, bytes: &mut Vec<u8>) -> Result<(), RecordError> {
         let (folder, table) = (&self.folder, self.rows.table());
         match &mut self.writer {
             Writer::Csv(file) => {
                 let path = place(folder, table, Format::Csv);
                 let fail = |e| RecordError::io(&path, e);
-                csv::write(&self.rows, &mut self.bytes);
-                self.rows.clear();
+                bytes.clear();
                 let file = match file {
                     Some(file) => file,
-                    None => file.insert(File::create(&path).map_err(fail)?),
+                    None => {
+                        bytes.extend_from_slice(csv::header(&self.rows).as_bytes());
+                        file.insert(File::create(&path).map_err(fail)?)
+                    }
                 };
-                file.write_all(&self.bytes).map_err(fail)?;
-                self.bytes.clear();
+                csv::write(&self.rows, bytes);
+                self.rows.clear();
+                file.write_all(bytes).map_err(fail)?;
             }
             Writer::Parquet { part: number, sealed } => {
                 if *sealed == Some(self.rows.len()) {
                     return Ok(());
                 }
                 let path = part(folder, table, *number);
-                encode::encode(&self.rows, &mut self.bytes)
-                    .map_err(|e| RecordError::io(&path, io::Error::other(e)))?;
+                encode::encode(&self.rows, bytes).map_err(|e| RecordError::io(&path, io::Error::other(e)))?;
                 // until the first seal is done nobody takes the folder for a recording
                 let put = if sealed.is_none() { write } else { replace };
-                put(&path, &self.bytes)?;
+                put(&path, bytes)?;
                 *sealed = Some(self.rows.len());
                 if self.rows.len() >= PART {
                     self.rows.clear();
@@ -159,10 +160,10 @@ mod tests {
             push(&mut sink.rows, k);
             push(&mut all, k);
             if sink.full() {
-                sink.seal().unwrap();
+                sink.seal(&mut vec![]).unwrap();
             }
         }
-        sink.seal().unwrap();
+        sink.seal(&mut vec![]).unwrap();
         let recording = Recording::open(&folder).unwrap();
         let found = parts(&folder, Table::Events);
         assert!(found.len() == 3 && found.is_sorted());
@@ -187,7 +188,7 @@ mod tests {
                     sink.rows.push_number(time).push_word(&name).push_count(k).push_word("");
                     sink.rows.push_word("\u{e9}").push_word(["open", "close"][k % 2]);
                 }
-                sink.seal().unwrap();
+                sink.seal(&mut vec![]).unwrap();
                 let found = Recording::open(&folder).unwrap().read(Table::Events).unwrap();
                 assert!(found == sink.rows, "{count} rows, {names} names");
             }
@@ -200,13 +201,13 @@ mod tests {
         for format in Format::ALL {
             let folder = scratch(&format!("{format:?}"));
             let mut sink = Sink::new(&folder, Rows::new(Table::Events), format);
-            sink.seal().unwrap();
+            sink.seal(&mut vec![]).unwrap();
             let read = || Recording::open(&folder).unwrap().read(Table::Events).unwrap().len();
             assert_eq!(read(), 0);
             for k in 0..10 {
                 push(&mut sink.rows, k);
                 assert_eq!(read(), k);
-                sink.seal().unwrap();
+                sink.seal(&mut vec![]).unwrap();
                 assert_eq!(read(), k + 1);
             }
             fs::remove_dir_all(folder).unwrap();

@@ -60,21 +60,24 @@ impl Summary {
         }
     }
 
-    pub(super) fn step(&mut self, time: f64, report: &StepReport) {
+    /// What any step has.
+    pub(super) fn step(&mut self, report: &StepReport) {
         self.steps += 1;
+        self.work += report.work;
+    }
+
+    /// What a step has besides where bodies are near each other.
+    pub(super) fn contacts(&mut self, time: f64, report: &StepReport) {
         self.friction_loss += report.friction_loss;
         self.damping_loss += report.damping_loss;
         if report.residual.relative > self.worst.0.relative {
             self.worst = (report.residual, time);
         }
-        self.work += report.work;
         self.iterations += report.iterations;
         self.wasted += report.wasted;
-        if report.parts > 0 {
-            match self.solvers.iter_mut().find(|(name, _)| *name == report.solver) {
-                Some((_, steps)) => *steps += 1,
-                None => self.solvers.push((report.solver, 1)),
-            }
+        match self.solvers.iter_mut().find(|(name, _)| *name == report.solver) {
+            Some((_, steps)) => *steps += 1,
+            None => self.solvers.push((report.solver, 1)),
         }
         if report.parts > 1 {
             self.cut.push((time, report.parts));

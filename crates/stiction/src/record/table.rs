@@ -251,6 +251,17 @@ impl Rows {
         self.columns.iter().position(|c| c.name == column).map(|at| &self.values[at])
     }
 
+    /// Makes room for so many rows.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        for values in &mut self.values {
+            match values {
+                Values::Numbers(list) => list.reserve_exact(rows),
+                Values::Counts(list) => list.reserve_exact(rows),
+                Values::Words(list) => list.reserve_exact(rows),
+            }
+        }
+    }
+
     /// Forgets all rows and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.next = 0;
