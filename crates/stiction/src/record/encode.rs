@@ -1,6 +1,6 @@
 //! Tables as Parquet files, written here: the `parquet` crate's writer takes longer to set up than most runs to step.
 //!
-//! One row group a file, one page a column. Names are dictionary-encoded, numbers plain. Large files are compressed by
+//! One row group a file, one page a column. Names are dictionary-encoded, and so are numbers that stay the same; others are plain. Large files are compressed by
 //! Snappy; for small ones that takes longer than it is worth. Numbers and names of fields are those of `parquet.thrift`
 //! in the format's specification.
 
@@ -8,6 +8,8 @@ use super::table::{Column, Kind, Rows, Values};
 
 /// Rows from which on files are compressed.
 const LARGE: usize = 1 << 15;
+/// Rows from which on a dictionary of one number is worth it.
+const MANY: usize = 64;
 const MAGIC: &[u8] = b"PAR1";
 /// Before the names of columns whose unit is told.
 const UNIT: &[u8] = b"unit.";
@@ -64,14 +66,8 @@ impl Pages<'_> {
         let mut chunk = Chunk { dictionary: None, data: 0, plain: 0, packed: 0 };
         self.body.clear();
         match values {
-            Values::Numbers(list) => {
-                plain(list, f64::to_le_bytes, &mut self.body);
-                self.data(list.len(), PLAIN, &mut chunk)?;
-            }
-            Values::Counts(list) => {
-                plain(list, i64::to_le_bytes, &mut self.body);
-                self.data(list.len(), PLAIN, &mut chunk)?;
-            }
+            Values::Numbers(list) => self.numbers(list, f64::to_le_bytes, &mut chunk)?,
+            Values::Counts(list) => self.numbers(list, i64::to_le_bytes, &mut chunk)?,
             Values::Words(list) => {
                 // this column's words, numbered as they come
                 let (mut numbers, mut known) = (vec![u32::MAX; words.len()], 0);
@@ -84,19 +80,45 @@ impl Pages<'_> {
                         known += 1;
                     }
                 }
-                chunk.dictionary = Some(self.file.len());
-                self.page(2, &mut chunk, |t| {
-                    t.structure(7, |t| {
-                        t.int(1, I32, i64::from(known));
-                        t.int(2, I32, PLAIN);
-                    });
-                })?;
-                self.body.clear();
-                pack(list.iter().map(|code| numbers[*code as usize]), known, list.len(), &mut self.body);
-                self.data(list.len(), RLE_DICTIONARY, &mut chunk)?;
+                self.coded(known, list.iter().map(|code| numbers[*code as usize]), list.len(), &mut chunk)?;
             }
         }
         Ok(chunk)
+    }
+
+    fn numbers<T: Copy>(
+        &mut self,
+        list: &[T],
+        bytes_of: impl Fn(T) -> [u8; 8],
+        chunk: &mut Chunk,
+    ) -> Result<(), snap::Error> {
+        let first = bytes_of(list[0]);
+        if list.len() >= MANY && list.iter().all(|x| bytes_of(*x) == first) {
+            self.body.extend_from_slice(&first);
+            return self.coded(1, list.iter().map(|_| 0), list.len(), chunk);
+        }
+        plain(list, bytes_of, &mut self.body);
+        self.data(list.len(), PLAIN, chunk)
+    }
+
+    /// A dictionary of `known` values, which are in the body, and a page of their numbers.
+    fn coded(
+        &mut self,
+        known: u32,
+        numbers: impl Iterator<Item = u32>,
+        count: usize,
+        chunk: &mut Chunk,
+    ) -> Result<(), snap::Error> {
+        chunk.dictionary = Some(self.file.len());
+        self.page(2, chunk, |t| {
+            t.structure(7, |t| {
+                t.int(1, I32, i64::from(known));
+                t.int(2, I32, PLAIN);
+            });
+        })?;
+        self.body.clear();
+        pack(numbers, known, count, &mut self.body);
+        self.data(count, RLE_DICTIONARY, chunk)
     }
 
     fn data(&mut self, values: usize, encoding: i64, chunk: &mut Chunk) -> Result<(), snap::Error> {
@@ -145,10 +167,15 @@ fn plain<T: Copy>(list: &[T], bytes_of: impl Fn(T) -> [u8; 8], bytes: &mut Vec<u
     }
 }
 
-/// Numbers below `known` in as few bits as that takes, at least one: the width, then one run of groups of eight.
+/// Numbers below `known` in as few bits as that takes, at least one: the width, then one run, of groups of eight or of one number.
 fn pack(numbers: impl Iterator<Item = u32>, known: u32, count: usize, bytes: &mut Vec<u8>) {
     let width = (u32::BITS - known.saturating_sub(1).leading_zeros()).max(1);
     bytes.push(width as u8);
+    if known == 1 {
+        varint((count as u64) << 1, bytes);
+        bytes.push(0);
+        return;
+    }
     let groups = count.div_ceil(8);
     varint((groups as u64) << 1 | 1, bytes);
     let end = bytes.len() + groups * width as usize;

@@ -197,6 +197,32 @@ mod tests {
     }
 
     #[test]
+    fn numbers_that_stay_the_same_read_back() {
+        let folder = scratch("constant");
+        for time in [-0.0, 0.0, f64::NAN, 1e-310] {
+            for count in [1, 63, 64, 65, 1000, 70_000] {
+                let mut sink = Sink::new(&folder, Rows::new(Table::Events), Format::Parquet);
+                for _ in 0..count {
+                    sink.rows
+                        .push_number(time)
+                        .push_word("a/b#0")
+                        .push_count(3)
+                        .push_word("a")
+                        .push_word("b");
+                    sink.rows.push_word("open");
+                }
+                sink.seal(&mut vec![]).unwrap();
+                let found = Recording::open(&folder).unwrap().read(Table::Events).unwrap();
+                assert!(found == sink.rows, "{count} rows of {time}");
+                // a number is there once, however many rows
+                let bytes = fs::metadata(place(&folder, Table::Events, Format::Parquet)).unwrap().len();
+                assert!(count < 64 || bytes < 1000, "{bytes} bytes for {count} rows");
+            }
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
     fn rows_can_be_read_after_each_seal_while_more_are_added() {
         for format in Format::ALL {
             let folder = scratch(&format!("{format:?}"));
