@@ -28,8 +28,8 @@ const UNSEEN: usize = 64;
 /// Exit code of a program that Ctrl-C ended, as shells have it.
 const INTERRUPTED: u8 = 130;
 
-/// Elements up to which it is asked whether forces are unique: that takes their third power.
-const MOST_ELEMENTS: usize = 150;
+/// Rows of elements up to which it is asked whether forces are unique: that takes their third power.
+const MOST_ROWS: usize = 450;
 
 /// Whether the forces of the last step are the only ones with its motion.
 enum Forces {
@@ -187,15 +187,11 @@ fn step(
 /// Asks about the last step, which began at `before` and was made in so many parts.
 fn unique(stepper: &mut Stepper, before: &State, parts: usize) -> Forces {
     let elements = stepper.elements().len();
+    let most = MOST_ROWS / stepper.scene().contact_rows().max(3);
     match () {
         () if elements == 0 => Forces::None,
-        () if elements > MOST_ELEMENTS => {
-            Forces::Unknown(format!("{elements} elements, asked up to {MOST_ELEMENTS}"))
-        }
+        () if elements > most => Forces::Unknown(format!("{elements} elements, asked up to {most}")),
         () if parts > 1 => Forces::Unknown("the last step was cut".to_owned()),
-        () if stepper.scene().contact_rows() > 3 => {
-            Forces::Unknown("contacts have torsion or rolling friction".to_owned())
-        }
         () => match determinacy(stepper, before) {
             Some(found) => Forces::Known(found, elements),
             None => Forces::Unknown("numbers are not finite".to_owned()),

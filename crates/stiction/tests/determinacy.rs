@@ -37,6 +37,31 @@ fn shares_of_four_rigid_legs_are_not_unique() {
     assert_eq!(rough.undetermined_normal, [0, 1, 2, 3]);
 }
 
+/// Torsion adds a moment a foot, rolling friction two more; six equations all the same.
+#[test]
+fn moments_of_feet_are_not_unique_either() {
+    for (torsion, rolling, freedom) in [(1e-3, 0.0, 16 - 6), (1e-3, 1e-3, 24 - 6), (0.0, 1e-3, 20 - 6)] {
+        let mut table = scene("four-legged-table.toml");
+        table.materials.iter_mut().for_each(|m| (m.torsion, m.rolling) = (torsion, rolling));
+        let found = after(table, 20);
+        assert_eq!((found.freedom, found.rank), (freedom, 6), "{torsion} {rolling}");
+        assert_eq!(found.undetermined, [0, 1, 2, 3]);
+        assert_eq!(found.undetermined_normal, [0, 1, 2, 3]);
+    }
+}
+
+/// One point and six speeds: force and moment of a ball that rests, rolls or spins on the ground follow from its motion.
+#[test]
+fn force_and_moment_of_a_ball_are_unique() {
+    for name in ["spinning-sphere.toml", "rolling-resistance.toml"] {
+        for steps in [20, 3000] {
+            let found = after(scene(name), steps);
+            assert_eq!((found.freedom, found.undetermined.len()), (0, 0), "{name} after {steps}");
+            assert!(found.rank > 0);
+        }
+    }
+}
+
 #[test]
 fn shares_of_three_legs_are_unique_and_so_are_those_of_four_elastic_ones() {
     let mut three = scene("four-legged-table.toml");

@@ -5,7 +5,7 @@
 //! bodies if `W' d = 0`: the speeds `s = A lambda + b` stay, and so does the contact law, as long as `lambda + d` is allowed
 //! where the contact sticks, slips or touches without force. Per element, `d` may lie in
 //!
-//! - the span of n, t, o where it sticks within its friction cone `K`;
+//! - the span of n, t, o where it sticks within its friction cone `K` (with torsion or rolling friction: of moments over the axes of the ellipsoid, too);
 //! - `K` plus the line of `lambda`, where it sticks on the boundary of `K`; `K`, where it touches without force;
 //! - the same with the face of `K` on which friction opposes the slip, where it slips.
 //!
@@ -16,11 +16,10 @@
 
 use crate::dynamics::{Kinematics, MassMatrix};
 use crate::scene::{FrictionKind, Owner, Scene};
-use crate::space::{Vector, dot, length, scale, sub};
 use crate::state::State;
 use crate::step::{ElementReport, Status, Stepper};
 use complementarity::eigen::symmetric_eigen;
-use complementarity::matrix::Matrix;
+use complementarity::matrix::{Matrix, dot, norm};
 use std::f64::consts::PI;
 
 /// Other forces with the same motion.
@@ -43,17 +42,15 @@ const SMALL: f64 = 1e-9;
 /// Share of an element in a null vector above which its force is not determined.
 const PART: f64 = 1e-6;
 
-/// Asks about the last step of `stepper`, which began at `start`. `None` if the mass matrix is singular, numbers are not finite, or contacts
-/// have torsion or rolling friction, whose moments are not looked at.
+/// Asks about the last step of `stepper`, which began at `start`. `None` if the mass matrix is singular or numbers are not finite.
 pub fn determinacy(stepper: &mut Stepper, start: &State) -> Option<Determinacy> {
     let scene = stepper.scene().clone();
-    if scene.contact_rows() > 3 {
-        return None;
-    }
     let elements = stepper.elements().to_vec();
-    let contacts = Contacts::new(&elements, stepper.kinematics(start))?;
-    let directions: Vec<Direction> =
-        (0..elements.len()).flat_map(|k| of_element(&scene, k, &elements[k])).collect();
+    let laws: Vec<Option<Law>> = elements.iter().map(|e| Law::of(&scene, e)).collect();
+    let contacts = Contacts::new(&elements, &laws, stepper.kinematics(start))?;
+    let directions: Vec<Direction> = (0..elements.len())
+        .flat_map(|k| laws[k].map_or(vec![], |law| of_element(&scene, k, &elements[k], law)))
+        .collect();
     let taken = contacts.possible(&directions)?;
     let kept: Vec<Direction> =
         directions.into_iter().zip(taken).filter(|(_, t)| *t).map(|(d, _)| d).collect();
@@ -64,50 +61,72 @@ pub fn determinacy(stepper: &mut Stepper, start: &State) -> Option<Determinacy> 
     let null: Vec<usize> = (0..values.len()).filter(|&i| values[i] <= NULL * largest.max(1.0)).collect();
     // back to forces, in units that make the largest of a null vector at most 1
     let least = size.iter().copied().fold(f64::INFINITY, f64::min);
-    let moved = |element: usize, along: fn(&Direction) -> Vector| {
+    let moved = |element: usize, rows: usize| {
         null.iter().any(|&i| {
-            let mine = basis.iter().enumerate().filter(|(_, d)| d.element == element);
-            let sum = mine
-                .fold([0.0; 3], |sum, (k, d)| sub(sum, scale(vectors[(k, i)] * least / size[k], along(d))));
-            length(sum) > PART
+            let mut sum = [0.0; ROWS];
+            for (k, d) in basis.iter().enumerate().filter(|(_, d)| d.element == element) {
+                add(&mut sum[..rows], vectors[(k, i)] * least / size[k], &d.force);
+            }
+            norm(&sum) > PART
         })
     };
     Some(Determinacy {
         freedom: null.len(),
         rank: basis.len() - null.len(),
-        undetermined: (0..elements.len()).filter(|&k| moved(k, |d| d.force)).collect(),
-        undetermined_normal: (0..elements.len()).filter(|&k| moved(k, |d| [d.force[0], 0.0, 0.0])).collect(),
+        undetermined: (0..elements.len()).filter(|&k| moved(k, ROWS)).collect(),
+        undetermined_normal: (0..elements.len()).filter(|&k| moved(k, 1)).collect(),
     })
 }
 
-/// A change of an element's force, along n, t, o.
+/// Rows of an element: a force along n, t, o, and moments about them over the axes of the ellipsoid, N.
+const ROWS: usize = 6;
+type Row = [f64; ROWS];
+
+/// `to + factor from`.
+fn add(to: &mut [f64], factor: f64, from: &[f64]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to += factor * from);
+}
+
+fn unit(mut row: Row) -> Row {
+    let length = norm(&row);
+    row.iter_mut().for_each(|x| *x /= length);
+    row
+}
+
+/// A change of an element's force.
 #[derive(Debug, Clone, Copy)]
 struct Direction {
     element: usize,
-    force: Vector,
+    force: Row,
     /// Only forwards.
     one_sided: bool,
 }
 
-/// `W M^-1 W'` of all elements, three rows each.
+/// `W M^-1 W'` of all elements, of each the first `rows`.
 struct Contacts {
     gram: Matrix,
+    rows: usize,
 }
 
 impl Contacts {
-    fn new(elements: &[ElementReport], kinematics: &Kinematics) -> Option<Self> {
+    fn new(elements: &[ElementReport], laws: &[Option<Law>], kinematics: &Kinematics) -> Option<Self> {
         let system = kinematics.system();
         let mut mass = MassMatrix::new(system);
         mass.update(kinematics).ok()?;
+        let rows = if laws.iter().flatten().any(|l| l.axes != [0.0; 3]) { ROWS } else { 3 };
         let (mut w, mut m_inv_w) = (vec![], vec![]);
-        for e in elements {
-            for direction in [e.frame.n, e.frame.t, e.frame.o] {
+        for (e, law) in elements.iter().zip(laws) {
+            let (frame, axes) = ([e.frame.n, e.frame.t, e.frame.o], law.map_or([0.0; 3], |l| l.axes));
+            for k in 0..rows {
                 let mut row = vec![0.0; system.velocity_size()];
                 for (owner, sign) in [(e.body_a, -1.0), (e.body_b, 1.0)] {
                     if let Owner::Body(link) = owner
                         && system.tree_of(link).is_some()
                     {
-                        kinematics.jacobian_row(link, e.point, direction, sign, &mut row);
+                        match k.checked_sub(3) {
+                            None => kinematics.jacobian_row(link, e.point, frame[k], sign, &mut row),
+                            Some(k) => kinematics.angular_row(link, frame[k], sign * axes[k], &mut row),
+                        }
                     }
                 }
                 w.push(row.clone());
@@ -116,17 +135,15 @@ impl Contacts {
             }
         }
         let along = |i: usize, j: usize| w[i].iter().zip(&m_inv_w[j]).map(|(a, b)| a * b).sum();
-        Some(Self { gram: Matrix::from_fn(w.len(), w.len(), along) })
+        Some(Self { gram: Matrix::from_fn(w.len(), w.len(), along), rows })
     }
 
     /// Gram matrix of directions scaled to length 1, and their lengths (1 for a direction that moves nothing).
     fn between(&self, directions: &[Direction]) -> (Matrix, Vec<f64>) {
         let raw = |p: &Direction, q: &Direction| -> f64 {
-            let part = |i: usize| {
-                let row = |j: usize| self.gram[(3 * p.element + i, 3 * q.element + j)];
-                p.force[i] * dot([row(0), row(1), row(2)], q.force)
-            };
-            part(0) + part(1) + part(2)
+            let row =
+                |i: usize| &self.gram.row(self.rows * p.element + i)[self.rows * q.element..][..self.rows];
+            (0..self.rows).map(|i| p.force[i] * dot(row(i), &q.force[..self.rows])).sum()
         };
         let length = |d: &Direction| Some(raw(d, d).max(0.0).sqrt()).filter(|&l| l > 0.0).unwrap_or(1.0);
         let size: Vec<f64> = directions.iter().map(length).collect();
@@ -238,48 +255,54 @@ fn without_free(gram: &Matrix, free: usize) -> Option<Matrix> {
 }
 
 /// What the contact law lets an element's force do.
-fn of_element(scene: &Scene, element: usize, e: &ElementReport) -> Vec<Direction> {
-    let Some((mu, rigid)) = law(scene, e) else { return vec![] };
+fn of_element(scene: &Scene, element: usize, e: &ElementReport, law: Law) -> Vec<Direction> {
+    let Law { mu, rigid, axes } = law;
     let touches = e.gap <= SMALL && scene.step.h * e.speed[0] <= SMALL;
     if !rigid || (e.status == Status::Open && !touches) {
         return vec![];
     }
-    let normal = [1.0, 0.0, 0.0];
-    let slip = [e.speed[1], e.speed[2]];
+    let moments = [0, 1, 2].map(|i| if axes[i] > 0.0 { e.moment[i] / axes[i] } else { 0.0 });
+    let slip = [e.speed[1], e.speed[2], axes[0] * e.turn[0], axes[1] * e.turn[1], axes[2] * e.turn[2]];
     let still = match e.status {
         Status::Stick => true,
         Status::Slip => false,
-        Status::Open => scene.step.h * slip[0].hypot(slip[1]) <= SMALL,
+        Status::Open => scene.step.h * norm(&slip) <= SMALL,
     };
     let loaded = e.force[0] > 0.0;
-    let direction = |force: Vector, one_sided: bool| Direction { element, force, one_sided };
+    let direction = |force: Row, one_sided: bool| Direction { element, force, one_sided };
+    let along = |k: usize| std::array::from_fn(|i| if i == k { 1.0 } else { 0.0 });
     if mu == 0.0 {
-        return vec![direction(normal, !loaded)];
+        return vec![direction(along(0), !loaded)];
     }
+    let force: Row = std::array::from_fn(|i| if i < 3 { e.force[i] } else { moments[i - 3] } / e.force[0]);
     let corners = corners(scene);
-    let force = scale(1.0 / e.force[0], e.force);
     let within = match round(scene) {
-        true => force[1].hypot(force[2]) < mu * (1.0 - SMALL),
+        true => norm(&force[1..]) < mu * (1.0 - SMALL),
         false => inside(&corners, [force[1] / mu, force[2] / mu]),
     };
+    let turns = (3..ROWS).filter(|&k| axes[k - 3] > 0.0);
     if loaded && still && within {
-        let axes = [normal, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-        return axes
-            .into_iter()
-            .take(if scene.planar { 2 } else { 3 })
-            .map(|a| direction(a, false))
-            .collect();
+        let all = (0..if scene.planar { 2 } else { 3 }).chain(turns);
+        return all.map(|k| direction(along(k), false)).collect();
     }
     // friction that opposes the slip most
-    let work = |c: &[f64; 2]| c[0] * slip[0] + c[1] * slip[1];
-    let fast = slip[0].hypot(slip[1]);
-    let against = [[-slip[0] / fast, -slip[1] / fast]];
-    let corners = if round(scene) && !still { &against[..] } else { &corners };
-    let least = corners.iter().map(work).fold(f64::INFINITY, f64::min);
-    let face = corners.iter().filter(|c| still || work(c) <= least + SMALL * fast);
-    let mut directions: Vec<Direction> = face.map(|c| direction([1.0, mu * c[0], mu * c[1]], true)).collect();
+    let fast = norm(&slip);
+    let edge: Vec<[f64; 5]> = match round(scene) && !still {
+        true => vec![slip.map(|s| -s / fast)],
+        false => {
+            let ends = turns.flat_map(|k| [1.0, -1.0].map(|x| (k - 1, x)));
+            let turned = ends.map(|(k, x)| std::array::from_fn(|i| if i == k { x } else { 0.0 }));
+            corners.iter().map(|&[t, o]| [t, o, 0.0, 0.0, 0.0]).chain(turned).collect()
+        }
+    };
+    let least = edge.iter().map(|c| dot(c, &slip)).fold(f64::INFINITY, f64::min);
+    let face = edge.iter().filter(|c| still || dot(*c, &slip) <= least + SMALL * fast);
+    let mut directions: Vec<Direction> = face
+        .map(|c| direction(std::array::from_fn(|i| if i == 0 { 1.0 } else { mu * c[i - 1] }), true))
+        .collect();
     if loaded {
-        directions.retain(|d| length(sub(d.force, force)) > SMALL);
+        let apart = |d: &Direction| (0..ROWS).map(|i| (d.force[i] - force[i]).powi(2)).sum::<f64>().sqrt();
+        directions.retain(|d| apart(d) > SMALL);
         directions.push(direction(force, false));
     }
     directions
@@ -322,34 +345,47 @@ fn inside(corners: &[[f64; 2]], [t, o]: [f64; 2]) -> bool {
     })
 }
 
-/// Friction coefficient of an element, and whether it is rigid.
-fn law(scene: &Scene, e: &ElementReport) -> Option<(f64, bool)> {
-    // parts are numbered body by body, then the world's
-    let first = |owner: Owner| match owner {
-        Owner::Body(i) => scene.bodies[..i].iter().map(|b| b.parts.len()).sum::<usize>(),
-        Owner::World(i) => scene.bodies.iter().map(|b| b.parts.len()).sum::<usize>() + i,
-    };
-    let side = |owner: Owner, part: u32| {
-        let parts = scene.parts(owner);
-        Some((owner, parts.get((part as usize).checked_sub(first(owner))?)?.material))
-    };
-    let rule = scene.contact_rule(side(e.body_a, e.id.part_a)?, side(e.body_b, e.id.part_b)?)?;
-    let mu = if scene.step.friction == FrictionKind::Frictionless { 0.0 } else { rule.friction };
-    Some((mu, rule.law == crate::contact::Law::Rigid))
+/// How an element may push.
+#[derive(Debug, Clone, Copy)]
+struct Law {
+    mu: f64,
+    rigid: bool,
+    /// Of the ellipsoid of force and moments, about n, t, o: torsion and rolling friction over `mu`, m.
+    axes: [f64; 3],
+}
+
+impl Law {
+    fn of(scene: &Scene, e: &ElementReport) -> Option<Self> {
+        // parts are numbered body by body, then the world's
+        let first = |owner: Owner| match owner {
+            Owner::Body(i) => scene.bodies[..i].iter().map(|b| b.parts.len()).sum::<usize>(),
+            Owner::World(i) => scene.bodies.iter().map(|b| b.parts.len()).sum::<usize>() + i,
+        };
+        let side = |owner: Owner, part: u32| {
+            let parts = scene.parts(owner);
+            Some((owner, parts.get((part as usize).checked_sub(first(owner))?)?.material))
+        };
+        let rule = scene.contact_rule(side(e.body_a, e.id.part_a)?, side(e.body_b, e.id.part_b)?)?;
+        let mu = if scene.step.friction == FrictionKind::Frictionless { 0.0 } else { rule.friction };
+        let axis = |length: f64| if mu > 0.0 { length / mu } else { 0.0 };
+        let axes = [rule.torsion, rule.rolling, rule.rolling].map(axis);
+        Some(Self { mu, rigid: rule.law == crate::contact::Law::Rigid, axes })
+    }
 }
 
 /// Orthonormal directions with the same span, element by element.
 fn orthonormal(directions: &[Direction]) -> Vec<Direction> {
     let mut basis: Vec<Direction> = vec![];
     for d in directions {
-        let mut rest = scale(1.0 / length(d.force), d.force);
+        let mut rest = unit(d.force);
         for _ in 0..2 {
             for b in basis.iter().filter(|b| b.element == d.element) {
-                rest = sub(rest, scale(dot(b.force, rest), b.force));
+                let along = dot(&b.force, &rest);
+                add(&mut rest, -along, &b.force);
             }
         }
-        if length(rest) > PART {
-            basis.push(Direction { force: scale(1.0 / length(rest), rest), ..*d });
+        if norm(&rest) > PART {
+            basis.push(Direction { force: unit(rest), ..*d });
         }
     }
     basis

@@ -124,6 +124,7 @@ mod tests {
             gap: 0.0,
             force: [0.0; 3],
             moment: [0.0; 3],
+            turn: [0.0; 3],
             speed: [0.0; 3],
             deformation: [0.0; 3],
             status,

@@ -111,6 +111,8 @@ pub struct ElementReport {
     pub moment: Vector,
     /// `s`, along n, t, o, m/s.
     pub speed: Vector,
+    /// How fast the second body turns against the first, about n, t, o, rad/s, where torsion or rolling friction resists; else 0.
+    pub turn: Vector,
     /// `delta` after the step, m.
     pub deformation: Vector,
     /// What it does.
@@ -501,6 +503,7 @@ impl Stepper {
                     force,
                     moment: [0.0; 3],
                     speed,
+                    turn: [0.0; 3],
                     deformation: pick(&self.after, along * k),
                     status,
                 });
@@ -519,8 +522,10 @@ impl Stepper {
         for ((e, (lambda, s)), rule) in self.elements.iter_mut().zip(rows).zip(rules) {
             let (lambda, s) = (&lambda[along..], &s[along..]);
             let [torsion, rolling] = self.detector.rules[rule].axes;
-            for ((m, axis), l) in e.moment.iter_mut().zip([torsion, rolling, rolling]).zip(lambda) {
-                *m = axis * l;
+            for (i, (l, s)) in lambda.iter().zip(s).enumerate() {
+                let axis = [torsion, rolling, rolling][i];
+                e.moment[i] = axis * l;
+                e.turn[i] = if axis > 0.0 { s / axis } else { 0.0 };
             }
             if e.status == Status::Stick && norm(s) > STILL * self.rows.fastest {
                 e.status = Status::Slip;
