@@ -85,6 +85,22 @@ fn figures_name_axes_units_and_bodies() {
     says(&svg(&f, "energy"), &["kinetic", "lost to friction", "sum"]);
 }
 
+/// A ball that a load pushes through empty space: what it gains is work, and the balance stays.
+#[test]
+fn the_work_of_loads_is_no_change_of_the_balance() {
+    let folder = scratch_in("plot", "work");
+    let scene = "gravity = [0, 0, 0]\n[[body]]\nname = \"ball\"\nmass = 1\nshape = { sphere = { radius = 0.1 } }\n\
+                 [[load]]\nbody = \"ball\"\nforce = { constant = [50, 0, 0] }\n[step]\nduration = 0.1\n\
+                 explicit_share = 0.5\n";
+    fs::write(folder.join("push.toml"), scene).unwrap();
+    done(&folder, &["run", "push.toml", "--quiet"], 0);
+    done(&folder, &["plot", "push.recording", "--format", "svg", "--what", "energy", "--out", "f"], 0);
+    let text = svg(&folder.join("f"), "energy");
+    says(&text, &["work of loads, motors", "sum, less work"]);
+    // 12.5 J of work, and a change of the sum by rounding alone
+    says(&text, &["energy, J", "change of sum, pJ"]);
+}
+
 #[test]
 fn a_window_of_time_and_both_formats() {
     let folder = recorded("window");
