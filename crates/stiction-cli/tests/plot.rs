@@ -142,6 +142,13 @@ fn a_patch_is_mapped_at_a_time() {
     let text = svg(&folder.join("f"), "patch");
     says(&text, &["ground/ball#0 at t = 0.050000 s", "t, mm", "o, mm", "stick", "slip", "open"]);
     assert!(text.contains(">pressure, ") && text.contains(">friction, "), "{text}");
+    // 25 elements are too many for lines: left out unless asked for by name
+    fs::write(folder.join("large.toml"), PATCH.replace("elements = 3", "elements = 5")).unwrap();
+    done(&folder, &["run", "large.toml", "--quiet"], 0);
+    let said = done(&folder, &["plot", "large.recording"], 0);
+    assert_eq!(said.matches("figure ").count(), 6, "{said}");
+    assert!(said.contains("\nleft out  forces: 25 elements are too many for lines, at most 24"), "{said}");
+    assert!(refused(&folder, &["plot", "large.recording", "--what", "forces"]).contains("too many"));
     done(&folder, &[&plot[..], &["--at", "0.021"]].concat(), 0);
     says(&svg(&folder.join("f"), "patch"), &["ground/ball#0 at t = 0.020000 s"]);
 }
