@@ -48,6 +48,16 @@ fn a_box_driven_into_the_ground_by_a_load_meets_it_in_time() {
     }
 }
 
+/// The square of a speed overflows before the speed: who can meet whom is not known then.
+#[test]
+fn a_weight_that_overflows_does_not_fall_through_the_ground() {
+    let text = format!("gravity = [0, 0, -1e200]\n{BOX}position = [0, 0, 0.1]\n");
+    let mut stepper = Stepper::new(scene(&text)).expect("a valid model");
+    let mut state = stepper.initial();
+    let why = stepper.step(&mut state).expect_err("refused");
+    assert!(matches!(why, Failed::NotFinite { .. }), "{why}");
+}
+
 /// A fast body far from the ground, with a long step, feels nothing before it is there.
 #[test]
 fn a_fast_body_feels_no_force_in_mid_air() {
