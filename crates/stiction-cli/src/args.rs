@@ -55,7 +55,7 @@ pub struct Run {
     #[arg(long)]
     pub force: bool,
 
-    /// No progress, no examination of the forces, and only the line with the outcome.
+    /// No progress, and only the line with the outcome.
     #[arg(long)]
     pub quiet: bool,
 

@@ -17,8 +17,10 @@ pub fn run(arguments: &Export) -> Result<ExitCode, InputError> {
     print(&format!("recording {}\n", out.display())).map(|()| ExitCode::SUCCESS)
 }
 
-/// `a.recording` becomes `a.csv.recording`.
+/// `a.recording` becomes `a.csv.recording`; of `.` and `..` the true names count.
 fn beside(folder: &Path, word: &str) -> PathBuf {
+    let full = if folder.file_name().is_none() { folder.canonicalize().ok() } else { None };
+    let folder = full.as_deref().unwrap_or(folder);
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(".recording").unwrap_or(&name);
     folder.with_file_name(format!("{stem}.{word}.recording"))

@@ -32,7 +32,7 @@ pub fn run(arguments: &Plot) -> Result<ExitCode, InputError> {
     // what is not asked for by name is left out where there is nothing to draw
     let asked = !arguments.what.is_empty();
     let list = if asked { &arguments.what[..] } else { Figure::value_variants() };
-    let mut drawn = vec![];
+    let (mut drawn, mut left_out) = (vec![], String::new());
     for figure in list {
         let name = name(*figure);
         if !asked && !sources.iter().all(|s| s.has(table(*figure))) {
@@ -43,7 +43,9 @@ pub fn run(arguments: &Plot) -> Result<ExitCode, InputError> {
             Ok(None) if asked => {
                 return Err(InputError(format!("{name}: nothing to draw{}", hint(*figure))));
             }
-            Err(e) => return Err(e),
+            Err(Undrawn::TooMany(why)) if !asked => left_out += &format!("left out  {why}\n"),
+            Err(Undrawn::TooMany(why)) => return Err(InputError(why)),
+            Err(Undrawn::Wrong(e)) => return Err(e),
             Ok(None) => {}
         }
     }
@@ -58,7 +60,20 @@ pub fn run(arguments: &Plot) -> Result<ExitCode, InputError> {
             said += &format!("figure    {}\n", path.display());
         }
     }
-    print(&said).map(|()| ExitCode::SUCCESS)
+    print(&(said + &left_out)).map(|()| ExitCode::SUCCESS)
+}
+
+/// Why there is no figure.
+enum Undrawn {
+    /// More than it has room for.
+    TooMany(String),
+    Wrong(InputError),
+}
+
+impl From<InputError> for Undrawn {
+    fn from(e: InputError) -> Self {
+        Self::Wrong(e)
+    }
 }
 
 /// What a figure is drawn from.
@@ -71,17 +86,17 @@ fn table(figure: Figure) -> Table {
     }
 }
 
-fn draw(figure: Figure, sources: &[Source], arguments: &Plot) -> Result<Option<Svg>, InputError> {
+fn draw(figure: Figure, sources: &[Source], arguments: &Plot) -> Result<Option<Svg>, Undrawn> {
     let (bodies, contacts) = (&arguments.body, &arguments.contact);
     let chart = match figure {
         Figure::Status => return status::draw(sources, contacts),
-        Figure::Patch => return patch::draw(sources, contacts, arguments.at),
-        Figure::Positions => motion::motion(sources, bodies, false),
-        Figure::Velocities => motion::motion(sources, bodies, true),
-        Figure::Forces => forces::by_element(sources, contacts),
-        Figure::Totals => forces::by_pair(sources, contacts),
-        Figure::Energy => energy::energy(sources),
-    }?;
+        Figure::Patch => return Ok(patch::draw(sources, contacts, arguments.at)?),
+        Figure::Positions => motion::motion(sources, bodies, false)?,
+        Figure::Velocities => motion::motion(sources, bodies, true)?,
+        Figure::Forces => forces::by_element(sources, contacts)?,
+        Figure::Totals => forces::by_pair(sources, contacts)?,
+        Figure::Energy => energy::energy(sources)?,
+    };
     Ok((!chart.is_empty()).then(|| chart.draw()))
 }
 

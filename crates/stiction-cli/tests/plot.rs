@@ -85,6 +85,22 @@ fn figures_name_axes_units_and_bodies() {
     says(&svg(&f, "energy"), &["kinetic", "lost to friction", "sum"]);
 }
 
+/// A ball that a load pushes through empty space: what it gains is work, and the balance stays.
+#[test]
+fn the_work_of_loads_is_no_change_of_the_balance() {
+    let folder = scratch_in("plot", "work");
+    let scene = "gravity = [0, 0, 0]\n[[body]]\nname = \"ball\"\nmass = 1\nshape = { sphere = { radius = 0.1 } }\n\
+                 [[load]]\nbody = \"ball\"\nforce = { constant = [50, 0, 0] }\n[step]\nduration = 0.1\n\
+                 explicit_share = 0.5\n";
+    fs::write(folder.join("push.toml"), scene).unwrap();
+    done(&folder, &["run", "push.toml", "--quiet"], 0);
+    done(&folder, &["plot", "push.recording", "--format", "svg", "--what", "energy", "--out", "f"], 0);
+    let text = svg(&folder.join("f"), "energy");
+    says(&text, &["work of loads, motors", "sum, less work"]);
+    // 12.5 J of work, and a change of the sum by rounding alone
+    says(&text, &["energy, J", "change of sum, pJ"]);
+}
+
 #[test]
 fn a_window_of_time_and_both_formats() {
     let folder = recorded("window");
@@ -126,6 +142,13 @@ fn a_patch_is_mapped_at_a_time() {
     let text = svg(&folder.join("f"), "patch");
     says(&text, &["ground/ball#0 at t = 0.050000 s", "t, mm", "o, mm", "stick", "slip", "open"]);
     assert!(text.contains(">pressure, ") && text.contains(">friction, "), "{text}");
+    // 25 elements are too many for lines: left out unless asked for by name
+    fs::write(folder.join("large.toml"), PATCH.replace("elements = 3", "elements = 5")).unwrap();
+    done(&folder, &["run", "large.toml", "--quiet"], 0);
+    let said = done(&folder, &["plot", "large.recording"], 0);
+    assert_eq!(said.matches("figure ").count(), 6, "{said}");
+    assert!(said.contains("\nleft out  forces: 25 elements are too many for lines, at most 24"), "{said}");
+    assert!(refused(&folder, &["plot", "large.recording", "--what", "forces"]).contains("too many"));
     done(&folder, &[&plot[..], &["--at", "0.021"]].concat(), 0);
     says(&svg(&folder.join("f"), "patch"), &["ground/ball#0 at t = 0.020000 s"]);
 }

@@ -76,6 +76,9 @@ fn export_goes_there_and_back() {
     assert!(refused(&folder, &["export", "a.recording"]).contains("there is a recording already (--force"));
     done(&folder, &["export", "a.recording", "--force"], 0);
     refused(&folder, &["export", "b", "--out", "b", "--force"]);
+    // from within: not a hidden folder in the recording
+    done(&folder.join("a.recording"), &["export", ".", "--force"], 0);
+    assert!(!folder.join("a.recording/.csv.recording").exists());
     assert!(folder.join("b/bodies.csv").is_file());
 }
 

@@ -130,6 +130,7 @@ fn numbers_out_of_range_say_what_was_expected() {
     check("[step]\nh = §-1e-3", "h is -0.001, expected a number above 0");
     check("[step]\nh = §1e-300", "duration / h is 1.0e300 steps, expected at most 1e12");
     check("[step]\nexplicit_share = §1.5", "explicit_share is 1.5, expected a number from 0 to 1");
+    check("[step]\ntolerance = §1", "tolerance is 1, expected a number above 0 and below 1");
     check(
         "[step]\nfriction = { polygon = { sides = §5 } }",
         "sides is 5, expected an even number from 4 to 64",
@@ -478,4 +479,29 @@ fn no_input_panics() {
             let _ = Scene::from_toml("s.toml", &text).map_err(|e| e.to_string());
         }
     }
+}
+
+/// What only two shapes that can touch make wrong.
+#[test]
+fn rough_and_rigid_contacts_are_refused_where_they_are_given() {
+    let ground = "[[world]]\nname = 'ground'\nshape = 'half_space'\n";
+    let rest = format!("{ground}{BALL}");
+    let rigid = "explicit_share is 0.7, expected at most 0.5 where contacts are rigid: above, they give back more speed than \
+                 they take";
+    check(&format!("{rest}[step]\nexplicit_share = §0.7"), rigid);
+    check(
+        &format!("{rest}[[pair]]\nbodies = ['ball', 'ground']\nfriction = §1e300"),
+        "friction is 1e300 between 'default' and 'default', expected at most 1000",
+    );
+    let material = |rule: &str, mark: &str| {
+        format!(
+            "friction_rule = '{rule}'\n[[material]]\nname = 'm'\nfriction = {mark}1e6\n{rest}material = 'm'\n"
+        )
+    };
+    check(
+        &material("average", "§"),
+        "friction is 500000.25 between 'm' and 'default', expected at most 1000",
+    );
+    // it does not come to that
+    Scene::from_toml("s.toml", &material("minimum", "")).expect("a valid scene");
 }

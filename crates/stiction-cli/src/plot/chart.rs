@@ -68,11 +68,11 @@ impl Chart {
         let times = self.panels.iter().flat_map(|p| &p.lines).flat_map(|l| &l.points).map(|p| p[0]);
         let time = Axis::new(from_zero(range(times)), "s", 8.0);
         let styles = self.styles();
-        let legend = legend_width(&styles);
         let n = self.panels.len() as f64;
         let least = 18.0 * styles.len().min(24) as f64;
         let panel = PANEL.max((least - BETWEEN * (n - 1.0)) / n);
-        let mut svg = Svg::new(LEFT + WIDTH + legend, TOP + n * panel + (n - 1.0) * BETWEEN + BOTTOM);
+        let height = TOP + n * panel + (n - 1.0) * BETWEEN + BOTTOM;
+        let mut svg = Svg::new(LEFT + WIDTH + legend_width(&styles, height), height);
         svg.text([LEFT, 24.0], LARGE, Anchor::Start, &self.title);
         for (k, p) in self.panels.iter().enumerate() {
             let frame = [LEFT, TOP + k as f64 * (panel + BETWEEN), WIDTH, panel];
@@ -133,23 +133,34 @@ pub fn draw_times(svg: &mut Svg, [x0, y0, w, h]: [f64; 4], time: &Axis, last: bo
     }
 }
 
-fn legend_width(styles: &[&Style]) -> f64 {
-    let widest = styles.iter().map(|s| width_of(&short(&s.label), NORMAL)).fold(0.0, f64::max);
+/// How many lines a legend has room for, and what stands below them if that is not all.
+fn legend_lines(styles: &[&Style], height: f64) -> (usize, Option<String>) {
+    let room = ((height - TOP - BOTTOM) / 18.0) as usize;
+    if styles.len() <= room {
+        return (styles.len(), None);
+    }
+    let shown = room.saturating_sub(1);
+    (shown, Some(format!("and {} more", styles.len() - shown)))
+}
+
+fn legend_width(styles: &[&Style], height: f64) -> f64 {
+    let (_, more) = legend_lines(styles, height);
+    let names = styles.iter().map(|s| short(&s.label)).chain(more);
+    let widest = names.map(|name| width_of(&name, NORMAL)).fold(0.0, f64::max);
     14.0 + 34.0 + widest + 10.0
 }
 
 fn draw_legend(svg: &mut Svg, styles: &[&Style], x: f64) {
-    let room = ((svg.height - TOP - BOTTOM) / 18.0) as usize;
-    let shown = if styles.len() > room { room.saturating_sub(1) } else { styles.len() };
+    let (shown, more) = legend_lines(styles, svg.height);
     for (k, style) in styles.iter().take(shown).enumerate() {
         let y = TOP + 9.0 + 18.0 * k as f64;
         let dash = DASHES[style.dash % DASHES.len()];
         svg.path(&[vec![[x, y], [x + 24.0, y]]], COLOURS[style.colour % COLOURS.len()], dash);
         svg.text([x + 31.0, y + 4.0], NORMAL, Anchor::Start, &short(&style.label));
     }
-    if shown < styles.len() {
+    if let Some(more) = more {
         let y = TOP + 9.0 + 18.0 * shown as f64;
-        svg.text([x + 31.0, y + 4.0], NORMAL, Anchor::Start, &format!("and {} more", styles.len() - shown));
+        svg.text([x + 31.0, y + 4.0], NORMAL, Anchor::Start, &more);
     }
 }
 
@@ -198,6 +209,17 @@ fn thin(run: &[[f64; 2]]) -> Vec<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_legend_has_room_for_the_words_on_what_it_leaves_out() {
+        let styles: Vec<Style> = (0..200).map(|k| Style::number("b", k)).collect();
+        let all: Vec<&Style> = styles.iter().collect();
+        assert_eq!(legend_lines(&all[..10], 10.0 * 18.0 + TOP + BOTTOM), (10, None));
+        let height = 20.0 * 18.0 + TOP + BOTTOM;
+        assert_eq!(legend_lines(&all, height), (19, Some("and 181 more".to_owned())));
+        // the text begins 14 + 31 right of the panels
+        assert!(legend_width(&all, height) > 45.0 + width_of("and 181 more", NORMAL));
+    }
 
     #[test]
     fn long_lines_are_thinned_and_keep_their_peaks() {

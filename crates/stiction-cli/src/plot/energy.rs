@@ -6,14 +6,16 @@ use super::legend::title;
 use crate::InputError;
 use stiction::scene::Table;
 
-/// Energies, losses, and what became of their sum.
+/// Energies, losses, the work of applied forces, and what became of their balance, as the run's summary has it: the sum less
+/// the work.
 pub fn energy(sources: &[Source]) -> Result<Chart, InputError> {
-    const KINDS: [(&str, &str); 5] = [
+    const KINDS: [(&str, &str); 6] = [
         ("kinetic", "kinetic"),
         ("potential", "potential, from start"),
         ("elastic", "elastic, in contacts"),
         ("friction_loss", "lost to friction"),
         ("damping_loss", "lost in dampers"),
+        ("work", "work of loads, motors"),
     ];
     let mut read = vec![];
     for source in sources {
@@ -24,7 +26,8 @@ pub fn energy(sources: &[Source]) -> Result<Chart, InputError> {
             let from = if column == "potential" { rows.numbers(column).first().copied() } else { None };
             shown.iter().map(|k| rows.numbers(column)[*k] - from.unwrap_or(0.0)).collect::<Vec<f64>>()
         });
-        let sum: Vec<f64> = (0..shown.len()).map(|k| kinds.iter().map(|e| e[k]).sum()).collect();
+        let sum: Vec<f64> =
+            (0..shown.len()).map(|k| kinds[..5].iter().map(|e| e[k]).sum::<f64>() - kinds[5][k]).collect();
         let times: Vec<f64> = shown.iter().map(|k| time[*k]).collect();
         let points = |list: &[f64]| times.iter().zip(list).map(|(t, e)| [*t, *e]).collect::<Vec<_>>();
         let start = sum.first().copied().unwrap_or_default();
@@ -36,9 +39,12 @@ pub fn energy(sources: &[Source]) -> Result<Chart, InputError> {
     let line = |style: Style, points: &Vec<[f64; 2]>| Line { style, points: points.clone() };
     let panels = match &read[..] {
         [(kinds, [sum, change])] => {
-            let mut lines: Vec<Line> =
-                (0..5).map(|k| line(Style::number(KINDS[k].1, k), &kinds[k])).collect();
-            let style = Style { label: "sum".to_owned(), colour: 6, dash: 1 };
+            let worked = kinds[5].iter().any(|x| x[1] != 0.0);
+            let mut lines: Vec<Line> = (0..if worked { 6 } else { 5 })
+                .map(|k| line(Style::number(KINDS[k].1, k), &kinds[k]))
+                .collect();
+            let label = if worked { "sum, less work" } else { "sum" }.to_owned();
+            let style = Style { label, colour: 6, dash: 1 };
             lines.push(line(style.clone(), sum));
             vec![panel("energy", lines), panel("change of sum", vec![line(style, change)])]
         }
@@ -48,7 +54,7 @@ pub fn energy(sources: &[Source]) -> Result<Chart, InputError> {
                 let style = |s: usize, label: &str| Style { label: label.to_owned(), colour: s, dash: s };
                 panel(what, lines.map(|(s, r)| line(style(s, &r.label), &pick(s))).collect())
             };
-            let mut panels: Vec<Panel> = (0..5).map(|k| of(KINDS[k].0, &|s| read[s].0[k].clone())).collect();
+            let mut panels: Vec<Panel> = (0..6).map(|k| of(KINDS[k].0, &|s| read[s].0[k].clone())).collect();
             panels.retain(|p| p.lines.iter().any(|l| l.points.iter().any(|x| x[1] != 0.0)));
             for p in &mut panels {
                 p.what = p.what.replace("_loss", " loss");

@@ -1,5 +1,6 @@
 //! Contact forces over time, by element and by pair.
 
+use super::Undrawn;
 use super::chart::{Chart, Line, Panel};
 use super::data::{Source, group, pair, wanted};
 use super::legend::{Legend, title};
@@ -77,7 +78,7 @@ fn shown(planar: bool) -> Vec<Shown> {
 }
 
 /// Forces of every element: normal, friction, and their ratio.
-pub fn by_element(sources: &[Source], contacts: &[String]) -> Result<Chart, InputError> {
+pub fn by_element(sources: &[Source], contacts: &[String]) -> Result<Chart, Undrawn> {
     let read = read(sources, contacts)?;
     let keys: Vec<&Key> = read.iter().flat_map(|e| e.tracks.iter().map(|t| &t.0)).collect();
     let one_contact = keys.windows(2).all(|w| w[0].0 == w[1].0);
@@ -89,7 +90,7 @@ pub fn by_element(sources: &[Source], contacts: &[String]) -> Result<Chart, Inpu
     };
     let legend = Legend::new(sources, keys.iter().map(|k| name(k)));
     if legend.names.len() > MOST_ELEMENTS {
-        return Err(InputError(format!(
+        return Err(Undrawn::TooMany(format!(
             "forces: {} elements are too many for lines, at most {MOST_ELEMENTS} (--contact chooses; --what \
              totals,status,patch shows them all)",
             legend.names.len()

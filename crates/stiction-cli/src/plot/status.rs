@@ -1,10 +1,10 @@
 //! When elements are open, stick and slip: a band each.
 
+use super::Undrawn;
 use super::axis::Axis;
 use super::chart::{BOTTOM, LARGE, NORMAL, SMALL, TOP, draw_times, from_zero, short};
 use super::data::{Source, group, wanted};
 use super::svg::{Anchor, GREY, Svg, width_of};
-use crate::InputError;
 use stiction::scene::Table;
 
 pub const STICK: &str = "#0072b2";
@@ -30,7 +30,7 @@ struct Band {
 }
 
 /// `None` if nothing ever touches.
-pub fn draw(sources: &[Source], contacts: &[String]) -> Result<Option<Svg>, InputError> {
+pub fn draw(sources: &[Source], contacts: &[String]) -> Result<Option<Svg>, Undrawn> {
     let (mut bands, mut span) = (vec![], [f64::INFINITY, f64::NEG_INFINITY]);
     for source in sources {
         let rows = source.read(Table::Events)?;
@@ -67,7 +67,7 @@ pub fn draw(sources: &[Source], contacts: &[String]) -> Result<Option<Svg>, Inpu
         return Ok(None);
     }
     if bands.len() > MOST {
-        return Err(InputError(format!(
+        return Err(Undrawn::TooMany(format!(
             "status: {} elements are too many for bands, at most {MOST} (--contact chooses)",
             bands.len()
         )));

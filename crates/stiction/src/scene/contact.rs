@@ -5,6 +5,9 @@ use super::model::{Owner, Scene};
 use crate::contact::{self, FrictionRule, Law};
 use crate::dynamics::Joint;
 
+/// Beyond it the residual, which slip shares between normal and friction as 1 to mu, no longer sees overlaps.
+pub(crate) const MOST_FRICTION: f64 = 1000.0;
+
 /// What a shape is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Material {

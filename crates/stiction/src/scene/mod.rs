@@ -18,6 +18,7 @@ mod start;
 mod summary;
 
 pub use crate::contact::FrictionRule;
+pub(crate) use contact::MOST_FRICTION;
 pub use contact::{ContactRule, Material, Pair, PairOf};
 pub use error::{Fault, Place, SceneError, nearest};
 pub use model::{Axes, Body, Course, End, Load, Motor, Owner, Part, Scene, Spring, WorldPart};

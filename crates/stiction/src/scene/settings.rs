@@ -80,7 +80,7 @@ pub enum FrictionKind {
     Pyramid,
     /// A regular polygon.
     Polygon {
-        /// Sides, an even number from 4.
+        /// Sides, an even number from 4 to 64.
         sides: usize,
     },
 }
@@ -111,7 +111,7 @@ pub enum GapLevel {
 /// What is kept of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordSettings {
-    /// Time between records, s, at least the step; 0.01 by default (the step, if that is longer).
+    /// Time between records, s, at least the step; 0.02 by default (the step, if that is longer).
     pub interval: f64,
     /// Which tables; all by default.
     pub tables: Vec<Table>,

@@ -5,7 +5,7 @@ use crate::dynamics::{Kinematics, System};
 use crate::geometry::{
     Aabb, BroadPhase, Solid, Touch, Workspace, bounding_box, gap_along, supported, touches,
 };
-use crate::scene::{ContactRule, Owner, Scene};
+use crate::scene::{ContactRule, MOST_FRICTION, Owner, Scene};
 use crate::space::{Frame, Pose, Vector, add, cross, length};
 use crate::state::{ContactId, State};
 use std::collections::HashMap;
@@ -13,9 +13,6 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use super::InvalidModel;
-
-/// Beyond it the residual, which slip shares between normal and friction as 1 to mu, no longer sees overlaps.
-const MOST_FRICTION: f64 = 1000.0;
 
 /// A shape in place.
 #[derive(Debug, Clone)]

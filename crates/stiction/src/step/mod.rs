@@ -348,6 +348,9 @@ impl Stepper {
         self.fall(state, state.time, h);
         std::mem::swap(&mut self.velocity, &mut self.scratch);
         let margin = self.margin(state, h);
+        if !margin.is_finite() {
+            return Err(Failed::NotFinite { time: state.time });
+        }
         self.detector.detect(&self.kinematics, margin);
         if self.scene.step.gap == GapLevel::Velocity {
             self.detector.keep_closed(state, CLOSED);

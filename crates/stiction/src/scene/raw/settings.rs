@@ -22,7 +22,7 @@ pub struct Step {
     pub solver: Option<At<SolverKind>>,
     /// What the normal law is about; position by default.
     pub gap: Option<GapLevel>,
-    /// Largest relative residual of an accepted step; 1e-10 by default.
+    /// Largest relative residual of an accepted step, below 1; 1e-10 by default.
     pub tolerance: Option<At<f64>>,
     /// How many times a failed step is halved before the run ends; 10 by default, at most 60.
     pub retries: Option<At<usize>>,
@@ -50,7 +50,7 @@ pub enum FrictionKind {
     Pyramid,
     /// A regular polygon.
     Polygon {
-        /// An even number from 4.
+        /// An even number from 4 to 64.
         sides: At<usize>,
     },
 }

@@ -6,7 +6,7 @@ use crate::geometry::{Solid, Unsupported, supported};
 use crate::scene::contact::common_law;
 use crate::scene::model::{Owner, Scene};
 use crate::scene::raw::{self, At, File, Numbers};
-use crate::scene::{FrictionRule, Material, Pair, PairOf, Part};
+use crate::scene::{FrictionRule, MOST_FRICTION, Material, Pair, PairOf, Part};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -360,6 +360,47 @@ impl Reader<'_> {
                 let [a, b] = [i, j].map(|k| &scene.materials[k].name);
                 let message = format!("{what} is {value} between '{a}' and '{b}', {why}");
                 self.fault(&given.map_or(0..0, At::span), message);
+            }
+        }
+    }
+
+    /// Whether friction is within bounds, and nothing rigid is stepped with more than half of the old velocity.
+    pub fn limits_fit(&mut self, file: &File, scene: &Scene) {
+        let share = file.step.explicit_share.as_ref().filter(|x| *x.get() > 0.5);
+        // however two of them combine, two materials below this stay below the bound
+        let rough = scene.materials.iter().any(|m| m.friction > MOST_FRICTION.sqrt())
+            || scene.pairs.iter().any(|p| p.friction.is_some_and(|x| x > MOST_FRICTION));
+        if share.is_none() && !rough {
+            return;
+        }
+        for [a, b] in scene.touching_owners() {
+            for (i, j) in
+                scene.parts(a).iter().flat_map(|p| scene.parts(b).iter().map(|q| (p.material, q.material)))
+            {
+                let Some(rule) = scene.contact_rule((a, i), (b, j)) else { continue };
+                if rule.friction > MOST_FRICTION {
+                    let by_pair = scene.pair_that(|p| p.friction.is_some(), (a, i), (b, j));
+                    let of = |k: usize| scene.materials[k].friction;
+                    let rougher = file.materials.get(if of(i) < of(j) { j } else { i });
+                    let given = match by_pair {
+                        Some(k) => file.pairs[k].friction.as_ref(),
+                        None => rougher.and_then(|m| m.friction.as_ref()),
+                    };
+                    let [a, b] = [i, j].map(|k| &scene.materials[k].name);
+                    let mu = rule.friction;
+                    let message = format!(
+                        "friction is {mu:?} between '{a}' and '{b}', expected at most {MOST_FRICTION}"
+                    );
+                    self.fault(&given.map_or(0..0, At::span), message);
+                }
+                if let Some(share) = share.filter(|_| rule.law == Law::Rigid) {
+                    let message = format!(
+                        "explicit_share is {}, expected at most 0.5 where contacts are rigid: above, they give back more \
+                         speed than they take",
+                        share.get()
+                    );
+                    self.fault(&share.span(), message);
+                }
             }
         }
     }

@@ -46,7 +46,10 @@ impl Reader<'_> {
                 Some(raw::GapLevel::Position) => GapLevel::Position,
                 None => default.gap,
             },
-            tolerance: raw.tolerance.as_ref().map_or(default.tolerance, |x| self.positive(x, "tolerance")),
+            // no forces at all have a residual of about 1
+            tolerance: raw.tolerance.as_ref().map_or(default.tolerance, |x| {
+                self.number(x, "tolerance", |x| x > 0.0 && x < 1.0, "a number above 0 and below 1")
+            }),
             retries: raw.retries.as_ref().map_or(default.retries, |x| {
                 if *x.get() > 60 {
                     self.fault(&x.span(), format!("retries is {}, expected at most 60", x.get()));
