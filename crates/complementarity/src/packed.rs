@@ -3,7 +3,8 @@
 //! Contacts are coloured so that no two of a colour share a body, and each colour is cut into groups of four, one contact a lane. A group gathers the
 //! speeds of its eight bodies, sweeps, and scatters them. Unlike [`Sweeper::sweep`](crate::sweep::Sweeper::sweep), a contact takes its normal force
 //! first and then makes one projected step of its friction force: exact where normal and tangents do not influence each other, as with
-//! spheres, and with the same fixed points everywhere.
+//! spheres, and with the same fixed points everywhere. Rows of friction are of up to three kinds, tangents, spin and turns (torsion, rolling friction), each with a
+//! step of its own.
 //!
 //! Sweeps, and the Newton steps of [`newton`], are of the problem with a proximal term: `s = A lambda + b + weight A_nn (lambda - centre)`; weight 0 is
 //! the problem as posed.
@@ -17,6 +18,7 @@ mod block_lu;
 mod fill;
 mod lanes;
 pub(crate) mod newton;
+mod sweep;
 
 use crate::operator::{Factored, Operator};
 use crate::problem::ConeProblem;
@@ -25,6 +27,7 @@ use fill::{Fill, Source};
 use lanes::Arithmetic;
 use pulp::x86::V3;
 use pulp::{NullaryFnOnce, f64x4};
+use sweep::Sweep;
 
 /// Contacts a group.
 const LANES: usize = 4;
@@ -42,42 +45,49 @@ struct Body([f64x4; 2]);
 
 const AT_REST: Body = Body([ZERO; 2]);
 
-/// Four contacts. Lanes without one have no force and a speed that opens.
+/// Kind of a row of friction.
+const fn kind(row: usize) -> usize {
+    row.saturating_sub(2) - row.saturating_sub(4)
+}
+
+/// Four contacts of `D` rows, those of friction of `K` kinds. Lanes without one have no force and a speed that opens.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
-struct Group {
-    /// Rows n, t, o; the speeds of one body and of the other.
-    w: [[f64x4; 2 * SPEEDS]; 3],
-    b: [f64x4; 3],
-    /// Its own share of `E^-1`: normal, tangential.
-    compliance: [f64x4; 2],
-    /// `A_nn`, and the inverses of it and of [`Rest::tangent`] with the proximal weight.
-    normal: f64x4,
+struct Group<const D: usize, const K: usize> {
+    /// Rows n, t, o and so on; the speeds of one body and of the other.
+    w: [[f64x4; 2 * SPEEDS]; D],
+    b: [f64x4; D],
+    /// Its own share of `E^-1`: normal, and by kind.
+    yields: f64x4,
+    compliance: [f64x4; K],
+    /// `A_nn`, `A_tn` and so on.
+    column: [f64x4; D],
+    /// The inverses of `A_nn` and of [`Rest::tangent`] with the proximal weight.
     normal_inverse: f64x4,
-    tangent_inverse: f64x4,
-    /// `A_tn`, `A_on`.
-    coupling: [f64x4; 2],
+    tangent_inverse: [f64x4; K],
     mu: f64x4,
     bodies: [[u32; LANES]; 2],
 }
 
 /// What sweeps do not read of a group.
 #[derive(Debug, Clone)]
-struct Rest {
-    /// The largest eigenvalue among the tangents.
-    tangent: f64x4,
+struct Rest<const K: usize> {
+    /// By kind: together at least `A` among the rows of friction.
+    tangent: [f64x4; K],
     contacts: [u32; LANES],
 }
 
 /// An island in groups; memory that is used again.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Packed {
-    groups: Vec<Group>,
-    rest: Vec<Rest>,
+#[derive(Debug, Clone)]
+pub(crate) struct Packed<const D: usize, const K: usize> {
+    groups: Vec<Group<D, K>>,
+    rest: Vec<Rest<K>>,
     /// Group by group.
-    forces: Moving<Forces>,
+    forces: Moving<Forces<D>>,
     /// Of the proximal term.
-    centre: Vec<Forces>,
+    centre: Vec<Forces<D>>,
+    /// Group by group, where kinds differ: what friction's projection added to `A`, the start of the next.
+    tau: Vec<f64x4>,
     /// Body by body.
     speeds: Moving<Body>,
     /// Body by its first speed; by body, the colours taken.
@@ -87,6 +97,24 @@ pub(crate) struct Packed {
     /// Contacts by colour.
     order: Vec<usize>,
     starts: Vec<usize>,
+}
+
+impl<const D: usize, const K: usize> Default for Packed<D, K> {
+    fn default() -> Self {
+        Self {
+            groups: vec![],
+            rest: vec![],
+            forces: Moving::default(),
+            centre: vec![],
+            tau: vec![],
+            speeds: Moving::default(),
+            body_of: vec![],
+            taken: vec![],
+            colour: vec![],
+            order: vec![],
+            starts: vec![],
+        }
+    }
 }
 
 /// What sweeps change, and where it was one sweep before.
@@ -105,8 +133,8 @@ impl<T> Default for Moving<T> {
 /// Bits of a set of colours; contacts that find none free stand alone.
 const COLOURS: u32 = u64::BITS;
 
-impl Packed {
-    /// Takes the contacts of an island and their forces. `None` if they cannot be packed: the processor has no lanes, contacts have not three rows,
+impl<const D: usize, const K: usize> Packed<D, K> {
+    /// Takes the contacts of an island and their forces. `None` if they cannot be packed: the processor has no lanes, contacts have not `D` rows,
     /// deform together, touch others than free bodies, or a speed of theirs that no force changes.
     pub fn take(
         &mut self,
@@ -114,16 +142,17 @@ impl Packed {
         sweeper: &Sweeper,
         contacts: &[usize],
         lambda: &[f64],
-    ) -> Option<Lanes<'_>> {
+    ) -> Option<Lanes<'_, D, K>> {
         let simd = V3::try_new()?;
         let Operator::Factored(a) = problem.a else { return None };
         let free = |&c: &usize| {
-            a.compliance_alone(c).is_some()
+            a.compliance_alone::<D>(c)
+                .is_some_and(|e| (2..D).all(|i| e[i] == e[i - 1] || kind(i) != kind(i - 1)))
                 && a.segments(c).count() <= 2
                 && a.segments(c).all(|(s, _)| s.len == SPEEDS)
-                && (0..3).all(|i| sweeper.block::<3>(c)[i][i] > 0.0)
+                && (0..D).all(|i| sweeper.block::<D>(c)[i][i] > 0.0)
         };
-        if problem.rows != 3 || !contacts.iter().all(free) {
+        if problem.rows != D || !contacts.iter().all(free) {
             return None;
         }
         self.colour(a, contacts);
@@ -132,8 +161,10 @@ impl Packed {
             .sum();
         self.groups.resize(groups, Group::EMPTY);
         self.rest.resize(groups, Rest::EMPTY);
-        self.forces.at.resize(groups, [ZERO; 3]);
-        self.centre.resize(groups, [ZERO; 3]);
+        self.forces.at.resize(groups, [ZERO; D]);
+        self.centre.resize(groups, [ZERO; D]);
+        self.tau.clear();
+        self.tau.resize(groups, ZERO);
         let from = Source { problem, a, sweeper, lambda };
         simd.vectorize(Fill { packed: self, from, x: Arithmetic(simd) });
         let mut lanes = Lanes { packed: self, simd, weight: 0.0, along: 0.0, share: None };
@@ -200,31 +231,31 @@ fn lane_of(v: &mut f64x4, lane: usize) -> &mut f64 {
     }
 }
 
-impl Group {
+impl<const D: usize, const K: usize> Group<D, K> {
     const EMPTY: Self = Self {
-        w: [[ZERO; 2 * SPEEDS]; 3],
-        b: [ONE, ZERO, ZERO],
-        compliance: [ZERO; 2],
-        normal: ONE,
+        w: [[ZERO; 2 * SPEEDS]; D],
+        b: [ZERO; D],
+        yields: ZERO,
+        compliance: [ZERO; K],
+        column: [ZERO; D],
         normal_inverse: ONE,
-        tangent_inverse: ONE,
-        coupling: [ZERO; 2],
+        tangent_inverse: [ONE; K],
         mu: ZERO,
         bodies: [[0; LANES]; 2],
     };
 }
 
-impl Rest {
-    const EMPTY: Self = Self { tangent: ONE, contacts: [u32::MAX; LANES] };
+impl<const K: usize> Rest<K> {
+    const EMPTY: Self = Self { tangent: [ONE; K], contacts: [u32::MAX; LANES] };
 }
 
 /// Forces of a group.
-pub(crate) type Forces = [f64x4; 3];
+pub(crate) type Forces<const D: usize> = [f64x4; D];
 
 /// A packed island and the lanes to sweep it with.
 #[derive(Debug)]
-pub(crate) struct Lanes<'a> {
-    packed: &'a mut Packed,
+pub(crate) struct Lanes<'a, const D: usize, const K: usize> {
+    packed: &'a mut Packed<D, K>,
     simd: V3,
     /// Of the proximal term, in units of each contact's `A_nn`.
     weight: f64,
@@ -234,7 +265,7 @@ pub(crate) struct Lanes<'a> {
     share: Option<f64>,
 }
 
-impl Lanes<'_> {
+impl<const D: usize, const K: usize> Lanes<'_, D, K> {
     /// Speeds of the forces as they are; without momentum.
     fn begin(&mut self) {
         let Packed { groups, forces, speeds, taken, .. } = &mut *self.packed;
@@ -260,12 +291,12 @@ impl Lanes<'_> {
     }
 
     /// Keeps the forces.
-    pub fn keep(&self, to: &mut Vec<Forces>) {
+    pub fn keep(&self, to: &mut Vec<Forces<D>>) {
         to.clone_from(&self.packed.forces.at);
     }
 
     /// Takes forces that were kept; without momentum.
-    pub fn put(&mut self, from: &[Forces]) {
+    pub fn put(&mut self, from: &[Forces<D>]) {
         self.packed.forces.at.copy_from_slice(from);
         self.begin();
     }
@@ -287,22 +318,23 @@ impl Lanes<'_> {
         for (rest, force) in self.packed.rest.iter().zip(&self.packed.forces.at) {
             for (lane, &c) in rest.contacts.iter().enumerate().filter(|(_, c)| **c != u32::MAX) {
                 for (i, mut force) in force.iter().copied().enumerate() {
-                    lambda[3 * c as usize + i] = *lane_of(&mut force, lane);
+                    lambda[D * c as usize + i] = *lane_of(&mut force, lane);
                 }
             }
         }
     }
 }
 
-impl Island for Lanes<'_> {
+impl<const D: usize, const K: usize> Island for Lanes<'_, D, K> {
     fn sweep(&mut self) -> f64 {
-        let Packed { groups, forces, centre, speeds, .. } = &mut *self.packed;
+        let Packed { groups, forces, centre, tau, speeds, .. } = &mut *self.packed;
         let (weight, share, x) = (self.weight, self.share.take(), Arithmetic(self.simd));
         if share.is_none() {
             speeds.before.copy_from_slice(&speeds.at);
         }
         let (share, speeds) = (share.unwrap_or(0.0), &mut speeds.at);
-        let (total, along) = self.simd.vectorize(Sweep { groups, forces, centre, speeds, weight, share, x });
+        let (total, along) =
+            self.simd.vectorize(Sweep { groups, forces, centre, tau, speeds, weight, share, x });
         self.along = along;
         total
     }
@@ -338,16 +370,17 @@ fn scatter(x: Arithmetic, speeds: &mut [Body], bodies: &[u32; LANES], [a, b, c, 
 
 /// Speeds at the contacts of a group.
 #[inline(always)]
-fn speed_of(
+fn speed_of<const D: usize, const K: usize>(
     x: Arithmetic,
-    group: &Group,
-    force: &Forces,
+    group: &Group<D, K>,
+    force: &Forces<D>,
     own: &[f64x4; SPEEDS],
     other: &[f64x4; SPEEDS],
-) -> [f64x4; 3] {
+) -> [f64x4; D] {
     let mut s = group.b;
     for (i, (s, row)) in s.iter_mut().zip(&group.w).enumerate() {
-        let mut second = x.times(group.compliance[i.min(1)], force[i]);
+        let own_yield = if i == 0 { group.yields } else { group.compliance[kind(i)] };
+        let mut second = x.times(own_yield, force[i]);
         for j in 0..SPEEDS {
             *s = x.plus_product(*s, row[j], own[j]);
             second = x.plus_product(second, row[SPEEDS + j], other[j]);
@@ -359,94 +392,28 @@ fn speed_of(
 
 /// The proximal term, which is added to the speeds of a group.
 #[inline(always)]
-fn add_proximal(
+fn add_proximal<const D: usize, const K: usize>(
     x: Arithmetic,
     weight: f64,
-    group: &Group,
-    force: &Forces,
-    centre: &Forces,
-    s: &mut [f64x4; 3],
+    group: &Group<D, K>,
+    force: &Forces<D>,
+    centre: &Forces<D>,
+    s: &mut [f64x4; D],
 ) {
     if weight != 0.0 {
-        let weight = x.times(x.splat(weight), group.normal);
-        (0..3).for_each(|i| s[i] = x.plus_product(s[i], weight, x.minus(force[i], centre[i])));
+        let weight = x.times(x.splat(weight), group.column[0]);
+        (0..D).for_each(|i| s[i] = x.plus_product(s[i], weight, x.minus(force[i], centre[i])));
     }
 }
 
-struct Sweep<'a> {
-    groups: &'a [Group],
-    forces: &'a mut Moving<Forces>,
-    centre: &'a [Forces],
-    speeds: &'a mut [Body],
-    weight: f64,
-    share: f64,
-    x: Arithmetic,
-}
-
-impl NullaryFnOnce for Sweep<'_> {
-    type Output = (f64, f64);
-
-    /// What [`Island::sweep`] returns, and the product of this movement with the one before.
-    #[inline(always)]
-    fn call(self) -> (f64, f64) {
-        let Self { groups, forces: Moving { at, before }, centre, speeds, weight, share, x } = self;
-        let (mut total, mut along, share) = (ZERO, ZERO, x.splat(share));
-        for (((g, at), before), centre) in groups.iter().zip(at).zip(before).zip(centre) {
-            let mut own = gather(x, speeds, &g.bodies[0]);
-            let mut other = gather(x, speeds, &g.bodies[1]);
-            let leap: [f64x4; 3] = std::array::from_fn(|i| x.times(share, x.minus(at[i], before[i])));
-            let held: Forces = std::array::from_fn(|i| x.plus(at[i], leap[i]));
-            let mut s = speed_of(x, g, &held, &own, &other);
-            add_proximal(x, weight, g, &held, centre, &mut s);
-            let [n, t, o] = held;
-            // without force, before too, and lifting off: nothing to do
-            let forces = x.plus(x.square(*at), x.square(*before));
-            if x.all(x.and(x.at_most(ZERO, s[0]), x.at_most(forces, ZERO))) {
-                continue;
-            }
-            let normal = x.max(x.minus_product(n, g.normal_inverse, s[0]), ZERO);
-            let change_n = x.minus(normal, n);
-            // friction sees the new normal force
-            let aim = |l: f64x4, s: f64x4, coupling: f64x4| {
-                x.minus_product(l, g.tangent_inverse, x.plus_product(s, coupling, change_n))
-            };
-            let (aim_t, aim_o) = (aim(t, s[1], g.coupling[0]), aim(o, s[2], g.coupling[1]));
-            let limit = x.times(g.mu, normal);
-            let square = x.plus_product(x.times(aim_t, aim_t), aim_o, aim_o);
-            let sticks = x.at_most(square, x.times(limit, limit));
-            let shrink = x.pick(sticks, ONE, x.over(limit, x.root(square)));
-            let force = [normal, x.times(aim_t, shrink), x.times(aim_o, shrink)];
-            let change = [change_n, x.minus(force[1], t), x.minus(force[2], o)];
-            *before = *at;
-            *at = force;
-            for j in 0..SPEEDS {
-                for i in 0..3 {
-                    own[j] = x.plus_product(own[j], g.w[i][j], change[i]);
-                    other[j] = x.plus_product(other[j], g.w[i][SPEEDS + j], change[i]);
-                }
-            }
-            scatter(x, speeds, &g.bodies[0], own);
-            scatter(x, speeds, &g.bodies[1], other);
-            let unit = x.min(x.times(g.normal, g.normal), ONE);
-            total = x.plus_product(total, x.square(change), unit);
-            let mut product = ZERO;
-            for i in 0..3 {
-                product = x.plus_product(product, change[i], leap[i]);
-            }
-            along = x.plus_product(along, product, g.normal);
-        }
-        (x.sum(total), x.sum(along))
-    }
-}
-
-struct Push<'a> {
-    groups: &'a [Group],
-    forces: &'a [Forces],
+struct Push<'a, const D: usize, const K: usize> {
+    groups: &'a [Group<D, K>],
+    forces: &'a [Forces<D>],
     speeds: &'a mut [Body],
     x: Arithmetic,
 }
 
-impl NullaryFnOnce for Push<'_> {
+impl<const D: usize, const K: usize> NullaryFnOnce for Push<'_, D, K> {
     type Output = ();
 
     /// Adds what the forces do to the speeds.
@@ -457,7 +424,7 @@ impl NullaryFnOnce for Push<'_> {
             for (k, bodies) in g.bodies.iter().enumerate() {
                 let mut own = gather(x, speeds, bodies);
                 for j in 0..SPEEDS {
-                    for i in 0..3 {
+                    for i in 0..D {
                         own[j] = x.plus_product(own[j], g.w[i][SPEEDS * k + j], forces[i]);
                     }
                 }
@@ -467,23 +434,23 @@ impl NullaryFnOnce for Push<'_> {
     }
 }
 
-struct Weigh<'a> {
-    groups: &'a mut [Group],
-    rest: &'a [Rest],
+struct Weigh<'a, const D: usize, const K: usize> {
+    groups: &'a mut [Group<D, K>],
+    rest: &'a [Rest<K>],
     weight: f64,
     x: Arithmetic,
 }
 
-impl NullaryFnOnce for Weigh<'_> {
+impl<const D: usize, const K: usize> NullaryFnOnce for Weigh<'_, D, K> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
         let Self { groups, rest, weight, x } = self;
         for (g, rest) in groups.iter_mut().zip(rest) {
-            let weight = x.times(x.splat(weight), g.normal);
-            g.normal_inverse = x.over(ONE, x.plus(g.normal, weight));
-            g.tangent_inverse = x.over(ONE, x.plus(rest.tangent, weight));
+            let weight = x.times(x.splat(weight), g.column[0]);
+            g.normal_inverse = x.over(ONE, x.plus(g.column[0], weight));
+            g.tangent_inverse = rest.tangent.map(|t| x.over(ONE, x.plus(t, weight)));
         }
     }
 }
@@ -511,16 +478,16 @@ impl NullaryFnOnce for Leap<'_> {
     }
 }
 
-struct Judge<'a> {
-    groups: &'a [Group],
-    forces: &'a [Forces],
-    centre: &'a [Forces],
+struct Judge<'a, const D: usize, const K: usize> {
+    groups: &'a [Group<D, K>],
+    forces: &'a [Forces<D>],
+    centre: &'a [Forces<D>],
     speeds: &'a [Body],
     weight: f64,
     x: Arithmetic,
 }
 
-impl NullaryFnOnce for Judge<'_> {
+impl<const D: usize, const K: usize> NullaryFnOnce for Judge<'_, D, K> {
     type Output = f64;
 
     /// As [`crate::cone::natural_disc`].
@@ -532,20 +499,23 @@ impl NullaryFnOnce for Judge<'_> {
             let (own, other) = (gather(x, speeds, &g.bodies[0]), gather(x, speeds, &g.bodies[1]));
             let mut s = speed_of(x, g, force, &own, &other);
             add_proximal(x, weight, g, force, centre, &mut s);
-            let [mut n, t, o] = s;
-            n = x.plus_product(n, g.mu, x.root(x.plus_product(x.times(t, t), o, o)));
-            let step = [x.minus(force[0], n), x.minus(force[1], t), x.minus(force[2], o)];
-            let length = x.root(x.plus_product(x.times(step[1], step[1]), step[2], step[2]));
+            let along = |v: &[f64x4; D]| {
+                let squares = v[2..].iter().fold(x.times(v[1], v[1]), |sum, v| x.plus_product(sum, *v, *v));
+                x.root(squares)
+            };
+            s[0] = x.plus_product(s[0], g.mu, along(&s));
+            let step: [f64x4; D] = std::array::from_fn(|i| x.minus(force[i], s[i]));
+            let length = along(&step);
             let inside = x.at_most(length, x.times(g.mu, step[0]));
             let polar = x.at_most(x.plus_product(step[0], g.mu, length), ZERO);
             let height = x.over(x.plus_product(step[0], g.mu, length), x.plus_product(ONE, g.mu, g.mu));
             let shrink = x.over(x.times(g.mu, height), length);
-            let on = [height, x.times(step[1], shrink), x.times(step[2], shrink)];
-            let map: [f64x4; 3] = std::array::from_fn(|i| {
-                let within = x.pick(inside, [n, t, o][i], x.minus(force[i], on[i]));
+            let map: [f64x4; D] = std::array::from_fn(|i| {
+                let on = if i == 0 { height } else { x.times(step[i], shrink) };
+                let within = x.pick(inside, s[i], x.minus(force[i], on));
                 x.pick(polar, force[i], within)
             });
-            total = x.plus(total, x.square(map));
+            total = x.plus(total, x.square(&map));
         }
         x.sum(total)
     }

@@ -144,13 +144,12 @@ impl Factored {
         Some((p.first, &self.patch_data[from..][..self.rows * order]))
     }
 
-    /// `E^-1` of a contact of three rows that deforms alone and along both tangents alike: normal, tangential, zero if it is rigid. `None` of others.
-    pub fn compliance_alone(&self, contact: usize) -> Option<[f64; 2]> {
-        match self.patch(contact) {
-            None => Some([0.0; 2]),
-            Some((_, &[n, 0.0, 0.0, 0.0, t, 0.0, 0.0, 0.0, o])) if t == o => Some([n, t]),
-            Some(_) => None,
-        }
+    /// `E^-1` of a contact that deforms alone and along each row by itself, the diagonal; zero if it is rigid. `None` of others.
+    pub fn compliance_alone<const D: usize>(&self, contact: usize) -> Option<[f64; D]> {
+        let Some((_, e)) = self.patch(contact) else { return Some([0.0; D]) };
+        let diagonal = |k: usize| k % (D + 1) == 0;
+        let alone = e.len() == D * D && (0..D * D).all(|k| diagonal(k) || e[k] == 0.0);
+        alone.then(|| std::array::from_fn(|i| e[(D + 1) * i]))
     }
 
     /// `v += W_k' x`: what forces at contact `k` do to the speeds. Here, in `pull` and in `block` three rows on a free body have code of their own.

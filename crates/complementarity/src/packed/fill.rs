@@ -1,7 +1,7 @@
 //! Contacts -> groups, written in place: a group is large.
 
 use super::lanes::Arithmetic;
-use super::{Forces, Group, LANES, Packed, Rest, SPEEDS};
+use super::{Forces, Group, LANES, Packed, Rest, SPEEDS, kind};
 use crate::operator::Factored;
 use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;
@@ -17,13 +17,13 @@ pub(super) struct Source<'a> {
 }
 
 /// Fills the groups of coloured contacts, each colour cut by its number of lanes, and their forces. Weights are left to others.
-pub(super) struct Fill<'a> {
-    pub packed: &'a mut Packed,
+pub(super) struct Fill<'a, const D: usize, const K: usize> {
+    pub packed: &'a mut Packed<D, K>,
     pub from: Source<'a>,
     pub x: Arithmetic,
 }
 
-impl NullaryFnOnce for Fill<'_> {
+impl<const D: usize, const K: usize> NullaryFnOnce for Fill<'_, D, K> {
     type Output = ();
 
     #[inline(always)]
@@ -33,7 +33,7 @@ impl NullaryFnOnce for Fill<'_> {
         let mut places = packed.groups.iter_mut().zip(&mut packed.rest).zip(&mut packed.forces.at);
         for k in 1..packed.starts.len() {
             let colour = &packed.order[packed.starts[k - 1]..packed.starts[k]];
-            for (some, ((group, rest), forces)) in colour.chunks(Packed::lanes(k)).zip(&mut places) {
+            for (some, ((group, rest), forces)) in colour.chunks(Packed::<D, K>::lanes(k)).zip(&mut places) {
                 group.fill(x, rest, some, from, &packed.body_of, still);
                 *forces = from.forces(some);
             }
@@ -41,53 +41,83 @@ impl NullaryFnOnce for Fill<'_> {
     }
 }
 
-/// What a contact is beside `W`: `b`, compliance, normal, tangent, coupling, friction, as [`Group`] has them.
-type Numbers = [f64; 10];
-/// Of a lane without a contact.
-const NO_CONTACT: Numbers = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0];
-const NO_BODY: [[f64; SPEEDS]; 3] = [[0.0; SPEEDS]; 3];
+/// What a contact is beside `W`, as [`Group`] has it.
+#[derive(Clone, Copy)]
+struct Numbers<const D: usize, const K: usize> {
+    b: [f64; D],
+    compliance: [f64; D],
+    column: [f64; D],
+    tangent: [f64; K],
+    mu: [f64; 1],
+}
+
+impl<const D: usize, const K: usize> Numbers<D, K> {
+    /// Of a lane without a contact.
+    const NONE: Self = {
+        let mut none =
+            Self { b: [0.0; D], compliance: [0.0; D], column: [0.0; D], tangent: [1.0; K], mu: [0.0] };
+        (none.b[0], none.column[0]) = (1.0, 1.0);
+        none
+    };
+}
 
 impl Source<'_> {
     #[inline(always)]
-    fn numbers(self, c: usize) -> Numbers {
+    fn numbers<const D: usize, const K: usize>(self, c: usize) -> Numbers<D, K> {
         let Self { problem, a, sweeper, .. } = self;
-        let [[nn, nt, no], [_, tt, to], [_, _, oo]] = *sweeper.block::<3>(c);
-        let largest = 0.5 * (tt + oo) + (0.25 * (tt - oo) * (tt - oo) + to * to).sqrt();
+        let block = sweeper.block::<D>(c);
+        let mut tangent = [0.0; K];
+        if K == 1 {
+            // the largest eigenvalue
+            let (tt, to, oo) = (block[1][1], block[1][2], block[2][2]);
+            tangent[0] = 0.5 * (tt + oo) + (0.25 * (tt - oo) * (tt - oo) + to * to).sqrt();
+        } else {
+            // diagonals, times a bound of what their rows have beside
+            let row = |i: usize| {
+                (1..D).map(|j| block[i][j].abs() / (block[i][i] * block[j][j]).sqrt()).sum::<f64>()
+            };
+            let most = (1..D).map(row).fold(1.0, f64::max);
+            (1..D).for_each(|i| tangent[kind(i)] = tangent[kind(i)].max(most * block[i][i]));
+        }
         let mu = problem.mu[c];
-        let [nt, no] = if mu > 0.0 { [nt, no] } else { [0.0; 2] };
-        let [b_n, b_t, b_o] = problem.b.as_chunks().0[c];
-        let [e_n, e_t] = a.compliance_alone(c).unwrap_or_default();
-        [b_n, b_t, b_o, e_n, e_t, nn, largest, nt, no, mu]
+        let mut column: [f64; D] = std::array::from_fn(|i| block[i][0]);
+        if mu <= 0.0 {
+            column[1..].fill(0.0);
+        }
+        let b = problem.b.as_chunks().0[c];
+        Numbers { b, compliance: a.compliance_alone(c).unwrap_or([0.0; D]), column, tangent, mu: [mu] }
     }
 
     #[inline(always)]
-    fn forces(self, some: &[usize]) -> Forces {
-        let all = self.lambda.as_chunks::<3>().0;
-        let mut own = [&[0.0; 3]; LANES];
+    fn forces<const D: usize>(self, some: &[usize]) -> Forces<D> {
+        let all = self.lambda.as_chunks::<D>().0;
+        let mut own = [&[0.0; D]; LANES];
         own.iter_mut().zip(some).for_each(|(own, &c)| *own = &all[c]);
-        std::array::from_fn(|i| column(own, i))
+        columns(own)
     }
 }
 
-/// One number of every lane.
+/// The numbers of every lane, one after another.
 #[inline(always)]
-fn column<const N: usize>([a, b, c, d]: [&[f64; N]; LANES], k: usize) -> f64x4 {
-    f64x4(a[k], b[k], c[k], d[k])
+fn columns<const N: usize>([a, b, c, d]: [&[f64; N]; LANES]) -> [f64x4; N] {
+    std::array::from_fn(|k| f64x4(a[k], b[k], c[k], d[k]))
 }
 
-impl Group {
+impl<const D: usize, const K: usize> Group<D, K> {
+    const NO_BODY: [[f64; SPEEDS]; D] = [[0.0; SPEEDS]; D];
+
     #[inline(always)]
     fn fill(
         &mut self,
         x: Arithmetic,
-        rest: &mut Rest,
+        rest: &mut Rest<K>,
         some: &[usize],
         from: Source<'_>,
         body_of: &[u32],
         still: u32,
     ) {
-        let mut numbers = [NO_CONTACT; LANES];
-        let mut w = [[&NO_BODY; LANES]; 2];
+        let mut numbers = [Numbers::<D, K>::NONE; LANES];
+        let mut w = [[&Self::NO_BODY; LANES]; 2];
         self.bodies = [[still; LANES]; 2];
         rest.contacts = [u32::MAX; LANES];
         for (lane, &c) in some.iter().enumerate() {
@@ -102,19 +132,17 @@ impl Group {
         }
         let root = x.splat(from.a.share().sqrt());
         for (k, w) in w.into_iter().enumerate() {
-            for i in 0..3 {
-                let rows = w.map(|w| &w[i]);
-                for j in 0..SPEEDS {
-                    self.w[i][SPEEDS * k + j] = x.times(root, column(rows, j));
-                }
+            for i in 0..D {
+                let rows = columns(w.map(|w| &w[i]));
+                (0..SPEEDS).for_each(|j| self.w[i][SPEEDS * k + j] = x.times(root, rows[j]));
             }
         }
-        let column = |k: usize| column(numbers.each_ref(), k);
-        self.b = [column(0), column(1), column(2)];
-        self.compliance = [column(3), column(4)];
-        self.normal = column(5);
-        rest.tangent = column(6);
-        self.coupling = [column(7), column(8)];
-        self.mu = column(9);
+        self.b = columns(numbers.each_ref().map(|n| &n.b));
+        let compliance = columns(numbers.each_ref().map(|n| &n.compliance));
+        self.yields = compliance[0];
+        (1..D).for_each(|i| self.compliance[kind(i)] = compliance[i]);
+        self.column = columns(numbers.each_ref().map(|n| &n.column));
+        rest.tangent = columns(numbers.each_ref().map(|n| &n.tangent));
+        [self.mu] = columns(numbers.each_ref().map(|n| &n.mu));
     }
 }

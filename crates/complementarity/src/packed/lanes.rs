@@ -46,8 +46,8 @@ impl Arithmetic {
     }
 
     #[inline(always)]
-    pub fn square(self, [a, b, c]: [f64x4; 3]) -> f64x4 {
-        self.plus_product(self.plus_product(self.times(a, a), b, b), c, c)
+    pub fn square(self, v: &[f64x4]) -> f64x4 {
+        v[1..].iter().fold(self.times(v[0], v[0]), |sum, v| self.plus_product(sum, *v, *v))
     }
 
     #[inline(always)]

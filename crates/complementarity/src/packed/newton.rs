@@ -33,7 +33,7 @@ impl Newton {
     }
 
     /// One full step from the forces as they are; what it leaves is within the cones. False if the system is singular.
-    pub fn step(&mut self, lanes: &mut Lanes<'_>) -> bool {
+    pub fn step(&mut self, lanes: &mut Lanes<'_, 3, 1>) -> bool {
         let x = Arithmetic(lanes.simd);
         let packed = &mut *lanes.packed;
         let still = packed.speeds.at.len() as u32 - 1;
@@ -86,9 +86,9 @@ impl Newton {
     }
 
     /// `1 + W' D W`. The pattern is that of the contacts that were closed when it was last found; it is found anew if there is no room.
-    fn assemble(&mut self, groups: &[Group], still: u32) {
+    fn assemble(&mut self, groups: &[Group<3, 1>], still: u32) {
         let closed = |answer: &Answer| answer.slope[0][0] != 0.0;
-        let pair = |g: &Group, lane: usize| g.bodies.map(|bodies| bodies[lane]);
+        let pair = |g: &Group<3, 1>, lane: usize| g.bodies.map(|bodies| bodies[lane]);
         let pairs = || {
             groups.iter().zip(&self.answers).flat_map(move |(g, answers)| {
                 (0..LANES).filter(move |&lane| closed(&answers[lane])).map(move |lane| pair(g, lane))
@@ -133,11 +133,12 @@ fn get(v: &f64x4, lane: usize) -> f64 {
 }
 
 /// The answer of a contact that has this force and speed, proximal term included.
-fn linearise(g: &Group, weight: f64, force: &Forces, speed: &[f64x4; 3], lane: usize) -> Answer {
+fn linearise(g: &Group<3, 1>, weight: f64, force: &Forces<3>, speed: &[f64x4; 3], lane: usize) -> Answer {
     let of = |v: &[f64x4; 3]| v.map(|v| get(&v, lane));
     let (force, speed) = (of(force), of(speed));
-    let (mu, unit) = (get(&g.mu, lane), get(&g.normal, lane).recip());
-    let [e, e_t] = g.compliance.map(|own| get(&own, lane) + weight * get(&g.normal, lane));
+    let (mu, normal) = (get(&g.mu, lane), get(&g.column[0], lane));
+    let unit = normal.recip();
+    let [e, e_t] = [g.yields, g.compliance[0]].map(|own| get(&own, lane) + weight * normal);
     let aim: [f64; 3] = std::array::from_fn(|i| force[i] - unit * speed[i]);
     let length = aim[1].hypot(aim[2]);
     let mut slope = [[0.0; 3]; 3];

@@ -1,15 +1,15 @@
 use super::*;
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, norm};
 use crate::residual::{self, ConeScratch};
 
 /// Contacts at random between free bodies, or of one with the ground; the first body meets `hub` of them. Some are without friction, some compliant.
-struct Random {
+struct Random<const D: usize> {
     a: Operator,
     b: Vec<f64>,
     mu: Vec<f64>,
 }
 
-impl Random {
+impl<const D: usize> Random<D> {
     fn new(bodies: usize, contacts: usize, hub: usize, seed: u64) -> Self {
         let mut state = seed;
         let mut random = move || {
@@ -18,9 +18,9 @@ impl Random {
         };
         let mut a = Factored::default();
         // a speed before the bodies that is nobody's
-        a.clear(3, 1 + 6 * bodies, 0.3);
+        a.clear(D, 1 + 6 * bodies, 0.3);
         let v: Vec<f64> = (0..a.speeds()).map(|_| random()).collect();
-        let mut b = vec![0.0; 3 * contacts];
+        let mut b = vec![0.0; D * contacts];
         for c in 0..contacts {
             let one = if c < hub { 0 } else { c % bodies };
             let other = (one + 1 + c / 2 % (bodies - 1)) % bodies;
@@ -29,28 +29,29 @@ impl Random {
             }
             a.end_contact();
             if c % 4 == 1 {
-                let mut e = Matrix::zeros(3, 3);
-                [0.7, 0.2, 0.2].into_iter().enumerate().for_each(|(i, x)| e[(i, i)] = x);
+                let mut e = Matrix::zeros(D, D);
+                let each = [0.7, 0.2, 0.2, 0.4, 0.1, 0.1];
+                each.into_iter().take(D).enumerate().for_each(|(i, x)| e[(i, i)] = x);
                 a.add_patch(c, &e);
             }
-            a.pull(c, &v, &mut b[3 * c..][..3]);
+            a.pull(c, &v, &mut b[D * c..][..D]);
         }
         let mu = (0..contacts).map(|c| [0.0, 0.3, 0.8][c % 3]).collect();
         Self { a: Operator::Factored(a), b, mu }
     }
 
     fn problem(&self) -> ConeProblem<'_> {
-        ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: 3 }
+        ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: D }
     }
 }
 
 #[test]
 fn no_two_of_a_group_share_a_body_and_every_contact_is_there() {
     for (bodies, contacts, hub) in [(2, 1, 0), (5, 40, 0), (30, 200, 20), (30, 300, 100)] {
-        let random = Random::new(bodies, contacts, hub, 1);
+        let random = Random::<3>::new(bodies, contacts, hub, 1);
         let list: Vec<usize> = (0..contacts).filter(|c| c % 7 != 3).collect();
         let (mut packed, mut sweeper, lambda) =
-            (Packed::default(), Sweeper::default(), vec![0.0; 3 * contacts]);
+            (Packed::<3, 1>::default(), Sweeper::default(), vec![0.0; 3 * contacts]);
         sweeper.prepare::<3>(random.problem(), &lambda);
         let Some(_) = packed.take(random.problem(), &sweeper, &list, &lambda) else {
             return assert!(V3::try_new().is_none());
@@ -75,7 +76,7 @@ fn contacts_that_deform_together_or_unlike_along_their_tangents_are_not_packed()
     for (rows, entries) in
         [(6, &[(0, 0), (3, 3), (0, 3), (3, 0)][..]), (3, &[(1, 1)]), (3, &[(0, 1), (1, 0)])]
     {
-        let mut random = Random::new(5, 12, 0, 4);
+        let mut random = Random::<3>::new(5, 12, 0, 4);
         let Operator::Factored(a) = &mut random.a else { unreachable!("made as factors") };
         let mut e = Matrix::zeros(rows, rows);
         entries.iter().for_each(|&at| e[at] = 0.5);
@@ -83,40 +84,48 @@ fn contacts_that_deform_together_or_unlike_along_their_tangents_are_not_packed()
         let (mut sweeper, lambda) = (Sweeper::default(), vec![0.0; 36]);
         sweeper.prepare::<3>(random.problem(), &lambda);
         let all: Vec<usize> = (0..12).collect();
-        assert!(Packed::default().take(random.problem(), &sweeper, &all, &lambda).is_none());
+        assert!(Packed::<3, 1>::default().take(random.problem(), &sweeper, &all, &lambda).is_none());
         let others: Vec<usize> = all.into_iter().filter(|c| !(2..4).contains(c)).collect();
-        let taken = Packed::default().take(random.problem(), &sweeper, &others, &lambda).is_some();
+        let taken = Packed::<3, 1>::default().take(random.problem(), &sweeper, &others, &lambda).is_some();
         assert_eq!(taken, V3::try_new().is_some());
     }
 }
 
-#[test]
-fn forces_are_judged_as_they_are_elsewhere() {
-    let random = Random::new(12, 60, 10, 2);
+fn judges_as_others_do<const D: usize, const K: usize>() {
+    let random = Random::<D>::new(12, 60, 10, 2);
     let contacts: Vec<usize> = (0..60).collect();
     for scale in [0.0, 1e-3, 1.0, 1e3] {
-        let lambda: Vec<f64> = (0..180).map(|k| scale * (k as f64 * 0.7).sin()).collect();
-        let (mut packed, mut sweeper) = (Packed::default(), Sweeper::default());
-        sweeper.prepare::<3>(random.problem(), &lambda);
+        let lambda: Vec<f64> = (0..60 * D).map(|k| scale * (k as f64 * 0.7).sin()).collect();
+        let (mut packed, mut sweeper) = (Packed::<D, K>::default(), Sweeper::default());
+        sweeper.prepare::<D>(random.problem(), &lambda);
         let Some(mut lanes) = packed.take(random.problem(), &sweeper, &contacts, &lambda) else {
             return assert!(V3::try_new().is_none());
         };
-        let one = sweeper.residual::<3>(random.problem(), &contacts, &lambda);
+        let one = sweeper.residual::<D>(random.problem(), &contacts, &lambda);
         let two = lanes.residual();
-        assert!((one - two).abs() <= 1e-12 * one, "{one} {two}");
-        let mut back = vec![0.0; 180];
+        assert!((one - two).abs() <= 1e-12 * one, "{D} rows: {one} {two}");
+        let mut back = vec![0.0; 60 * D];
         lanes.give(&mut back);
         assert_eq!(back, lambda);
     }
 }
 
 #[test]
-fn sweeps_end_at_a_solution_also_where_normal_and_tangents_are_coupled() {
-    let random = Random::new(12, 40, 5, 3);
+fn forces_are_judged_as_they_are_elsewhere() {
+    judges_as_others_do::<3, 1>();
+    judges_as_others_do::<4, 2>();
+    judges_as_others_do::<6, 3>();
+}
+
+/// Some contacts stick, some slip, at the end.
+fn sweeps_to_a_solution<const D: usize, const K: usize>() {
+    let mut random = Random::<D>::new(12, 40, 5, 3);
+    // some hold
+    random.mu.iter_mut().step_by(5).for_each(|mu| *mu *= 5.0);
     let contacts: Vec<usize> = (0..40).collect();
-    let mut lambda = vec![0.0; 120];
-    let (mut packed, mut sweeper) = (Packed::default(), Sweeper::default());
-    sweeper.prepare::<3>(random.problem(), &lambda);
+    let mut lambda = vec![0.0; 40 * D];
+    let (mut packed, mut sweeper) = (Packed::<D, K>::default(), Sweeper::default());
+    sweeper.prepare::<D>(random.problem(), &lambda);
     let Some(mut lanes) = packed.take(random.problem(), &sweeper, &contacts, &lambda) else {
         return assert!(V3::try_new().is_none());
     };
@@ -127,7 +136,17 @@ fn sweeps_end_at_a_solution_also_where_normal_and_tangents_are_coupled() {
     lanes.sweep();
     lanes.give(&mut lambda);
     let judged = residual::cone(random.problem(), &lambda, &mut ConeScratch::default());
-    assert!(judged.relative < 1e-10 && lambda.iter().any(|l| *l > 0.0), "{judged:?}");
+    assert!(judged.relative < 1e-10, "{D} rows: {judged:?}");
+    let share = |c: usize| norm(&lambda[D * c + 1..][..D - 1]) / (random.mu[c] * lambda[D * c]);
+    let loaded = || (0..40).filter(|&c| random.mu[c] > 0.0 && lambda[D * c] > 0.0);
+    assert!(loaded().any(|c| share(c) < 0.99) && loaded().any(|c| share(c) > 1.0 - 1e-9), "{D} rows");
+}
+
+#[test]
+fn sweeps_end_at_a_solution_also_where_normal_and_tangents_are_coupled() {
+    sweeps_to_a_solution::<3, 1>();
+    sweeps_to_a_solution::<4, 2>();
+    sweeps_to_a_solution::<6, 3>();
 }
 
 #[test]
@@ -179,7 +198,7 @@ fn block_lu_solves_what_was_put_in() {
 /// With all contacts sticking the proximal problem is linear: one Newton step solves it.
 #[test]
 fn one_newton_step_solves_a_linear_problem() {
-    let mut random = Random::new(10, 24, 4, 6);
+    let mut random = Random::<3>::new(10, 24, 4, 6);
     random.mu.fill(1e3);
     // pressed together, whatever the speeds along
     for b in random.b.chunks_exact_mut(3) {
@@ -187,7 +206,7 @@ fn one_newton_step_solves_a_linear_problem() {
     }
     let contacts: Vec<usize> = (0..24).collect();
     let lambda: Vec<f64> = (0..72).map(|k| if k % 3 == 0 { 1.0 } else { 0.0 }).collect();
-    let (mut packed, mut sweeper) = (Packed::default(), Sweeper::default());
+    let (mut packed, mut sweeper) = (Packed::<3, 1>::default(), Sweeper::default());
     sweeper.prepare::<3>(random.problem(), &lambda);
     let Some(mut lanes) = packed.take(random.problem(), &sweeper, &contacts, &lambda) else {
         return assert!(V3::try_new().is_none());

@@ -40,8 +40,9 @@ pub(crate) struct Momentum {
     /// As `from` and `direction`, for the speeds of bodies.
     from_speeds: Vec<f64>,
     direction_speeds: Vec<f64>,
+    /// Islands in lanes: plain, with torsion, with rolling friction too.
     #[cfg(target_arch = "x86_64")]
-    packed: Packed,
+    packed: (Packed<3, 1>, Packed<4, 2>, Packed<6, 3>),
 }
 
 impl Momentum {
@@ -92,11 +93,12 @@ impl Momentum {
         lambda: &mut [f64],
         limits: Limits,
     ) -> Option<Swept> {
-        let Task { problem, contacts, .. } = task;
-        let mut lanes = self.packed.take(problem, sweeper, contacts, lambda)?;
-        let swept = limits.run(&mut lanes, STRICTER);
-        lanes.give(lambda);
-        Some(swept)
+        match task.problem.rows {
+            3 => in_lanes(&mut self.packed.0, sweeper, task, lambda, limits),
+            4 => in_lanes(&mut self.packed.1, sweeper, task, lambda, limits),
+            6 => in_lanes(&mut self.packed.2, sweeper, task, lambda, limits),
+            _ => None,
+        }
     }
 
     #[cfg(not(target_arch = "x86_64"))]
@@ -123,6 +125,21 @@ impl Momentum {
         let (forces, speeds) = ((from, direction), (from_speeds, direction_speeds));
         limits.run(&mut OneByOne::<D> { sweeper, problem, contacts, lambda, forces, speeds }, 1.0)
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn in_lanes<const D: usize, const K: usize>(
+    packed: &mut Packed<D, K>,
+    sweeper: &Sweeper,
+    task: Task<'_>,
+    lambda: &mut [f64],
+    limits: Limits,
+) -> Option<Swept> {
+    let Task { problem, contacts, .. } = task;
+    let mut lanes = packed.take(problem, sweeper, contacts, lambda)?;
+    let swept = limits.run(&mut lanes, STRICTER);
+    lanes.give(lambda);
+    Some(swept)
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -43,7 +43,7 @@ const MOST_STEPS: usize = 600;
 /// The method with its memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ThroughBodies {
-    packed: Packed,
+    packed: Packed<3, 1>,
     state: Loop,
 }
 
@@ -51,11 +51,11 @@ pub(crate) struct ThroughBodies {
 struct Loop {
     newton: Newton,
     /// Of the proximal problem: its centre, the forces after the last Newton step, the best after it.
-    centre: Vec<Forces>,
-    stepped: Vec<Forces>,
-    at: Vec<Forces>,
+    centre: Vec<Forces<3>>,
+    stepped: Vec<Forces<3>>,
+    at: Vec<Forces<3>>,
     /// Of the problem as posed.
-    best: Vec<Forces>,
+    best: Vec<Forces<3>>,
 }
 
 impl ThroughBodies {
@@ -81,7 +81,7 @@ impl ThroughBodies {
 impl Loop {
     /// Runs from the forces of `lanes` until the residual (sum of squares) is at most `target`, or it gives up; they take the best. Returns Newton steps and
     /// sweeps.
-    fn run(&mut self, lanes: &mut Lanes<'_>, target: f64) -> usize {
+    fn run(&mut self, lanes: &mut Lanes<'_, 3, 1>, target: f64) -> usize {
         self.newton.begin();
         lanes.keep(&mut self.best);
         lanes.keep(&mut self.centre);
@@ -136,9 +136,9 @@ impl Loop {
 
     /// Sweeps of the proximal problem after a Newton step, as long as it is not solved. `left` is its residual at the best forces, `at`. Returns the
     /// number of sweeps.
-    fn sweep(&mut self, lanes: &mut Lanes<'_>, enough: f64, left: &mut f64) -> usize {
+    fn sweep(&mut self, lanes: &mut Lanes<'_, 3, 1>, enough: f64, left: &mut f64) -> usize {
         let mut sweeps = 0;
-        let mut spell = |lanes: &mut Lanes<'_>, count: usize, momentum: usize, left: &mut f64| {
+        let mut spell = |lanes: &mut Lanes<'_, 3, 1>, count: usize, momentum: usize, left: &mut f64| {
             for k in 1..=count {
                 let _ = lanes.sweep();
                 if k <= momentum {
