@@ -101,8 +101,8 @@ pub enum Existence {
 /// Uniqueness for small friction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bound {
-    /// `sigma / (r eta)`, the least over the islands with friction: below it there is one solution for every `b` (pang2005 Lemma 4). Zero: `A` is not
-    /// positive definite.
+    /// `sigma / (r eta)`, the least over the islands with friction (all, if none has): below it there is one solution for every `b` (pang2005
+    /// Lemma 4). Zero: `A` is not positive definite. Infinite: there are no contacts.
     pub mu_bar: f64,
     /// Largest `mu` of the problem.
     pub mu_max: f64,
@@ -158,9 +158,11 @@ pub fn examine(problem: &FrictionProblem, lambda: Option<&[f64]>, settings: &Set
         };
         rank.rank += spectrum.rank;
         let mu = contacts.iter().fold(0.0f64, |m, &c| m.max(problem.mu()[c]));
-        let mu_bar =
-            if spectrum.eta > 0.0 { spectrum.sigma / (radius * spectrum.eta) } else { f64::INFINITY };
-        if mu > 0.0 {
+        let mu_bar = match spectrum.sigma > 0.0 {
+            true => spectrum.sigma / (radius * spectrum.eta),
+            false => 0.0,
+        };
+        if mu > 0.0 || mu_max == 0.0 || mu_bar == 0.0 {
             bound.mu_bar = bound.mu_bar.min(mu_bar);
         }
         bound.holds &= spectrum.sigma > 0.0 && mu < mu_bar;

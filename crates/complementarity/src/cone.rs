@@ -87,6 +87,17 @@ pub(crate) fn natural_disc(mu: f64, l: &[f64], s: &[f64], lift: f64, out: &mut [
         out[0] = lifted - mu * across;
         out[1..].iter_mut().zip(&s[1..]).for_each(|(out, s)| *out = s + across * (*out / length));
     }
+    out[0] = or_normal_law(mu, l[0], s[0], out[0]);
+}
+
+/// Friction beyond which the normal law is asked apart.
+const MUCH_FRICTION: f64 = 1e3;
+
+/// Normal row `r` of a natural map, or `min(l, s)` if that is larger and friction is very large: by De Saxce's lift the map sees a violation of the
+/// normal law as small as `1 / (1 + mu)` of itself, so that no force at all would pass for a solution where bodies overlap and slip.
+#[inline]
+pub(crate) fn or_normal_law(mu: f64, l: f64, s: f64, r: f64) -> f64 {
+    if mu > MUCH_FRICTION && l.min(s).abs() > r.abs() { l.min(s) } else { r }
 }
 
 /// The polygon's symmetry group maps `K` to itself, so a point projects within its own sector

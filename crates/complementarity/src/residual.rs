@@ -51,7 +51,7 @@ pub fn mixed(problem: &MixedLcp, z: &[f64]) -> Residual {
 
 /// Rolling contact: `r = lambda - P_K(lambda - s~)` with `s~ = (s_n + mu sigma(-s_t), s_t)`, `K` the
 /// force cone and `sigma` the support function of the friction set (the disc: `|s_t|`; design of
-/// De Saxce). Sliding contact: `r_n = min(lambda_n, s_n)`, `r_t = lambda_t + mu lambda_n direction`.
+/// De Saxce); above `mu = 1000` `min(lambda_n, s_n)` if that is larger than `r_n`. Sliding contact: `r_n = min(lambda_n, s_n)`, `r_t = lambda_t + mu lambda_n direction`.
 pub fn friction(problem: &FrictionProblem, lambda: &[f64]) -> Residual {
     if lambda.len() != problem.size() {
         return Residual::NONE;
@@ -96,7 +96,7 @@ fn natural_map(friction: Friction, planar: bool, mu: f64, l: [f64; 3], s: [f64; 
         // not by a difference, in which large forces would drown it
         return [s[0] + lift, s[1], s[2]];
     }
-    [l[0] - p[0], l[1] - p[1], l[2] - p[2]]
+    [cone::or_normal_law(mu, l[0], s[0], l[0] - p[0]), l[1] - p[1], l[2] - p[2]]
 }
 
 /// [`friction`] for a problem in borrowed parts (2 or 3 rows a contact) under any set, without allocation.
@@ -134,6 +134,7 @@ fn ball(mu: f64, axes: &[f64], lambda: &[f64], s: &[f64], r: &mut [f64]) {
     r[0] -= mu * cone::support_ellipsoid(axes, &s[1..]);
     cone::project_ellipsoid(mu, axes, r);
     r.iter_mut().zip(lambda).for_each(|(r, l)| *r = l - *r);
+    r[0] = cone::or_normal_law(mu, lambda[0], s[0], r[0]);
 }
 
 /// [`friction`] for Coulomb's cone in borrowed parts. `scratch` is memory to use;
@@ -261,6 +262,20 @@ mod tests {
             for force in [1.0, 1e3, 1e15, 1e30] {
                 let r = friction(&p, &[force, 0.0, 0.0, force, 0.0, 0.0]);
                 assert!(r.relative > 0.99, "{friction_:?} {force:e}: {r:?}");
+            }
+        }
+    }
+
+    /// No force on a body that overlaps and slips is no solution, however much friction there is.
+    #[test]
+    fn much_friction_does_not_hide_the_normal_law() {
+        let plain = [Friction::Cone, Friction::Pyramid, Friction::Polygon { sides: 8 }, Friction::Ellipsoid];
+        for friction_ in plain {
+            for mu in [1.0, 1e4, 1e8, 1e12, 1e300] {
+                let b = vec![-1.0, 0.3, 0.0];
+                let p = FrictionProblem::new(Matrix::identity(3), b, vec![mu], 3, friction_).unwrap();
+                assert!(friction(&p, &[0.0; 3]).relative > 0.1, "{friction_:?} {mu:e}");
+                assert!(friction(&p, &[1.0, -0.3, 0.0]).relative < 1e-15, "{friction_:?} {mu:e}");
             }
         }
     }

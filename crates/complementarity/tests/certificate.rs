@@ -49,7 +49,7 @@ fn rigid_table_with_four_legs_shares_its_weight_in_a_family_of_one_dimension() {
     assert_eq!(found.rank.unwrap().rank, 6);
     assert_eq!(found.existence, Existence::ForThisVector);
     let bound = found.uniqueness.unwrap();
-    assert!(!bound.holds);
+    assert!(!bound.holds && bound.mu_bar == 0.0, "{bound:?}");
     // the family is (1, -1, 1, -1): a step along it is a solution too
     let mut other = lambda;
     (0..4).for_each(|c| other[3 * c] += 0.1 * if c % 2 == 0 { 1.0 } else { -1.0 });
@@ -191,4 +191,31 @@ fn large_and_unsolved_problems_say_why_they_are_not_examined() {
     // a load that no contact force can answer: b outside the range of A
     let p = FrictionProblem::new(Matrix::zeros(2, 2), vec![-1.0, 0.0], vec![0.5], 2, Friction::Cone).unwrap();
     assert_eq!(examine(&p, None, &Settings::default()).existence, Existence::NotCovered);
+}
+
+/// Without friction as with it: a number where `A` is positive definite, zero where it is not.
+#[test]
+fn bound_of_uniqueness_is_never_infinite() {
+    for mu in [0.0, 0.5] {
+        for (a, mu_bar) in [(Matrix::identity(3), 1.0), (Matrix::zeros(3, 3), 0.0)] {
+            let p = FrictionProblem::new(a, vec![0.0; 3], vec![mu], 3, Friction::Cone).unwrap();
+            let bound = examine(&p, None, &Settings::default()).uniqueness.unwrap();
+            assert_eq!((bound.mu_bar, bound.holds), (mu_bar, mu_bar > 0.0));
+        }
+    }
+}
+
+/// A body pressed together a little by two planes has nowhere to go, and no theorem says that it has.
+#[test]
+fn existence_is_not_promised_where_the_vector_leaves_the_range_by_little() {
+    let a = |i: usize, j: usize| match (i, j) {
+        (0, 3) | (3, 0) => -1.0,
+        _ if i % 3 == j % 3 => 1.0,
+        _ => 0.0,
+    };
+    for pressed in [1e-3, 1e-5, 1e-7] {
+        let b = vec![-pressed, 1.0, 0.0, -pressed, 1.0, 0.0];
+        let p = FrictionProblem::new(Matrix::from_fn(6, 6, a), b, vec![0.3; 2], 3, Friction::Cone).unwrap();
+        assert_eq!(examine(&p, None, &Settings::default()).existence, Existence::NotCovered, "{pressed:e}");
+    }
 }

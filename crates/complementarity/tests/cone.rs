@@ -5,7 +5,7 @@ mod piles;
 
 use complementarity::matrix::Matrix;
 use complementarity::operator::{BlockMatrix, Operator};
-use complementarity::problem::ConeProblem;
+use complementarity::problem::{ConeProblem, Friction, FrictionProblem};
 use complementarity::report::Status;
 use complementarity::residual::{self, ConeScratch};
 use complementarity::solver::cone::ConeSolver;
@@ -318,4 +318,23 @@ fn exact_proximal_reaches_far_below_the_tolerance_and_keeps_the_best_where_it_ca
     let a = Operator::Dense(Matrix::zeros(3, 3));
     let stuck = Owned { a, b: vec![-1.0, 0.0, 0.0], mu: vec![0.5], rows: 3 };
     assert_eq!(solve("exact-proximal", stuck.problem(), 1e-8, &mut [0.0; 3]).end, End::Stalled);
+}
+
+/// A problem, not one of mechanics, on which methods lead each other astray: the exact proximal method solves it from zero only.
+#[test]
+fn auto_gives_the_last_methods_a_start_of_their_own() {
+    let a = Matrix::from_rows(&[
+        &[6.0, -2.1, -2.2, -2.1, -3.3, 1.8],
+        &[-2.7, 5.6, -4.8, 3.1, 7.0, 0.5],
+        &[-2.7, -4.8, 8.7, -2.8, -5.3, -2.5],
+        &[-0.7, 4.2, -2.3, 2.1, 4.5, 0.5],
+        &[-3.1, 6.9, -4.6, 4.6, 9.3, 0.0],
+        &[0.1, 0.9, -2.2, 0.8, -0.1, 4.7],
+    ]);
+    let p =
+        FrictionProblem::new(a, vec![0.1, -1.0, -0.6, -1.3, -1.1, 1.4], vec![0.5, 10.0], 3, Friction::Cone);
+    let p = p.unwrap();
+    let report = solve_cone(p.as_cone().unwrap(), &portfolio::Settings::default());
+    assert_eq!(report.status, Status::Solved, "{report:?}");
+    assert!(residual::friction(&p, &report.solution).relative <= 1e-8);
 }

@@ -222,7 +222,7 @@ pub enum Solver {
     Auto,
     /// Lemke's method alone
     Lemke,
-    /// The interior-point method alone
+    /// The interior-point method alone; on Coulomb's cone that for cones
     #[value(alias = "interior_point")]
     InteriorPoint,
     /// Branch and bound, to a solution or a proof that there is none

@@ -44,8 +44,13 @@ struct States {
 }
 
 pub fn run(arguments: &Solve) -> Result<ExitCode, InputError> {
-    let settings = settings(arguments)?;
+    let mut settings = settings(arguments)?;
     let problem = problem_files::read(&arguments.file).map_err(|e| InputError(e.to_string()))?;
+    let on_cone = matches!(problem, Problem::Friction(_))
+        && matches!(arguments.friction, None | Some(FrictionSet::Cone));
+    if on_cone && settings.method == Method::InteriorPoint {
+        settings.method = Method::ConeInteriorPoint;
+    }
     let problem = with_friction(problem, arguments, settings.method)?;
 
     let mut display = Display::new(!arguments.json && !arguments.quiet);

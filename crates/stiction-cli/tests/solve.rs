@@ -235,12 +235,15 @@ fn pyramid_answer_is_not_passed_off_as_a_cone_answer() {
     assert!(value["residual_cone"]["relative"].as_f64().unwrap() < 1e-8, "{value}");
 
     // and the cone itself, by every solver that knows it
-    for solver in ["auto", "gauss-seidel", "gauss_seidel", "newton", "proximal-newton", "exact-proximal"] {
+    let most = ["auto", "gauss-seidel", "gauss_seidel", "newton", "proximal-newton", "exact-proximal"];
+    for solver in most.into_iter().chain(["admm", "cone-interior-point", "interior-point"]) {
         let value = json(&file, &["--solver", solver], 0);
         let half = -0.8 * 0.5f64.sqrt();
         assert!(close(&numbers(&value["solution"]), &[2.0, half, half]), "{solver}: {value}");
         assert_eq!(value["problem"]["friction"], "cone");
     }
+    let value = json(&file, &["--solver", "interior-point", "--friction", "pyramid"], 0);
+    assert!(close(&numbers(&value["solution"]), &[2.0, -0.8, -0.8]), "{value}");
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl<'a> Island<'a> {
             let null = (0..n).filter(|&k| values[k].abs() <= zero);
             let outside: Vec<f64> =
                 null.map(|k| (0..n).map(|i| vectors[(i, k)] * self.b[i]).sum::<f64>()).collect();
-            least >= -zero && norm(&outside) <= tolerance.sqrt() * norm(&self.b)
+            least >= -zero && norm(&outside) <= tolerance * norm(&self.b)
         });
         Some(Spectrum { rank, sigma: if least > zero { least } else { 0.0 }, eta, in_range })
     }

@@ -296,9 +296,10 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
                     return outcome;
                 };
                 let count = solver.unsolved().count();
-                left = format!(
-                    "; {count} of the islands left, the largest of {contacts} contacts, at {residual:.1e} absolute"
-                );
+                left = format!("; {count} of the islands left, the largest of {contacts} contacts");
+                if residual.is_finite() {
+                    left += &format!(", at {residual:.1e} absolute");
+                }
                 outcome
             });
             if problem.mu.len() > KEPT_CONTACTS {
@@ -320,6 +321,9 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
             };
         }
         End::Limit => format!("limit of iterations reached at relative residual {:.1e}", residual.relative),
+        End::Stalled if residual.relative == f64::INFINITY => {
+            format!("no forces of finite residual were found{left}")
+        }
         End::Stalled => {
             format!("nothing brought the relative residual below {:.1e}{left}", residual.relative)
         }
@@ -329,10 +333,12 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     Report { status: Status::Stalled, solver, iterations, residual, solution, certificate }
 }
 
-/// Rows up to which ADMM is asked at the very end.
+/// Rows up to which ADMM, and after it the exact proximal method, is asked at the very end.
 const ADMM_ROWS: usize = 600;
+const EXACT_ROWS: usize = 150;
 
-/// Where the others failed, the interior point and, for small problems, ADMM; the first outcome if they fail too.
+/// Where the others failed, the interior point and, for small problems, ADMM and the exact proximal method, which had gone on from what the others
+/// left; each from zero. The first outcome if they fail too.
 fn second_opinion(first: Outcome, problem: ConeProblem<'_>, tolerance: f64, solution: &mut [f64]) -> Outcome {
     if matches!(first.end, End::Solved | End::Invalid) {
         return first;
@@ -344,7 +350,13 @@ fn second_opinion(first: Outcome, problem: ConeProblem<'_>, tolerance: f64, solu
     if !last.is_solved() && other.len() <= ADMM_ROWS {
         let mut admm = Admm::default();
         admm.settings.tolerance = tolerance;
+        other.fill(0.0);
         last = admm.solve(problem, &mut other);
+    }
+    if !last.is_solved() && other.len() <= EXACT_ROWS {
+        other.fill(0.0);
+        let settings = exact::Settings { tolerance, ..Default::default() };
+        last = ExactProximal::new(settings).solve(problem, &mut other);
     }
     if !last.is_solved() {
         return first;
