@@ -147,7 +147,7 @@ impl Factored {
     /// `E^-1` of a contact that deforms alone and along each row by itself, the diagonal; zero if it is rigid. `None` of others.
     pub fn compliance_alone<const D: usize>(&self, contact: usize) -> Option<[f64; D]> {
         let Some((_, e)) = self.patch(contact) else { return Some([0.0; D]) };
-        let diagonal = |k: usize| k % (D + 1) == 0;
+        let diagonal = |k: usize| k.is_multiple_of(D + 1);
         let alone = e.len() == D * D && (0..D * D).all(|k| diagonal(k) || e[k] == 0.0);
         alone.then(|| std::array::from_fn(|i| e[(D + 1) * i]))
     }
