@@ -25,11 +25,6 @@ const FALL: f64 = 0.7;
 /// Sweeps up to which the speeds of bodies, that sweeps keep up to date, are believed at the end: rounding adds up.
 const BELIEVED: usize = 100;
 
-/// The judge costs half a sweep. It is asked when the changes are small enough, times what it made of them when it was last asked (squared, at most this),
-/// and not again before a share of the sweeps so far.
-const MOST_FACTOR: f64 = 4.0;
-const SWEEPS_A_LOOK: usize = 64;
-
 /// Memory of sweeps with momentum: entries of an island's contacts, one after another.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Momentum {
@@ -161,20 +156,19 @@ impl Limits {
     /// Sweeps until `strict` times the target is reached, or a limit.
     fn run(self, island: &mut impl Island, strict: f64) -> Swept {
         let Self { target, max_sweeps, spell, impatient } = self;
-        let (mut iterations, mut next_look, mut factor) = (0, 0, 1.0);
+        let (mut iterations, mut next_look) = (0, 0);
         let (mut share, mut least, mut least_before) = (SHARES.0, f64::INFINITY, f64::INFINITY);
         // in this spell, the last and the one before
         let mut spells = [f64::INFINITY; 3];
         loop {
             let size = island.sweep();
             iterations += 1;
-            if factor * size <= target && iterations >= next_look {
+            if size <= target && iterations >= next_look {
                 let residual = island.residual();
                 if residual <= strict * target {
                     return Swept { iterations, reached: Some(residual) };
                 }
-                factor = if size > 0.0 { (residual / size).min(MOST_FACTOR) } else { 1.0 };
-                next_look = iterations + 1 + iterations / SWEEPS_A_LOOK;
+                next_look = iterations + 1 + iterations / 8;
             }
             least = least.min(size);
             spells[0] = spells[0].min(size);
