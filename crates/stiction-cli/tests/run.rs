@@ -230,3 +230,22 @@ fn a_failed_step_is_told_and_what_came_before_stays() {
     assert_eq!(state["time"].as_f64().unwrap().to_bits(), number(&rows.last().unwrap()[0]).to_bits());
     assert!(done(&folder, &["slide.toml", "--force"], 1).starts_with("outcome   slide: failed after "));
 }
+
+/// A steel ball whose impact is far shorter than a step: with theta = 1/2 it leaves faster than it came, with 0 it does not.
+#[test]
+fn energy_out_of_nothing_is_told() {
+    let folder = scratch("made");
+    for (theta, warns) in [("0.5", true), ("0", false)] {
+        let text = format!(
+            "[[material]]\nname = 'default'\nfriction = 0.3\nyoung = 2e11\npoisson = 0.3\n\
+             law = {{ hertz_mindlin = {{ radius = 0.05 }} }}\n\
+             [[world]]\nname = 'ground'\nshape = 'half_space'\n\
+             [[body]]\nname = 'ball'\nmass = 4\nposition = [0, 0, 0.06]\nshape = {{ sphere = {{ radius = 0.05 }} }}\n\
+             [step]\nh = 1e-3\nduration = 0.3\nexplicit_share = {theta}\n"
+        );
+        fs::write(folder.join("ball.toml"), text).unwrap();
+        let told = done(&folder, &["ball.toml", "--force"], 0);
+        assert_eq!(told.contains("warning   energy was made"), warns, "{told}");
+        assert_eq!(told.contains("or explicit_share = 0"), warns, "{told}");
+    }
+}

@@ -4,11 +4,14 @@ use super::{End, Forces, Outcome};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
-use stiction::record::{Event, EventKind};
+use stiction::record::{Event, EventKind, Summary};
 use stiction::step::Energy;
 
 /// Cut steps and events that are shown; the tables have them all.
 const SHOWN: usize = 5;
+/// Share of the largest change of any energy above which energy was made; and share of the energies that is rounding.
+const MADE: f64 = 0.01;
+const ROUNDING: f64 = 1e-9;
 
 pub fn text(o: &Outcome) -> String {
     let s = o.recorder.summary();
@@ -57,6 +60,14 @@ pub fn text(o: &Outcome) -> String {
             s.relative_balance_error().abs()
         ),
     ));
+    if made(s) {
+        let explicit = o.stepper.scene().step.explicit_share > 0.0;
+        let or = if explicit { ", or explicit_share = 0, which damps" } else { "" };
+        lines.push((
+            "warning",
+            format!("energy was made that nothing accounts for: try a smaller step.h{or}"),
+        ));
+    }
     if let Some(hardest) = o.problems.first() {
         let (n, file) = (o.problems.len(), hardest.file.display());
         lines.push(("problems", format!("the {n} hardest written, the hardest is {file}")));
@@ -186,4 +197,10 @@ fn steps(n: usize) -> String {
 
 fn per_step(o: &Outcome) -> f64 {
     1e6 * o.wall.as_secs_f64() / o.recorder.summary().steps.max(1) as f64
+}
+
+/// Whether the sum of energies and losses grew by a share of the largest change, and not by rounding.
+fn made(s: &Summary) -> bool {
+    let largest = [s.start, s.now].map(|e| e.kinetic.abs() + e.potential.abs() + e.elastic.abs());
+    s.relative_balance_error() > MADE && s.balance_error() > ROUNDING * largest[0].max(largest[1])
 }
