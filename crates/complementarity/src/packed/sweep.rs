@@ -71,6 +71,8 @@ impl<const D: usize, const K: usize> NullaryFnOnce for Sweep<'_, D, K> {
 
 /// Newton steps of a projection; a sweep starts where the last one ended, so that they soon find its root to rounding.
 const ROOT_STEPS: usize = 3;
+/// Share of the aim below which no length is sought: the limit may vanish.
+const LEAST_LENGTH: f64 = 1e-9;
 
 impl<const D: usize, const K: usize> Group<D, K> {
     /// The friction force of length at most `force[0]` that is nearest to `force[1..]`, by the steps of its kinds. With one kind that is a matter of its length;
@@ -87,8 +89,7 @@ impl<const D: usize, const K: usize> Group<D, K> {
         let mut factors = [ONE; K];
         let mut length = x.root(square);
         if K > 1 && !x.all(sticks) {
-            // no shorter, where the limit vanishes
-            let aim = x.max(limit, x.times(x.splat(1e-9), length));
+            let aim = x.max(limit, x.times(x.splat(LEAST_LENGTH), length));
             let mut root = *tau;
             for step in 0..=ROOT_STEPS {
                 let (mut sum, mut slope) = (ZERO, ZERO);
