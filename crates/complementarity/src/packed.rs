@@ -31,6 +31,8 @@ use sweep::Sweep;
 
 /// Contacts a group.
 const LANES: usize = 4;
+/// Sweeps after which groups that are open are looked at again.
+const LOOK: usize = 4;
 /// Speeds a body.
 const SPEEDS: usize = 6;
 /// Share of a target that packed contacts are to reach: they are judged once more one by one, and sums differ by rounding.
@@ -88,6 +90,8 @@ pub(crate) struct Packed<const D: usize, const K: usize> {
     centre: Vec<Forces<D>>,
     /// Group by group, where kinds differ: what friction's projection added to `A`, the start of the next.
     tau: Vec<f64x4>,
+    /// Group by group, whether it was open when it was last looked at.
+    open: Vec<bool>,
     /// Body by body.
     speeds: Moving<Body>,
     /// Body by its first speed; by body, the colours taken.
@@ -107,6 +111,7 @@ impl<const D: usize, const K: usize> Default for Packed<D, K> {
             forces: Moving::default(),
             centre: vec![],
             tau: vec![],
+            open: vec![],
             speeds: Moving::default(),
             body_of: vec![],
             taken: vec![],
@@ -155,7 +160,8 @@ impl<const D: usize, const K: usize> Packed<D, K> {
         if problem.rows != D || !contacts.iter().all(free) {
             return None;
         }
-        self.colour(a, contacts);
+        let closed = |c: usize| lambda[D * c] > 0.0 || sweeper.speed[D * c] <= 0.0;
+        self.colour(a, contacts, closed);
         let groups = (1..self.starts.len())
             .map(|k| (self.starts[k] - self.starts[k - 1]).div_ceil(Self::lanes(k)))
             .sum();
@@ -165,9 +171,11 @@ impl<const D: usize, const K: usize> Packed<D, K> {
         self.centre.resize(groups, [ZERO; D]);
         self.tau.clear();
         self.tau.resize(groups, ZERO);
+        self.open.clear();
+        self.open.resize(groups, false);
         let from = Source { problem, a, sweeper, lambda };
         simd.vectorize(Fill { packed: self, from, x: Arithmetic(simd) });
-        let mut lanes = Lanes { packed: self, simd, weight: 0.0, along: 0.0, share: None };
+        let mut lanes = Lanes { packed: self, simd, weight: 0.0, along: 0.0, share: None, sweeps: 0 };
         lanes.set_weight(0.0);
         lanes.begin();
         Some(lanes)
@@ -178,8 +186,9 @@ impl<const D: usize, const K: usize> Packed<D, K> {
         if k as u32 > COLOURS { 1 } else { LANES }
     }
 
-    /// Numbers the bodies (the last number is of those that do not move) and sorts the contacts by colour.
-    fn colour(&mut self, a: &Factored, contacts: &[usize]) {
+    /// Numbers the bodies (the last number is of those that do not move) and sorts the contacts by colour, those that are likely to be closed first: a
+    /// group that is open is soon done.
+    fn colour(&mut self, a: &Factored, contacts: &[usize], closed: impl Fn(usize) -> bool) {
         self.body_of.clear();
         self.body_of.resize(a.speeds(), u32::MAX);
         self.taken.clear();
@@ -212,10 +221,12 @@ impl<const D: usize, const K: usize> Packed<D, K> {
         // counting sort; each start moves to the next one's place
         self.order.clear();
         self.order.resize(contacts.len(), 0);
-        for (&c, &colour) in contacts.iter().zip(&self.colour) {
-            let at = &mut self.starts[colour as usize];
-            self.order[*at] = c;
-            *at += 1;
+        for first in [true, false] {
+            for (&c, &colour) in contacts.iter().zip(&self.colour).filter(|(c, _)| closed(**c) == first) {
+                let at = &mut self.starts[colour as usize];
+                self.order[*at] = c;
+                *at += 1;
+            }
         }
         self.starts.pop();
         self.starts.insert(0, 0);
@@ -263,6 +274,7 @@ pub(crate) struct Lanes<'a, const D: usize, const K: usize> {
     along: f64,
     /// Of the last movement, if speeds have leapt and forces will.
     share: Option<f64>,
+    sweeps: usize,
 }
 
 impl<const D: usize, const K: usize> Lanes<'_, D, K> {
@@ -327,14 +339,16 @@ impl<const D: usize, const K: usize> Lanes<'_, D, K> {
 
 impl<const D: usize, const K: usize> Island for Lanes<'_, D, K> {
     fn sweep(&mut self) -> f64 {
-        let Packed { groups, forces, centre, tau, speeds, .. } = &mut *self.packed;
+        let Packed { groups, forces, centre, tau, open, speeds, .. } = &mut *self.packed;
+        let look = self.sweeps.is_multiple_of(LOOK);
+        self.sweeps += 1;
         let (weight, share, x) = (self.weight, self.share.take(), Arithmetic(self.simd));
         if share.is_none() {
             speeds.before.copy_from_slice(&speeds.at);
         }
         let (share, speeds) = (share.unwrap_or(0.0), &mut speeds.at);
         let (total, along) =
-            self.simd.vectorize(Sweep { groups, forces, centre, tau, speeds, weight, share, x });
+            self.simd.vectorize(Sweep { groups, forces, centre, tau, open, look, speeds, weight, share, x });
         self.along = along;
         total
     }
@@ -377,17 +391,29 @@ fn speed_of<const D: usize, const K: usize>(
     own: &[f64x4; SPEEDS],
     other: &[f64x4; SPEEDS],
 ) -> [f64x4; D] {
-    let mut s = group.b;
-    for (i, (s, row)) in s.iter_mut().zip(&group.w).enumerate() {
+    let mut s = [ZERO; D];
+    for i in 0..D {
         let own_yield = if i == 0 { group.yields } else { group.compliance[kind(i)] };
-        let mut second = x.times(own_yield, force[i]);
-        for j in 0..SPEEDS {
-            *s = x.plus_product(*s, row[j], own[j]);
-            second = x.plus_product(second, row[SPEEDS + j], other[j]);
-        }
-        *s = x.plus(*s, second);
+        s[i] = x.plus_product(row_speed(x, group, i, own, other), own_yield, force[i]);
     }
     s
+}
+
+/// One of them, without what the contact itself yields.
+#[inline(always)]
+fn row_speed<const D: usize, const K: usize>(
+    x: Arithmetic,
+    group: &Group<D, K>,
+    i: usize,
+    own: &[f64x4; SPEEDS],
+    other: &[f64x4; SPEEDS],
+) -> f64x4 {
+    let (mut first, mut second) = (group.b[i], ZERO);
+    for j in 0..SPEEDS {
+        first = x.plus_product(first, group.w[i][j], own[j]);
+        second = x.plus_product(second, group.w[i][SPEEDS + j], other[j]);
+    }
+    x.plus(first, second)
 }
 
 /// The proximal term, which is added to the speeds of a group.
@@ -404,6 +430,23 @@ fn add_proximal<const D: usize, const K: usize>(
         let weight = x.times(x.splat(weight), group.column[0]);
         (0..D).for_each(|i| s[i] = x.plus_product(s[i], weight, x.minus(force[i], centre[i])));
     }
+}
+
+/// The normal speed of a group without force, proximal term included.
+#[inline(always)]
+fn opening_speed<const D: usize, const K: usize>(
+    x: Arithmetic,
+    weight: f64,
+    group: &Group<D, K>,
+    own: &[f64x4; SPEEDS],
+    other: &[f64x4; SPEEDS],
+    centre: &Forces<D>,
+) -> f64x4 {
+    let s = row_speed(x, group, 0, own, other);
+    if weight == 0.0 {
+        return s;
+    }
+    x.minus_product(s, x.times(x.splat(weight), group.column[0]), centre[0])
 }
 
 struct Push<'a, const D: usize, const K: usize> {

@@ -47,10 +47,12 @@ impl Pattern {
         self.eliminate(bodies);
         self.targets.clear();
         for j in 0..bodies {
-            let own = self.starts[j]..self.starts[j + 1];
-            for k in own.clone() {
-                for later in k + 1..own.end {
-                    let at = self.at(self.rows[k], self.rows[later]).expect("fill is part of the pattern");
+            let own = &self.rows[self.starts[j]..self.starts[j + 1]];
+            for (k, &column) in own.iter().enumerate() {
+                // both ascend, and fill is part of the pattern
+                let mut at = self.starts[column as usize];
+                for &row in &own[k + 1..] {
+                    at += self.rows[at..].iter().take_while(|&&other| other != row).count();
                     self.targets.push(at as u32);
                 }
             }

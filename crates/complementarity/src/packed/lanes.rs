@@ -77,11 +77,6 @@ impl Arithmetic {
     }
 
     #[inline(always)]
-    pub fn and(self, a: m64x4, b: m64x4) -> m64x4 {
-        self.0.and_m64s(a, b)
-    }
-
-    #[inline(always)]
     pub fn all(self, a: m64x4) -> bool {
         self.0.first_true_m64s(self.0.not_m64s(a)) >= 4
     }
