@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p stiction --example piles [-- spheres [seconds [tolerance [law]]]]`; how both grow with the pile:
 //! `cargo run --release -p stiction --example piles -- growth [law]`; and what rigid and soft contacts cost, to be held beside other engines:
-//! `cargo run --release -p stiction --example piles -- laws [spheres]`
+//! `cargo run --release -p stiction --example piles -- laws [spheres [name of a law]..]`
 //!
 //! The box is that of `scenes/balls-200.toml`, made for any number of spheres: radius 0.05 m, 0.5 kg, mu = 0.5, h = 1e-3 s. They start in
 //! square layers 0.105 m apart, each moved aside by up to 1 mm. A line for every 0.1 s: contacts at its end, time and iterations a step, its
@@ -164,13 +164,15 @@ const LAWS: [(&str, &str); 4] = [
     ("rigid", RIGID),
 ];
 
-/// Time of a step after 1 s at 1e-6, the fastest of five batches of ten as `tools/mujoco_peer.py` has it, with each of [`LAWS`].
-fn laws(count: usize) {
+/// Time of a step after 1 s at 1e-6, the fastest of five batches of ten, with each of [`LAWS`] whose name starts with one of `names`, if there are any.
+fn laws(count: usize, names: &[String]) {
     println!(
         "{count} spheres\n{:>8} {:>9} {:>8} {:>10} {:>10} {:>11} {:>11}",
         "contacts", "number", "closed", "ms/step", "iterations", "residual", "deformed, m"
     );
-    for (name, law) in LAWS {
+    let asked =
+        |(law, _): &&(&str, &str)| names.is_empty() || names.iter().any(|n| law.starts_with(n.as_str()));
+    for (name, law) in LAWS.iter().filter(asked) {
         let scene =
             Scene::from_toml("piles", &spheres(count, side(count), 1e-6, law)).expect("a valid scene");
         let mut stepper = Stepper::new(scene).expect("a valid model");
@@ -206,8 +208,10 @@ fn main() {
     match std::env::args().nth(1).as_deref() {
         Some("growth") => return growth(&std::env::args().nth(2).unwrap_or(RIGID.into())),
         Some("laws") => {
-            let asked = given.nth(1).and_then(|a| a.parse().ok());
-            return asked.map_or_else(|| [200, 1000].into_iter().for_each(laws), laws);
+            let count = given.nth(1).and_then(|a| a.parse().ok());
+            let names: Vec<String> = given.collect();
+            let counts = count.map_or(vec![200, 1000], |n| vec![n]);
+            return counts.into_iter().for_each(|n| laws(n, &names));
         }
         _ => (),
     }
