@@ -275,6 +275,24 @@ fn pyramids_of_spheres_are_solved_and_the_judge_agrees() {
     }
 }
 
+/// No forces are good to 1e-18: a solver that is not stubborn sees soon that it does not get there.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn without_stubbornness_large_islands_are_given_up_soon() {
+    let p = spheres(6, 0.5, 4);
+    let [soon, late] = [false, true].map(|stubborn| {
+        let mut lambda = vec![0.0; p.b.len()];
+        let mut solver = ConeSolver::default();
+        (solver.settings.tolerance, solver.settings.stubborn) = (1e-18, stubborn);
+        (solver.settings.max_sweeps, solver.settings.large) = (100, 0);
+        let outcome = solver.solve(p.problem(), &mut lambda);
+        assert!(!outcome.is_solved() && solver.unsolved().count() == 1, "{outcome:?}");
+        assert_eq!(residual::cone(p.problem(), &lambda, &mut ConeScratch::default()), outcome.residual);
+        outcome.iterations + outcome.wasted
+    });
+    assert!(2 * soon < late, "{soon} {late}");
+}
+
 /// Contacts with twins: the sweeps of the other Newton methods undo their steps here, and about half of these problems stop them above 1e-8.
 #[test]
 fn contacts_with_twins_are_solved_without_sweeps() {

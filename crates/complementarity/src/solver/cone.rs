@@ -53,6 +53,8 @@ pub struct Settings {
     pub huge: usize,
     /// Sweeps at the very end.
     pub max_sweeps: usize,
+    /// Whether islands that Newton through bodies does not solve soon are pursued; a simulator may rather make a shorter step.
+    pub stubborn: bool,
     /// Of Newton's method, plain and proximal; tolerance and kind are set here.
     pub newton: newton::Settings,
     /// Of the exact proximal method; the tolerance is set here.
@@ -71,6 +73,7 @@ impl Default for Settings {
             large: 4000,
             huge: 20_000,
             max_sweeps: 10_000,
+            stubborn: true,
             newton: newton::Settings { max_centres: 150, ..newton::Settings::default() },
             exact: exact::Settings::default(),
         }
@@ -208,9 +211,14 @@ impl ConeSolver {
             work.sweeps = work.sweeps.max(done.iterations);
             if done.residual > share * count && !small && contacts.len() <= settings.huge {
                 let task = Task { target: share * count, ..task };
-                if let Some(better) = self.through_bodies.solve::<D>(sweeper, task, lambda) {
+                let stubborn = settings.stubborn;
+                if let Some(better) = self.through_bodies.solve::<D>(sweeper, task, lambda, stubborn) {
                     work.through_bodies += better.iterations;
                     done = better;
+                    if done.residual > task.target && !stubborn {
+                        self.left.push((k, done.residual));
+                        return work;
+                    }
                 }
             }
             if done.residual <= if small { aim } else { share } * count {

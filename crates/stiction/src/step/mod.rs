@@ -154,6 +154,9 @@ pub struct StepReport {
     pub work: f64,
 }
 
+/// Halvings of a step after which its contact problems are pursued to the end: two short steps are mostly easier than one that is hard.
+const STUBBORN: usize = 3;
+
 /// Steps a scene. Owns all memory that steps use.
 #[derive(Debug)]
 pub struct Stepper {
@@ -313,6 +316,7 @@ impl Stepper {
             self.basis.clear();
             self.basis.reserve(state.basis.capacity());
             self.basis.extend_from_slice(&state.basis);
+            self.solver.stubborn = level >= self.scene.step.retries.min(STUBBORN);
             match self.attempt(state, part, &mut report) {
                 Ok(()) => (left, made) = (left - 1, made + 1),
                 Err(why) => {

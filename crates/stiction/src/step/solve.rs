@@ -25,6 +25,8 @@ const RIGID: [f64; 3] = [1e-9, Lemke::PIVOT_TOLERANCE, 1e-7];
 pub(super) struct ContactSolver {
     method: Method,
     tolerance: f64,
+    /// Whether large islands are pursued where a shorter step would be easier.
+    pub stubborn: bool,
     /// Forces, row by row; where a solver for cones starts.
     pub lambda: Vec<f64>,
 }
@@ -75,7 +77,7 @@ impl ContactSolver {
             (None, SolverKind::Newton) => newton(false),
             (None, SolverKind::ProximalNewton) => newton(true),
         };
-        Self { method, tolerance, lambda: vec![] }
+        Self { method, tolerance, stubborn: true, lambda: vec![] }
     }
 
     /// `s = A lambda + b` of the last solve, if there were contacts.
@@ -109,6 +111,7 @@ impl ContactSolver {
                 .solve(rows, lambda, basis)
                 .map_err(|e| Failed::Model(InvalidModel(format!("t = {time} s: contact problem: {e}"))))?,
             Method::Auto(solver) => {
+                solver.settings.stubborn = self.stubborn;
                 solver.calm = !basis.is_empty();
                 // room for its one entry from the first step on, so that no later one allocates
                 basis.reserve(1);

@@ -37,8 +37,9 @@ const SPELL_END: usize = 3;
 const SPELLS: usize = 2;
 const SPELL_FALL: f64 = 0.8;
 const MOMENTUM: f64 = 0.8;
-/// Newton steps before it gives up.
+/// Newton steps before it gives up; and those in which the best residual must have halved, if it is not to be stubborn.
 const MOST_STEPS: usize = 600;
+const SPAN: usize = 60;
 
 /// The method with its memory.
 #[derive(Debug, Clone, Default)]
@@ -66,10 +67,11 @@ impl ThroughBodies {
         sweeper: &mut Sweeper,
         task: Task<'_>,
         lambda: &mut [f64],
+        stubborn: bool,
     ) -> Option<Done> {
         let Task { problem, contacts, target, .. } = task;
         let mut lanes = self.packed.take(problem, sweeper, contacts, lambda)?;
-        let iterations = self.state.run(&mut lanes, STRICTER * target);
+        let iterations = self.state.run(&mut lanes, STRICTER * target, stubborn);
         lanes.give(lambda);
         sweeper.set_speeds_of(problem, contacts, lambda);
         let residual = sweeper.residual::<D>(problem, contacts, lambda);
@@ -81,16 +83,23 @@ impl ThroughBodies {
 impl Loop {
     /// Runs from the forces of `lanes` until the residual (sum of squares) is at most `target`, or it gives up; they take the best. Returns Newton steps and
     /// sweeps.
-    fn run(&mut self, lanes: &mut Lanes<'_, 3, 1>, target: f64) -> usize {
+    fn run(&mut self, lanes: &mut Lanes<'_, 3, 1>, target: f64, stubborn: bool) -> usize {
         self.newton.begin();
         lanes.keep(&mut self.best);
         lanes.keep(&mut self.centre);
         let mut residual = lanes.residual();
         let (mut best, mut iterations, mut all_steps) = (residual, 0, 0);
         let (mut weight, mut failures) = (WEIGHT, 0);
+        // residual and Newton steps when it had last halved
+        let mut halved = (best, 0);
         while best > target && all_steps < MOST_STEPS {
-            let share = SHARES[usize::from(all_steps >= LATE)];
             // residuals are squares
+            if best <= 0.25 * halved.0 {
+                halved = (best, all_steps);
+            } else if !stubborn && all_steps - halved.1 >= SPAN {
+                break;
+            }
+            let share = SHARES[usize::from(all_steps >= LATE)];
             let enough = (share * share * residual).max(FLOOR * FLOOR * target);
             lanes.put(&self.centre);
             lanes.set_centre();

@@ -9,7 +9,13 @@ pub(crate) struct ThroughBodies;
 
 impl ThroughBodies {
     /// Solves nothing.
-    pub fn solve<const D: usize>(&mut self, _: &mut Sweeper, _: Task<'_>, _: &mut [f64]) -> Option<Done> {
+    pub fn solve<const D: usize>(
+        &mut self,
+        _: &mut Sweeper,
+        _: Task<'_>,
+        _: &mut [f64],
+        _: bool,
+    ) -> Option<Done> {
         None
     }
 }
