@@ -12,7 +12,7 @@
 //! Momentum: with `x` the forces after a sweep and `x'` those after the sweep before, the next one starts from `x + share (x - x')`. The speeds of bodies leap
 //! at once, forces when their group is swept.
 //!
-//! Bound: 1.5 kB a group, read once a sweep, of which 1.2 are `W`, forces of two sweeps, and 72 products of four lanes.
+//! Bound: 1.5 kB a group, read once a sweep (where it is open, a third of it in every fourth), of which 1.2 are `W`, forces of two sweeps, and 72 products of four lanes.
 
 mod block_lu;
 mod fill;
@@ -280,7 +280,8 @@ pub(crate) struct Lanes<'a, const D: usize, const K: usize> {
 impl<const D: usize, const K: usize> Lanes<'_, D, K> {
     /// Speeds of the forces as they are; without momentum.
     fn begin(&mut self) {
-        let Packed { groups, forces, speeds, taken, .. } = &mut *self.packed;
+        let Packed { groups, forces, open, speeds, taken, .. } = &mut *self.packed;
+        open.fill(false);
         speeds.at.clear();
         speeds.at.resize(taken.len(), AT_REST);
         let x = Arithmetic(self.simd);

@@ -14,7 +14,7 @@ const ON_CONE: f64 = 1e-9;
 
 /// An island that is swept with momentum.
 pub(crate) trait Island {
-    /// One sweep. Returns what [`Sweeper::sweep`] does.
+    /// One sweep, which may leave out contacts that were open a few sweeps ago. Returns what [`Sweeper::sweep`] does.
     fn sweep(&mut self) -> f64;
     /// Sum of squares of the natural map.
     fn residual(&mut self) -> f64;

@@ -8,7 +8,9 @@ use complementarity::operator::{BlockMatrix, Operator};
 use complementarity::problem::{ConeProblem, Friction, FrictionProblem};
 use complementarity::report::Status;
 use complementarity::residual::{self, ConeScratch};
+use complementarity::solver::admm::Admm;
 use complementarity::solver::cone::ConeSolver;
+use complementarity::solver::cone_interior_point::ConeInteriorPoint;
 use complementarity::solver::gauss_seidel::GaussSeidel;
 use complementarity::solver::newton::exact::{self, ExactProximal};
 use complementarity::solver::newton::{self, Newton};
@@ -28,6 +30,16 @@ fn solve(name: &str, p: ConeProblem<'_>, tolerance: f64, lambda: &mut [f64]) -> 
         "newton" | "proximal-newton" => {
             let proximal = name == "proximal-newton";
             Newton::new(newton::Settings { tolerance, proximal, ..Default::default() }).solve(p, lambda)
+        }
+        "admm" => {
+            let mut solver = Admm::default();
+            solver.settings.tolerance = tolerance;
+            solver.solve(p, lambda)
+        }
+        "cone-interior-point" => {
+            let mut solver = ConeInteriorPoint::default();
+            solver.settings.tolerance = tolerance;
+            solver.solve(p, lambda)
         }
         "exact-proximal" => {
             let mut solver = ExactProximal::default();
@@ -81,6 +93,13 @@ fn all_solvers_agree_where_the_answer_is_unique() {
             for (name, lambda) in SOLVERS.iter().zip(&answers) {
                 assert!(far(lambda, &answers[0]) < 1e-9, "{name} {rows} {contacts}");
             }
+            // these come near it step by step
+            for name in ["admm", "cone-interior-point"] {
+                let mut lambda = vec![0.0; p.b.len()];
+                let outcome = solve(name, p.problem(), 1e-9, &mut lambda);
+                assert!(outcome.is_solved(), "{name} {rows} {contacts}: {outcome:?}");
+                assert!(far(&lambda, &answers[0]) < 1e-7, "{name} {rows} {contacts}");
+            }
         }
     }
 }
@@ -91,6 +110,7 @@ fn operators_in_all_forms_give_one_answer() {
     let dense = factored.a.to_dense();
     let blocks = Owned { a: Operator::Blocks(BlockMatrix::from_dense(&dense, 3)), ..factored.clone() };
     let dense = Owned { a: Operator::Dense(dense), ..factored.clone() };
+    // plain sweeps would take too many
     for name in SOLVERS.iter().filter(|n| **n != "gauss-seidel") {
         let answers = [&factored, &blocks, &dense].map(|p| {
             let mut lambda = vec![0.0; p.b.len()];

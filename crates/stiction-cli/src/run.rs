@@ -90,7 +90,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
         )));
     }
     let folder = arguments.out.clone().unwrap_or_else(|| default_folder(&scene.name));
-    let stepper = Stepper::new(scene).map_err(|e| InputError(format!("{file}: {e}")))?;
+    let mut stepper = Stepper::new(scene).map_err(|e| InputError(format!("{file}: {e}")))?;
     let refused = |e: RecordError| InputError::record(&e);
     let (state, steps) = match &arguments.resume {
         None => (stepper.initial(), stepper.scene().step.count()),
@@ -113,6 +113,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
         Recorder::create(&folder, stepper.scene(), &text, format, arguments.force).map_err(refused)?;
     let display = Display::new(!arguments.json && !arguments.quiet);
     let mut hardest = Hardest::new(arguments.dump_problems.unwrap_or(0));
+    stepper.set_keep_unsolved(arguments.dump_problems.is_some());
     let mut outcome = step(file, stepper, recorder, state, steps, &mut hardest, display).map_err(refused)?;
     outcome.problems = hardest.write(outcome.recorder.folder(), &outcome.stepper).map_err(InputError)?;
     print(&match (arguments.json, arguments.quiet) {

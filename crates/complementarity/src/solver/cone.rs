@@ -53,7 +53,7 @@ pub struct Settings {
     pub huge: usize,
     /// Sweeps at the very end.
     pub max_sweeps: usize,
-    /// Whether islands that Newton through bodies does not solve soon are pursued; a simulator may rather make a shorter step.
+    /// Whether an island that Newton through bodies does not solve soon is pursued; else all is given up there. A simulator may rather make a shorter step.
     pub stubborn: bool,
     /// Of Newton's method, plain and proximal; tolerance and kind are set here.
     pub newton: newton::Settings,
@@ -117,7 +117,8 @@ impl ConeSolver {
         Self { settings, ..Self::default() }
     }
 
-    /// Islands that the last solve did not bring within tolerance: how many contacts each has, and the norm of their natural map.
+    /// Islands that the last solve did not bring within tolerance (or not try, after it had given one up): how many contacts each has, and the norm of their
+    /// natural map.
     pub fn unsolved(&self) -> impl Iterator<Item = (usize, f64)> {
         self.left.iter().map(|&(k, residual)| (self.bench.islands.island(k).len(), residual.sqrt()))
     }
@@ -217,6 +218,9 @@ impl ConeSolver {
                     done = better;
                     if done.residual > task.target && !stubborn {
                         self.left.push((k, done.residual));
+                        let untried = k + 1..islands.count();
+                        self.left.extend(untried.map(|k| (k, judged.square_of(D, islands.island(k)))));
+                        self.left.retain(|&(k, residual)| residual > share * islands.island(k).len() as f64);
                         return work;
                     }
                 }

@@ -99,7 +99,7 @@ fn about(scene: &str, h: f64, kept: &Kept) -> Info {
     };
     let answer = match kept.answer {
         Some((solver, residual)) => format!("solved by {solver}, relative residual {residual:e}"),
-        None => "not solved".to_owned(),
+        None => "not solved, or given up".to_owned(),
     };
     Info {
         title: format!("{scene}, t = {} s", kept.time),

@@ -154,8 +154,8 @@ pub struct StepReport {
     pub work: f64,
 }
 
-/// Halvings of a step after which its contact problems are pursued to the end: two short steps are mostly easier than one that is hard.
-const STUBBORN: usize = 3;
+/// Halvings of a step at most, whatever the scene allows.
+const MOST_RETRIES: usize = 50;
 
 /// Steps a scene. Owns all memory that steps use.
 #[derive(Debug)]
@@ -187,6 +187,7 @@ pub struct Stepper {
     basis: Vec<usize>,
     /// The first contact problem of the last step that was not solved.
     unsolved: Option<FrictionProblem>,
+    keep_unsolved: bool,
 }
 
 /// Gaps up to this are closed where the law is about speeds, m.
@@ -226,6 +227,7 @@ impl Stepper {
             // one entry: whether bodies are calm
             basis: Vec::with_capacity(1),
             unsolved: None,
+            keep_unsolved: false,
             scene,
         })
     }
@@ -258,7 +260,13 @@ impl Stepper {
         self.rows.to_friction(self.friction_set())
     }
 
-    /// The first contact problem of the last step that was not solved, before the step was cut.
+    /// Whether steps that are cut keep their problem for [`Self::unsolved`]: a copy.
+    pub fn set_keep_unsolved(&mut self, keep: bool) {
+        self.keep_unsolved = keep;
+    }
+
+    /// The first contact problem of the last step that was not solved or given up, before the step was cut. Of a step that was cut it is kept on
+    /// demand ([`Self::set_keep_unsolved`]).
     pub fn unsolved(&self) -> Option<&FrictionProblem> {
         self.unsolved.as_ref()
     }
@@ -290,7 +298,7 @@ impl Stepper {
         }
     }
 
-    /// One step of the scene's `h`. A contact problem that is not solved is tried again with half the step, as often as
+    /// One step of the scene's `h`. Where the contact problem is not solved, or given up because it makes no progress, the step is tried again in halves, as often as
     /// the scene allows; the report says so.
     pub fn step(&mut self, state: &mut State) -> Result<StepReport, Failed> {
         let h = self.scene.step.h;
@@ -316,16 +324,19 @@ impl Stepper {
             self.basis.clear();
             self.basis.reserve(state.basis.capacity());
             self.basis.extend_from_slice(&state.basis);
-            self.solver.stubborn = level >= self.scene.step.retries.min(STUBBORN);
+            // two short steps are mostly easier than one that is hard
+            self.solver.stubborn = level >= self.scene.step.retries.min(MOST_RETRIES);
             match self.attempt(state, part, &mut report) {
                 Ok(()) => (left, made) = (left - 1, made + 1),
                 Err(why) => {
                     state.basis.clone_from(&self.basis);
-                    if matches!(why, Failed::Unsolved { .. }) && self.unsolved.is_none() {
+                    let again = matches!(why, Failed::Unsolved { .. } | Failed::Unsettled { .. })
+                        && level < self.scene.step.retries.min(MOST_RETRIES);
+                    let keep = self.keep_unsolved || !again;
+                    if keep && matches!(why, Failed::Unsolved { .. }) && self.unsolved.is_none() {
                         self.unsolved = self.problem();
                     }
-                    let again = matches!(why, Failed::Unsolved { .. } | Failed::Unsettled { .. });
-                    if again && level < self.scene.step.retries.min(50) {
+                    if again {
                         start.get_or_insert_with(|| state.clone());
                         level += 1;
                         left *= 2;
