@@ -324,8 +324,8 @@ impl Stepper {
             self.basis.clear();
             self.basis.reserve(state.basis.capacity());
             self.basis.extend_from_slice(&state.basis);
-            // two short steps are mostly easier than one that is hard
-            self.solver.stubborn = level >= self.scene.step.retries.min(MOST_RETRIES);
+            // two short steps are mostly easier than one that is hard; where they are not, they are pursued
+            self.solver.stubborn = level > 0 || self.scene.step.retries == 0;
             match self.attempt(state, part, &mut report) {
                 Ok(()) => (left, made) = (left - 1, made + 1),
                 Err(why) => {

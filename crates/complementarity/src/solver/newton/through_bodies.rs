@@ -39,7 +39,7 @@ const SPELL_FALL: f64 = 0.8;
 const MOMENTUM: f64 = 0.8;
 /// Newton steps before it gives up; and those in which the best residual must have halved, if it is not to be stubborn.
 const MOST_STEPS: usize = 600;
-const SPAN: usize = 20;
+const SPAN: usize = 60;
 
 /// The method with its memory.
 #[derive(Debug, Clone, Default)]
