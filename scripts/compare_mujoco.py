@@ -2,13 +2,13 @@
 """Steps of this engine and of MuJoCo on the same scenes, in one run.
 
     python3 -m venv venv && venv/bin/pip install mujoco numpy
-    venv/bin/python scripts/compare_mujoco.py            # about 3 minutes; --rigid: 1000 rigid spheres too, some minutes more
+    venv/bin/python scripts/compare_mujoco.py            # two minutes once all is built; --rigid: 1000 rigid spheres too, some minutes more
 
 SI, g = 9.81, h = 1e-3, mu = 0.5. One sphere, one box, ten boxes on each other and a chain of 20 links after 1 s: ours rigid, with Coulomb's cone and a residual
 of 1e-10, beside MuJoCo's default (soft contacts, pyramid, Newton) and an accurate setting (elliptic cone, stiff contacts, tolerance 1e-12). Then 200 and 1000
 spheres in a box after 1 s, ours at 1e-6 with contacts from soft to rigid, beside MuJoCo's conjugate gradients: the fastest of five batches of ten steps. Softness is the
 compliance of a contact in a step, as a share of what the bodies yield there: MuJoCo's is its regularisation `R / A` (median), ours `1 / (h (h k + c))` over 2 / m, with
-`c` critical.
+`c` critical. MuJoCo's times are those of the processor, ours of the wall clock, both on one thread.
 """
 import argparse, math, os, re, subprocess, sys, time
 
@@ -101,7 +101,7 @@ def main():
         for line in lines:
             found = re.match(r"\s*(\S+ N/m|rigid)\s+\d+\s+\d+\s+(\S+)", line)
             if found:
-                print(f"{count:8} {found[1]:>9} {softness(LAWS[found[1]]) if found[1] != 'rigid' else 0:9.2g} {float(found[2]):8.2f} {float(found[2]) / gradients:6.2f}", flush=True)
+                print(f"{count:8} {found[1]:>9} {softness(LAWS[found[1]]):9.2g} {float(found[2]):8.2f} {float(found[2]) / gradients:6.2f}", flush=True)
 
 
 if __name__ == "__main__":

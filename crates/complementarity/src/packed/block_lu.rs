@@ -49,10 +49,11 @@ impl Pattern {
         for j in 0..bodies {
             let own = &self.rows[self.starts[j]..self.starts[j + 1]];
             for (k, &column) in own.iter().enumerate() {
-                // both ascend, and fill is part of the pattern
-                let mut at = self.starts[column as usize];
+                // both ascend
+                let (mut at, end) = (self.starts[column as usize], self.starts[column as usize + 1]);
                 for &row in &own[k + 1..] {
-                    at += self.rows[at..].iter().take_while(|&&other| other != row).count();
+                    let further = self.rows[at..end].iter().position(|&other| other == row);
+                    at += further.expect("fill is part of the pattern");
                     self.targets.push(at as u32);
                 }
             }
