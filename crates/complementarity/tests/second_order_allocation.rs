@@ -1,36 +1,16 @@
 //! Interior point and ADMM for cones allocate nothing once they have solved a problem of the size.
 #![allow(missing_docs)]
 
+mod allocations;
 mod families;
 
+use allocations::count;
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Operator};
 use complementarity::problem::ConeProblem;
 use complementarity::solver::admm::Admm;
 use complementarity::solver::cone_interior_point::ConeInteriorPoint;
 use families::Uniform;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-struct Counting;
-
-static CALLS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: hands everything on to the system's allocator.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        CALLS.fetch_add(1, Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 #[test]
 fn a_second_solve_of_a_size_allocates_nothing() {
@@ -47,7 +27,7 @@ fn a_second_solve_of_a_size_allocates_nothing() {
         let mut before = 0;
         for round in 0..2 {
             if round == 1 {
-                before = CALLS.load(Ordering::Relaxed);
+                before = count();
             }
             for b in &loads {
                 let problem = ConeProblem { a: &a, b, mu: &mu, rows: 3 };
@@ -57,6 +37,6 @@ fn a_second_solve_of_a_size_allocates_nothing() {
                 assert!(admm.solve(problem, &mut lambda).is_solved());
             }
         }
-        assert_eq!(CALLS.load(Ordering::Relaxed) - before, 0, "{contacts} contacts");
+        assert_eq!(count() - before, 0, "{contacts} contacts");
     }
 }

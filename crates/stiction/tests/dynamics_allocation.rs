@@ -1,32 +1,11 @@
 //! A step of the dynamics allocates nothing once its buffers are made.
-#![allow(unsafe_code, reason = "a global allocator that counts can only be written so")]
 
-use std::alloc::{GlobalAlloc, Layout, System as Heap};
-use std::sync::atomic::{AtomicUsize, Ordering};
+#[path = "../../complementarity/tests/allocations/mod.rs"]
+mod allocations;
 
+use allocations::count;
 use stiction::dynamics::{Inertia, Joint, Kinematics, Link, MassMatrix, System};
 use stiction::space::Pose;
-
-struct Counting;
-
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every request goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { Heap.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { Heap.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn a_step_allocates_nothing() {
@@ -49,7 +28,7 @@ fn a_step_allocates_nothing() {
     let mut next = q.clone();
     let mut v = vec![0.1; system.velocity_size()];
     let (mut f, mut row) = (v.clone(), v.clone());
-    let before = COUNT.load(Ordering::Relaxed);
+    let before = count();
     for _ in 0..10 {
         kinematics.update(&q, &v);
         mass.update(&kinematics).unwrap();
@@ -64,5 +43,5 @@ fn a_step_allocates_nothing() {
         system.advance(&q, &v, 1e-3, &mut next);
         std::mem::swap(&mut q, &mut next);
     }
-    assert_eq!(COUNT.load(Ordering::Relaxed), before);
+    assert_eq!(count(), before);
 }

@@ -1,37 +1,14 @@
 //! A step allocates nothing once its memory has grown.
 #![allow(missing_docs)]
-#![allow(unsafe_code, reason = "a global allocator that counts can only be written so")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "../../complementarity/tests/allocations/mod.rs"]
+mod allocations;
+
+use allocations::count;
 use std::path::Path;
 use stiction::contact::Law;
 use stiction::scene::{ForceTime, FrictionKind, Scene};
 use stiction::step::Stepper;
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: every request goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|c| c.set(c.get() + 1));
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.with(|c| c.set(c.get() + 1));
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn steps_allocate_nothing_after_the_first_ones() {
@@ -105,9 +82,9 @@ fn allocates_nothing(name: &str, (first, counted): (usize, usize), change: impl 
     for _ in 0..first {
         let _ = stepper.step(&mut state).expect("no step fails");
     }
-    let before = COUNT.get();
+    let before = count();
     for _ in 0..counted {
         let _ = stepper.step(&mut state).expect("no step fails");
     }
-    assert_eq!(COUNT.get() - before, 0, "allocations in {name}");
+    assert_eq!(count() - before, 0, "allocations in {name}");
 }
