@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p stiction --example piles [-- spheres [seconds [tolerance [law]]]]`; how both grow with the pile:
 //! `cargo run --release -p stiction --example piles -- growth [law]`; and what rigid and soft contacts cost, to be held beside other engines:
-//! `cargo run --release -p stiction --example piles -- laws [spheres [name of a law]..]`
+//! `cargo run --release -p stiction --example piles -- laws [spheres [name of a law]..]`, or `-- scenes FILE..` for scenes of one's own
 //!
 //! The box is that of `scenes/balls-200.toml`, made for any number of spheres: radius 0.05 m, 0.5 kg, mu = 0.5, h = 1e-3 s. They start in
 //! square layers 0.105 m apart, each moved aside by up to 1 mm. A line for every 0.1 s: contacts at its end, time and iterations a step, its
@@ -164,43 +164,52 @@ const LAWS: [(&str, &str); 4] = [
     ("rigid", RIGID),
 ];
 
-/// Time of a step after 1 s at 1e-6, the fastest of five batches of ten, with each of [`LAWS`] whose name starts with one of `names`, if there are any.
+/// Time of a step with each of [`LAWS`] whose name starts with one of `names`, if there are any.
 fn laws(count: usize, names: &[String]) {
-    println!(
-        "{count} spheres\n{:>8} {:>9} {:>8} {:>10} {:>10} {:>11} {:>11}",
-        "contacts", "number", "closed", "ms/step", "iterations", "residual", "deformed, m"
-    );
+    println!("{count} spheres");
+    head("law");
     let asked =
         |(law, _): &&(&str, &str)| names.is_empty() || names.iter().any(|n| law.starts_with(n.as_str()));
     for (name, law) in LAWS.iter().filter(asked) {
-        let scene =
-            Scene::from_toml("piles", &spheres(count, side(count), 1e-6, law)).expect("a valid scene");
-        let mut stepper = Stepper::new(scene).expect("a valid model");
-        let mut state = stepper.initial();
-        let mut go = |stepper: &mut Stepper, steps: usize| {
-            let (begin, mut iterations, mut residual) = (Instant::now(), 0, 0.0f64);
-            for _ in 0..steps {
-                let report = stepper.step(&mut state).expect("no step fails");
-                iterations += report.iterations;
-                residual = residual.max(report.residual.relative);
-            }
-            (1e3 * begin.elapsed().as_secs_f64() / steps as f64, iterations, residual)
-        };
-        let (_, _, mut worst) = go(&mut stepper, 1000);
-        let (mut best, mut all) = (f64::INFINITY, 0);
-        for _ in 0..5 {
-            let (each, iterations, residual) = go(&mut stepper, 10);
-            (best, all, worst) = (best.min(each), all + iterations, worst.max(residual));
-        }
-        let elements = stepper.elements();
-        let closed = elements.iter().filter(|e| e.status != Status::Open).count();
-        let deformed = elements.iter().fold(0.0f64, |d, e| d.max(e.deformation[0].abs()));
-        println!(
-            "{name:>8} {:9} {closed:8} {best:10.2} {:10.1} {worst:11.1e} {deformed:11.1e}",
-            elements.len(),
-            0.02 * all as f64
-        );
+        let scene = Scene::from_toml("piles", &spheres(count, side(count), 1e-6, law));
+        after_a_second(name, scene.expect("a valid scene"));
     }
+}
+
+fn head(what: &str) {
+    println!(
+        "{what:>8} {:>9} {:>8} {:>10} {:>10} {:>11} {:>11}",
+        "contacts", "closed", "ms/step", "iterations", "residual", "deformed, m"
+    );
+}
+
+/// Time of a step after 1 s, the fastest of five batches of ten.
+fn after_a_second(name: &str, scene: Scene) {
+    let mut stepper = Stepper::new(scene).expect("a valid model");
+    let mut state = stepper.initial();
+    let mut go = |stepper: &mut Stepper, steps: usize| {
+        let (begin, mut iterations, mut residual) = (Instant::now(), 0, 0.0f64);
+        for _ in 0..steps {
+            let report = stepper.step(&mut state).expect("no step fails");
+            iterations += report.iterations;
+            residual = residual.max(report.residual.relative);
+        }
+        (1e3 * begin.elapsed().as_secs_f64() / steps as f64, iterations, residual)
+    };
+    let (_, _, mut worst) = go(&mut stepper, 1000);
+    let (mut best, mut all) = (f64::INFINITY, 0);
+    for _ in 0..5 {
+        let (each, iterations, residual) = go(&mut stepper, 10);
+        (best, all, worst) = (best.min(each), all + iterations, worst.max(residual));
+    }
+    let elements = stepper.elements();
+    let closed = elements.iter().filter(|e| e.status != Status::Open).count();
+    let deformed = elements.iter().fold(0.0f64, |d, e| d.max(e.deformation[0].abs()));
+    println!(
+        "{name:>8} {:9} {closed:8} {best:10.2} {:10.1} {worst:11.1e} {deformed:11.1e}",
+        elements.len(),
+        0.02 * all as f64
+    );
 }
 
 fn main() {
@@ -212,6 +221,16 @@ fn main() {
             let names: Vec<String> = given.collect();
             let counts = count.map_or(vec![200, 1000], |n| vec![n]);
             return counts.into_iter().for_each(|n| laws(n, &names));
+        }
+        Some("scenes") => {
+            head("scene");
+            for file in given.skip(1) {
+                match Scene::read(&file) {
+                    Ok(scene) => after_a_second(&scene.name.clone(), scene),
+                    Err(why) => eprintln!("{why}"),
+                }
+            }
+            return;
         }
         _ => (),
     }
