@@ -249,3 +249,17 @@ fn energy_out_of_nothing_is_told() {
         assert_eq!(told.contains("or explicit_share = 0"), warns, "{told}");
     }
 }
+
+/// Ten boxes on each other: thousands of sweeps a step by Gauss-Seidel alone, a few iterations by auto.
+#[test]
+fn hard_rigid_contacts_are_told() {
+    let folder = scratch("hard");
+    let scene = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/stack-of-ten.toml");
+    let stack = fs::read_to_string(scene).unwrap();
+    for (solver, hard) in [("gauss_seidel", true), ("auto", false)] {
+        let step = format!("[step]\nsolver = '{solver}'\ntolerance = 1e-3");
+        fs::write(folder.join("stack.toml"), stack.replace("[step]", &step)).unwrap();
+        let told = done(&folder, &["stack.toml", "--duration", "0.003", "--force"], 0);
+        assert_eq!(told.contains("rigid contacts are hard here"), hard, "{told}");
+    }
+}

@@ -4,6 +4,7 @@ use super::{End, Forces, Outcome};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
+use stiction::contact::Law;
 use stiction::record::{Event, EventKind, Summary};
 use stiction::step::Energy;
 
@@ -12,6 +13,8 @@ const SHOWN: usize = 5;
 /// Share of the largest change of any energy above which energy was made; and share of the energies that is rounding.
 const MADE: f64 = 0.01;
 const ROUNDING: f64 = 1e-9;
+/// Iterations a step above which rigid contacts are hard.
+const HARD: usize = 200;
 
 pub fn text(o: &Outcome) -> String {
     let s = o.recorder.summary();
@@ -24,6 +27,11 @@ pub fn text(o: &Outcome) -> String {
     if !solvers.is_empty() {
         let work = format!("{} iterations, {} more in vain", s.iterations, s.wasted);
         lines.push(("solver", format!("{}; {work}", solvers.join(", "))));
+    }
+    if rigid_and_hard(o) {
+        let law = "law = { kelvin_voigt = { .. } }";
+        lines.push(("", format!("rigid contacts are hard here: with their stiffness given, {law} of the")));
+        lines.push(("", "material, a few dozen iterations a step are usual (docs/speed.md)".to_owned()));
     }
     if !s.cut.is_empty() {
         let mut list: Vec<String> =
@@ -79,6 +87,13 @@ pub fn text(o: &Outcome) -> String {
         let _ = writeln!(out, "{head:<9} {line}");
     }
     out
+}
+
+/// Whether some contacts may be rigid and steps took many iterations.
+fn rigid_and_hard(o: &Outcome) -> bool {
+    let s = o.recorder.summary();
+    let rigid = o.stepper.scene().materials.iter().any(|m| m.law == Law::Rigid);
+    rigid && s.iterations + s.wasted > HARD * s.steps
 }
 
 /// Whether forces are unique; `None` if there are none.
