@@ -29,6 +29,19 @@ impl Freedom {
         self.still.push(still);
     }
 
+    /// Without what is nothing in units of which some are zero.
+    pub fn keep_real(&mut self, scale: &[f64]) {
+        for k in (0..self.columns.len()).rev() {
+            let real = self.columns[k].iter().zip(scale).any(|(x, e)| x * e != 0.0);
+            if self.still[k] && !real {
+                self.columns.remove(k);
+                self.equations.remove(k);
+                self.weights.remove(k);
+                self.still.remove(k);
+            }
+        }
+    }
+
     /// Any force, no speed.
     fn stick(rows: usize, edge: bool) -> Self {
         let mut out = Self { edge, ..Self::default() };
@@ -89,6 +102,13 @@ pub(super) fn states(p: &FrictionProblem, lambda: &[f64], tolerance: f64) -> Vec
                 let best = corners.iter().map(reach).fold(f64::NEG_INFINITY, f64::max);
                 let active: Vec<[f64; 2]> =
                     corners.into_iter().filter(|p| reach(p) >= best - tolerance * slip).collect();
+                if let ([p, q], true) = (&active[..], loaded) {
+                    // share of the side that the force has behind it
+                    let side = [q[0] - p[0], q[1] - p[1]];
+                    let from = [l[1] - mu * l[0] * p[0], l[2] - mu * l[0] * p[1]];
+                    let share = dot(&from, &side) / (mu * l[0] * dot(&side, &side));
+                    out.edge = !(tolerance..=1.0 - tolerance).contains(&share);
+                }
                 for (k, p) in active.iter().enumerate() {
                     let mut column = ray;
                     (column[1], column[2]) = (mu * p[0], mu * p[1]);
