@@ -19,8 +19,15 @@
 //! - `A` symmetric, positive semidefinite, and `b` in its range: a solution exists for every `mu`, though `A` is singular (trinkle1995 Theorem 1 (a) and the remark on it).
 
 mod basis;
+mod diagnosis;
 mod directions;
+mod impossible;
 mod island;
+mod sweeps;
+
+pub use diagnosis::{Diagnosis, Fault, Kind};
+pub use impossible::Impossible;
+pub use sweeps::Sweeps;
 
 use crate::islands::Islands;
 use crate::operator::{BlockMatrix, Neighbours, Operator};
@@ -57,6 +64,8 @@ pub struct Certificate {
     pub forces: Option<Forces>,
     /// Whether a solution exists.
     pub existence: Existence,
+    /// Why no theorem covers it, in words, if that is known.
+    pub uncovered: Option<&'static str>,
     /// Whether it is the only one.
     pub uniqueness: Option<Bound>,
     /// Why something is not known, in words.
@@ -237,8 +246,6 @@ fn examine_disc(
     let mut reasons: Vec<String> = vec![];
     if sliding {
         reasons.push("contacts that slide already: the theorems' bounds are for rolling ones".to_owned());
-    } else if let Some(why) = uncovered {
-        reasons.push(why.to_owned());
     }
     match &forces {
         None => reasons.push("no solution to examine".to_owned()),
@@ -253,6 +260,7 @@ fn examine_disc(
         rank: Some(rank),
         forces,
         existence: if sliding { Existence::NotCovered } else { existence },
+        uncovered: if sliding { Some("contacts slide already") } else { uncovered },
         uniqueness: (!sliding).then_some(bound),
         reason,
     }
@@ -273,6 +281,7 @@ fn unknown(reason: String) -> Certificate {
         rank: None,
         forces: None,
         existence: Existence::NotCovered,
+        uncovered: None,
         uniqueness: None,
         reason: Some(reason),
     }

@@ -163,7 +163,7 @@ fn corners(friction: Friction, rows: usize) -> Option<Vec<[f64; 2]>> {
 }
 
 /// Size of a friction force by its set: at most 1 inside, for `mu l_n = 1`.
-fn gauge(friction: Friction, rows: usize, t: &[f64]) -> f64 {
+pub(super) fn gauge(friction: Friction, rows: usize, t: &[f64]) -> f64 {
     match friction {
         Friction::Pyramid if rows == 3 => t[0].abs().max(t[1].abs()),
         Friction::Polygon { sides } if rows == 3 => {
