@@ -6,7 +6,8 @@
 //!
 //! **Forces.** With the speeds as they are, forces may move along `v` with `A v = 0` where `v_c` is anything at a contact that sticks
 //! with its force inside the cone, along the force at one that slips, and zero at one that is open. Every small step along such a `v` is a
-//! solution again, with the same motion; the dimension of this space is told, the contacts it moves, and a basis of it.
+//! solution again, with the same motion; the dimension of this space is told, the contacts it moves, and a basis of it. Contacts at an edge (of slip, or of
+//! lift-off) count if a step is found that leads all of them inwards.
 //!
 //! **Isolated.** Where the law linearised at the solution (slip directions may turn) has no null space, there is no other solution nearby.
 //!
@@ -21,6 +22,7 @@
 mod basis;
 mod diagnosis;
 mod directions;
+mod edge;
 mod impossible;
 mod island;
 mod sweeps;
@@ -88,7 +90,7 @@ pub struct Rank {
 pub struct Forces {
     /// Dimension of the family of forces with the same motion; 0: determined.
     pub dimension: usize,
-    /// The same if contacts at an edge (see `edge`) could move freely too. (Where that is 1, it was tried.)
+    /// The same if contacts at an edge (see `edge`) could move freely too. Larger than `dimension` where no step was found that leads all of them inwards.
     pub dimension_at_most: usize,
     /// Contacts whose force is not determined, from 0.
     pub undetermined: Vec<usize>,
@@ -109,7 +111,7 @@ pub struct Direction {
     pub contacts: Vec<usize>,
     /// Change of their forces, row by row of each.
     pub change: Vec<f64>,
-    /// It leads from an edge into the cone: forwards only.
+    /// It moves contacts that are at an edge. The first such direction of an island leads inwards and can be taken forwards; others only after it.
     pub one_sided: bool,
 }
 

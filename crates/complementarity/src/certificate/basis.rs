@@ -30,11 +30,13 @@ pub(super) fn complement(v: &Matrix, rank: usize, count: usize) -> Vec<Vec<f64>>
     basis
 }
 
-/// The same space in orthonormal vectors: Gram and Schmidt's, the largest first.
-pub(super) fn orthonormal(vectors: &mut [Vec<f64>]) {
+/// The same space in orthonormal vectors: Gram and Schmidt's, the largest first, or the first one.
+pub(super) fn orthonormal(vectors: &mut [Vec<f64>], keep_first: bool) {
     for k in 0..vectors.len() {
-        let sizes: Vec<f64> = vectors[k..].iter().map(|v| norm(v)).collect();
-        vectors.swap(k, k + first_largest(&sizes));
+        if k > 0 || !keep_first {
+            let sizes: Vec<f64> = vectors[k..].iter().map(|v| norm(v)).collect();
+            vectors.swap(k, k + first_largest(&sizes));
+        }
         let (done, rest) = vectors.split_at_mut(k + 1);
         let (before, own) = done.split_at_mut(k);
         remove(&mut own[0], before);
@@ -93,7 +95,13 @@ mod tests {
     #[test]
     fn vectors_of_very_different_sizes_become_orthonormal() {
         let mut vectors = vec![vec![1.0, 1e-6, 0.0], vec![1e8, 1.0, 1e-3], vec![1.0, 1.0, 1.0]];
-        orthonormal(&mut vectors);
-        assert!(is_orthonormal(&vectors), "{vectors:?}");
+        let first = vectors[0].clone();
+        for keep_first in [false, true] {
+            orthonormal(&mut vectors, keep_first);
+            assert!(is_orthonormal(&vectors), "{vectors:?}");
+        }
+        vectors[0] = first.clone();
+        orthonormal(&mut vectors, true);
+        assert!((dot(&vectors[0], &first) - norm(&first)).abs() < 1e-15);
     }
 }

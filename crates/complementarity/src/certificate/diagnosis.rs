@@ -16,6 +16,8 @@ use std::fmt;
 const KEPT: usize = 5;
 /// Shares of the residual that count as a fault.
 const COUNTS: f64 = 1e-3;
+/// A relative residual below this is rounding.
+const ROUNDING: f64 = 1e-13;
 /// Friction is full from this share of its limit on.
 const FULL: f64 = 0.99;
 
@@ -28,7 +30,7 @@ pub struct Diagnosis {
     pub worst: Vec<Fault>,
     /// How many have more than a thousandth of it.
     pub faulty: usize,
-    /// What sweeps of Gauss and Seidel's method do (Coulomb's cone).
+    /// What sweeps of Gauss and Seidel's method do (Coulomb's cone, a residual above rounding).
     pub sweeps: Option<Sweeps>,
     /// What the theorems say of existence (friction problems that were examined).
     pub existence: Option<Existence>,
@@ -63,10 +65,12 @@ pub enum Kind {
     PressedWhileOpening,
     /// Friction is above its limit, by this force.
     BeyondFriction,
-    /// The contact slips, and friction resists it with so much less force than it could.
+    /// The contact slips at this speed, and friction does not resist it as much as it could.
     WeakFriction,
     /// The contact slips, and full friction is so many degrees off the direction against the slip.
     WrongDirection,
+    /// The contact slides already, and friction is this force off that of sliding.
+    WrongFriction,
     /// `z` is negative, by this much.
     NegativeZ,
     /// `w` is negative, by this much.
@@ -88,10 +92,11 @@ impl Fault {
             Kind::Pulls => format!("{name} pulls by {size:.1e}"),
             Kind::PressedWhileOpening => format!("{name} opens at {size:.1e} under force"),
             Kind::BeyondFriction => format!("{name} has {size:.1e} more friction than its limit"),
-            Kind::WeakFriction => format!("{name} slips with {size:.1e} less friction than its limit"),
+            Kind::WeakFriction => format!("{name} slips at {size:.1e} though friction is below its limit"),
             Kind::WrongDirection => {
                 format!("{name} has friction {size:.2} degrees off the direction against its slip")
             }
+            Kind::WrongFriction => format!("{name} slides with friction that is off by {size:.1e}"),
             Kind::NegativeZ => format!("{name} has z = -{size:.1e}"),
             Kind::NegativeW => format!("{name} has w = -{size:.1e}"),
             Kind::BothPositive => format!("{name} has z and w of at least {size:.1e}"),
@@ -123,9 +128,11 @@ impl Diagnosis {
                 .for_each(|fault| (fault.kind, fault.size) = at_contact(plain, unknowns, &s, fault.at));
         }
         let sought = known.existence == Existence::NotCovered;
-        let tried = unknowns.as_deref().filter(|l| l.iter().all(|x| x.is_finite()));
+        let residual = lambda.map_or(Residual::NONE, |lambda| residual::friction(problem, lambda));
+        let finite = |l: &&[f64]| residual.relative > ROUNDING && l.iter().all(|x| x.is_finite());
+        let tried = unknowns.as_deref().filter(finite);
         Self {
-            residual: lambda.map_or(Residual::NONE, |lambda| residual::friction(problem, lambda)),
+            residual,
             worst,
             faulty,
             sweeps: tried.and_then(|lambda| tendency(plain, lambda)),
@@ -176,6 +183,9 @@ impl Diagnosis {
         }
         out.extend(self.sweeps.map(|sweeps| sweeps.to_string()));
         let verdict = match (&self.impossible, self.existence) {
+            _ if self.residual.relative <= ROUNDING => {
+                Some("the residual is rounding: the tolerance is too small for these numbers".to_owned())
+            }
             (Some(impossible), _) => Some(impossible.words(&name)),
             (None, Some(Existence::Always | Existence::ForThisVector)) => {
                 Some("a solution exists: the solver did not find it".to_owned())
@@ -222,7 +232,7 @@ fn at_contact(p: &FrictionProblem, lambda: &[f64], s: &[f64], c: usize) -> (Kind
     let slip = norm(&s[1..]);
     if let Mode::Sliding { direction } = p.modes()[c] {
         let off: Vec<f64> = l[1..].iter().zip(direction).map(|(l, d)| l + limit * d).collect();
-        found.push((norm(&off), Kind::WeakFriction, norm(&off)));
+        found.push((norm(&off), Kind::WrongFriction, norm(&off)));
     } else if slip > 0.0 {
         let against = -dot(&l[1..], &s[1..]) / slip;
         let round = rows != 3 || matches!(p.friction(), Friction::Cone | Friction::Ellipsoid);
@@ -233,7 +243,7 @@ fn at_contact(p: &FrictionProblem, lambda: &[f64], s: &[f64], c: usize) -> (Kind
             let apart = off.hypot(size - against);
             found.push((slip.min(apart), Kind::WrongDirection, off.atan2(against).to_degrees()));
         } else {
-            found.push((slip.min(missing), Kind::WeakFriction, missing));
+            found.push((slip.min(missing), Kind::WeakFriction, slip));
         }
     }
     let worst = found.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
@@ -260,7 +270,7 @@ mod tests {
             ([1.0, 0.0, 0.0], [-0.3, 0.0, 0.0], Kind::Pulls, 0.3),
             ([-1.0, 0.0, 0.0], [1.5, 0.0, 0.0], Kind::PressedWhileOpening, 0.5),
             ([-1.0, 0.7, 0.0], [1.0, -0.7, 0.0], Kind::BeyondFriction, 0.2),
-            ([-1.0, 0.8, 0.0], [1.0, -0.3, 0.0], Kind::WeakFriction, 0.2),
+            ([-1.0, 0.8, 0.0], [1.0, -0.3, 0.0], Kind::WeakFriction, 0.5),
             ([-1.0, 2.0, 0.5], [1.0, 0.0, -0.5], Kind::WrongDirection, 90.0),
         ];
         for (b, lambda, kind, size) in cases {
@@ -271,6 +281,8 @@ mod tests {
             assert!((fault.residual - found.residual.absolute).abs() < 1e-15);
             assert!(found.lines(|c| format!("contact {c}")).last().unwrap().contains("a solution exists"));
         }
+        let found = of([-1.0, 0.0, 0.0], [1.0 + 1e-15, 0.0, 0.0]);
+        assert!(found.lines(|c| c.to_string()).last().unwrap().contains("rounding"), "{found:?}");
         let found = of([-1.0, 0.0, 0.0], [f64::NAN, 0.0, 0.0]);
         assert_eq!(found.worst[0].kind, Kind::NotFinite);
     }

@@ -2,12 +2,15 @@
 
 use super::basis::{complement, orthonormal};
 use super::directions::{self, Freedom};
+use super::edge::inward;
 use super::{Direction, Forces, Settings};
 use crate::eigen::{singular, singular_values, symmetric_eigen, symmetric_eigenvalues};
 use crate::matrix::{Matrix, norm};
 use crate::operator::Operator;
 use crate::problem::FrictionProblem;
 
+/// Numbers of a basis up to which contacts at an edge are led inwards.
+const INNER: usize = 1_000_000;
 /// Part of a null vector, of length 1, that counts as a contact being moved.
 const MOVED: f64 = 1e-6;
 
@@ -35,6 +38,21 @@ struct Family {
 }
 
 impl Family {
+    /// The combination of the basis with these shares (of length 1) comes first.
+    fn turn(&mut self, shares: &[f64]) {
+        let first = Matrix::from_fn(shares.len(), 1, |k, _| shares[k]);
+        let mut turned = complement(&first, 1, shares.len() - 1);
+        turned.insert(0, shares.to_vec());
+        let combine = |shares: &Vec<f64>| {
+            let mut v = vec![0.0; self.basis[0].len()];
+            for (share, basis) in shares.iter().zip(&self.basis) {
+                v.iter_mut().zip(basis).for_each(|(v, b)| *v += share * b);
+            }
+            v
+        };
+        self.basis = turned.iter().map(combine).collect();
+    }
+
     /// Entries of a basis.
     fn numbers(&self, rows: usize) -> usize {
         self.dimension * rows * self.moved.len()
@@ -151,24 +169,29 @@ impl<'a> Island<'a> {
         let used: usize = out.basis.iter().flatten().map(|d| d.change.len()).sum();
         let room = if out.basis.is_some() { settings.most_basis.saturating_sub(used) } else { 0 };
         let mut found = self.family(states, false, tolerance, room)?;
-        let (mut most, mut one_sided) = (found.dimension, false);
+        let mut most = found.dimension;
+        let mut one_sided = false;
         if !edge.is_empty() {
-            let mut all = self.family(states, true, tolerance, 0)?;
+            let mut all = self.family(states, true, tolerance, INNER)?;
             most = all.dimension;
-            // a single direction can be tried, forth and back
-            let works = |sign: f64| {
-                self.contacts.iter().enumerate().filter(|(_, c)| states[**c].edge).all(|(i, &c)| {
-                    let v: Vec<f64> =
-                        all.basis[0][self.rows * i..][..self.rows].iter().map(|v| sign * v).collect();
-                    directions::enters(problem, c, lambda, &v, settings.state_tolerance)
-                })
-            };
-            if found.dimension == 0 && all.dimension == 1 {
+            let whole = all.basis.len() == most && most > found.dimension;
+            let tried =
+                || inward(problem, self.contacts, states, lambda, &all.basis, settings.state_tolerance);
+            if let Some(shares) = whole.then(tried).flatten() {
+                all.turn(&shares);
+                (found, one_sided) = (all, true);
+            } else if found.dimension == 0 && most == 1 {
+                // along the edge perhaps: a single direction can be tried, forth and back
+                let works = |sign: f64| {
+                    self.contacts.iter().enumerate().filter(|(_, c)| states[**c].edge).all(|(i, &c)| {
+                        let v: Vec<f64> =
+                            all.basis[0][self.rows * i..][..self.rows].iter().map(|v| sign * v).collect();
+                        directions::enters(problem, c, lambda, &v, settings.state_tolerance)
+                    })
+                };
                 let (forth, back) = (works(1.0), works(-1.0));
-                if !forth {
-                    all.basis[0].iter_mut().for_each(|v| *v = -*v);
-                }
                 if forth || back {
+                    all.turn(&[if forth { 1.0 } else { -1.0 }]);
                     (found, one_sided) = (all, forth != back);
                 }
             }
@@ -178,7 +201,8 @@ impl<'a> Island<'a> {
         out.undetermined.extend(&found.moved);
         match &mut out.basis {
             Some(basis) if found.basis.len() == found.dimension && found.numbers(self.rows) <= room => {
-                basis.extend(self.as_posed(found.basis, scale, one_sided));
+                let edge: &[usize] = if one_sided { &edge } else { &[] };
+                basis.extend(self.as_posed(found.basis, scale, edge));
             }
             basis => *basis = None,
         }
@@ -188,12 +212,12 @@ impl<'a> Island<'a> {
         Some(())
     }
 
-    /// A basis of the same space in the units of the forces as posed, orthonormal there.
+    /// A basis of the same space in the units of the forces as posed, orthonormal there. Contacts at an `edge` move one way only, the first direction's.
     fn as_posed(
         &self,
         mut basis: Vec<Vec<f64>>,
         scale: Option<&[f64]>,
-        one_sided: bool,
+        edge: &[usize],
     ) -> impl Iterator<Item = Direction> {
         let rows = self.rows;
         if let Some(scale) = scale {
@@ -202,17 +226,18 @@ impl<'a> Island<'a> {
                 v.iter_mut().zip(own).for_each(|(v, e)| *v *= e);
             }
         }
-        orthonormal(&mut basis);
-        basis.into_iter().map(move |mut v| {
+        orthonormal(&mut basis, !edge.is_empty());
+        basis.into_iter().enumerate().map(move |(k, mut v)| {
             v.iter_mut().filter(|x| x.abs() <= ROUNDING).for_each(|x| *x = 0.0);
             // the first of the largest entries is positive
             let largest = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
             let first = v.iter().find(|x| x.abs() > (1.0 - 1e-9) * largest);
-            if !one_sided && first.is_some_and(|x| *x < 0.0) {
+            if (edge.is_empty() || k > 0) && first.is_some_and(|x| *x < 0.0) {
                 v.iter_mut().for_each(|x| *x = -*x);
             }
             let moved: Vec<(&usize, &[f64])> =
                 self.contacts.iter().zip(v.chunks_exact(rows)).filter(|(_, v)| norm(v) > 0.0).collect();
+            let one_sided = moved.iter().any(|(c, _)| edge.contains(c));
             Direction {
                 contacts: moved.iter().map(|(c, _)| **c).collect(),
                 change: moved.iter().flat_map(|(_, v)| v.iter().copied()).collect(),

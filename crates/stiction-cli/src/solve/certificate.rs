@@ -95,7 +95,7 @@ fn direction_words(direction: &Direction) -> String {
     if more > 0 {
         shown.push(format!("... ({more} more)"));
     }
-    let way = if *one_sided { "one way only" } else { "or the opposite" };
+    let way = if *one_sided { "as far as cones allow" } else { "or the opposite" };
     format!("they can change together by {}, {way}", shown.join(", "))
 }
 
