@@ -17,7 +17,10 @@ pub(super) fn complement(v: &Matrix, rank: usize, count: usize) -> Vec<Vec<f64>>
         x[first_largest(&left)] = 1.0;
         // twice, for accuracy
         for _ in 0..2 {
-            let along: Vec<f64> = (0..rank).map(|k| (0..n).map(|j| v[(j, k)] * x[j]).sum()).collect();
+            let mut along = vec![0.0; rank];
+            for (j, x) in x.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                along.iter_mut().zip(v.row(j)).for_each(|(along, v)| *along += v * x);
+            }
             for (j, x) in x.iter_mut().enumerate() {
                 *x -= dot(&v.row(j)[..rank], &along);
             }

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 /// Contacts of an island up to which it is tried.
 const MOST: usize = 100;
-/// Weights below this share of the largest are not told.
+/// Contacts with weights below this share of the largest are not named in words.
 const SMALL: f64 = 1e-2;
 /// A proof must hold for forces so many times as large as those that stop each contact alone.
 const FAR: f64 = 1e4;
@@ -23,9 +23,9 @@ const FAR: f64 = 1e4;
 /// No forces within friction keep all of these contacts from closing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Impossible {
-    /// Contacts that press each other, from 0.
+    /// Contacts with a weight, from 0.
     pub contacts: Vec<usize>,
-    /// Their weights `y`, of sum 1.
+    /// Their weights `y`, of sum 1; contacts with small ones have little part in it.
     pub weights: Vec<f64>,
     /// `y' b_n`: mean normal speed, which no forces can raise.
     pub speed: f64,
@@ -36,8 +36,12 @@ pub struct Impossible {
 impl Impossible {
     /// In words, with names for contacts.
     pub fn words(&self, name: impl Fn(usize) -> String) -> String {
-        let mut names: Vec<String> = self.contacts.iter().take(4).map(|&c| name(c)).collect();
-        if let more @ 1.. = self.contacts.len().saturating_sub(names.len()) {
+        let largest = self.weights.iter().fold(0.0f64, |m, y| m.max(*y));
+        let part = |(_, y): &(&usize, &f64)| **y > SMALL * largest;
+        let main: Vec<usize> =
+            self.contacts.iter().zip(&self.weights).filter(part).map(|(c, _)| *c).collect();
+        let mut names: Vec<String> = main.iter().take(4).map(|&c| name(c)).collect();
+        if let more @ 1.. = main.len().saturating_sub(names.len()) {
             names.push(format!("... ({more} more)"));
         }
         let (names, speed) = (names.join(", "), -self.speed);
@@ -157,8 +161,7 @@ fn check(
     if radius.is_nan() || radius < FAR * alone {
         return None;
     }
-    let largest = y.iter().fold(0.0f64, |m, y| m.max(*y));
-    let told: Vec<usize> = (0..n).filter(|&i| y[i] > SMALL * largest).collect();
+    let told: Vec<usize> = (0..n).filter(|&i| y[i] > 0.0).collect();
     Some(Impossible {
         contacts: told.iter().map(|&i| contacts[i]).collect(),
         weights: told.iter().map(|&i| y[i]).collect(),

@@ -10,7 +10,7 @@ use crate::operator::Operator;
 use crate::problem::FrictionProblem;
 
 /// Numbers of a basis up to which contacts at an edge are led inwards.
-const INNER: usize = 1_000_000;
+const INNER: usize = 300_000;
 /// Part of a null vector, of length 1, that counts as a contact being moved.
 const MOVED: f64 = 1e-6;
 

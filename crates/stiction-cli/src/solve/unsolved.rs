@@ -52,7 +52,9 @@ fn advice(problem: &Problem, status: Status, settings: &Settings, diagnosis: &Di
             let limit = settings.max_nodes.saturating_mul(10).max(1_000_000);
             format!("--solver decide{all} --limit {limit}")
         }
-        _ if on_cone && auto => "a larger --tol, or --friction polygon:16".to_owned(),
+        _ if on_cone && auto => {
+            "--solver exact-proximal (slow, but robust), a larger --tol, or --friction polygon:16".to_owned()
+        }
         _ if on_cone => "--solver auto, or a larger --tol".to_owned(),
         _ if auto || settings.method == Method::Decide => {
             "--solver interior-point, or a larger --tol".to_owned()
