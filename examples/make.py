@@ -6,6 +6,8 @@ rod.npz           Painleve's rod: half length 0.5 m, 60 degrees, mu = 1.5, its l
 rod-spinning.npz  the same rod turning at 6 rad/s: q > 0, so it may lift off or jam. Two solutions.
 table.hdf5        a rigid table (1 kg, g = 9.81 m/s^2, a step of 1 ms) on four legs, pushed sideways: FCLIB, four contacts of three rows.
                   The legs' shares are not unique.
+squeezed.hdf5     a ball (1 kg, radius 0.1 m, 0.5 m/s) between two fixed planes that are 0.1 mm nearer than its diameter, a step of 1 ms: no
+                  solution.
 """
 import os
 import h5py
@@ -32,20 +34,36 @@ def table(name, h=1e-3, mass=1.0, side=1.0, height=0.7):
     m_inv = np.zeros((6, 6))
     m_inv[:3, :3] = np.eye(3) / mass
     m_inv[3:, 3:] = np.linalg.inv(inertia)
-    w = h * j @ m_inv @ j.T
     push = np.array([2.0, 0, -mass * G, 0, 0, 0])
-    q = h * j @ m_inv @ push
+    write(name, h * j @ m_inv @ j.T, h * j @ m_inv @ push)
+
+
+def squeezed(name, h=1e-3, mass=1.0, radius=0.1, overlap=5e-5):
+    rows = []
+    for n in (1.0, -1.0):
+        r = np.array([0, 0, -n * radius])
+        for d in np.array([[0, 0, n], [1, 0, 0], [0, n, 0]]):
+            rows.append(np.concatenate([d, np.cross(r, d)]))
+    j = np.array(rows)
+    m_inv = np.diag([1 / mass] * 3 + [1 / (0.4 * mass * radius**2)] * 3)
+    q = j @ np.array([0.5, 0, -h * G, 0, 0, 0])
+    q[[0, 3]] -= overlap / h
+    write(name, h * j @ m_inv @ j.T, q)
+
+
+def write(name, w, q, mu=0.5):
     with h5py.File(os.path.join(HERE, name), "w") as f:
         g = f.create_group("fclib_local")
         g["spacedim"] = np.array([3], np.int32)
         i, k = np.nonzero(np.ones_like(w))
         one = lambda v: np.array([v], np.int32)
-        for key, value in dict(m=one(12), n=one(12), nz=one(w.size), nzmax=one(w.size), i=i.astype(np.int32), p=k.astype(np.int32), x=w[i, k]).items():
+        for key, value in dict(m=one(len(q)), n=one(len(q)), nz=one(w.size), nzmax=one(w.size), i=i.astype(np.int32), p=k.astype(np.int32), x=w[i, k]).items():
             g[f"W/{key}"] = value
-        g["vectors/q"], g["vectors/mu"] = q, np.full(4, 0.5)
+        g["vectors/q"], g["vectors/mu"] = q, np.full(len(q) // 3, mu)
 
 
 if __name__ == "__main__":
     rod("rod.npz", 0.0)
     rod("rod-spinning.npz", 6.0)
     table("table.hdf5")
+    squeezed("squeezed.hdf5")

@@ -6,7 +6,8 @@
 //!
 //! **Forces.** With the speeds as they are, forces may move along `v` with `A v = 0` where `v_c` is anything at a contact that sticks
 //! with its force inside the cone, along the force at one that slips, and zero at one that is open. Every small step along such a `v` is a
-//! solution again, with the same motion; the dimension of this space is told, and the contacts it moves.
+//! solution again, with the same motion; the dimension of this space is told, the contacts it moves, and a basis of it. Contacts at an edge (of slip, or of
+//! lift-off) count if a step is found that leads all of them inwards.
 //!
 //! **Isolated.** Where the law linearised at the solution (slip directions may turn) has no null space, there is no other solution nearby.
 //!
@@ -18,8 +19,17 @@
 //!   `mu = 1`: 1 for disc and inscribed polygon, sqrt(2) for the square. trinkle1995 Theorem 1 (c) is the same for rigid contacts, without a number.
 //! - `A` symmetric, positive semidefinite, and `b` in its range: a solution exists for every `mu`, though `A` is singular (trinkle1995 Theorem 1 (a) and the remark on it).
 
+mod basis;
+mod diagnosis;
 mod directions;
+mod edge;
+mod impossible;
 mod island;
+mod sweeps;
+
+pub use diagnosis::{Diagnosis, Fault, Kind};
+pub use impossible::Impossible;
+pub use sweeps::Sweeps;
 
 use crate::islands::Islands;
 use crate::operator::{BlockMatrix, Neighbours, Operator};
@@ -37,11 +47,13 @@ pub struct Settings {
     pub state_tolerance: f64,
     /// Islands with more rows are not examined: the cost grows with the third power.
     pub most_rows: usize,
+    /// A basis of the undetermined forces with more numbers is left out.
+    pub most_basis: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { rank_tolerance: 1e-9, state_tolerance: 1e-6, most_rows: 2000 }
+        Self { rank_tolerance: 1e-9, state_tolerance: 1e-6, most_rows: 2000, most_basis: 100_000 }
     }
 }
 
@@ -54,6 +66,8 @@ pub struct Certificate {
     pub forces: Option<Forces>,
     /// Whether a solution exists.
     pub existence: Existence,
+    /// Why no theorem covers it, in words, if that is known.
+    pub uncovered: Option<&'static str>,
     /// Whether it is the only one.
     pub uniqueness: Option<Bound>,
     /// Why something is not known, in words.
@@ -76,14 +90,43 @@ pub struct Rank {
 pub struct Forces {
     /// Dimension of the family of forces with the same motion; 0: determined.
     pub dimension: usize,
-    /// The same if contacts at an edge (see `edge`) could move freely too. (Where that is 1, it was tried.)
+    /// The same if contacts at an edge (see `edge`) could move freely too. Larger than `dimension` where no step was found that leads all of them inwards.
     pub dimension_at_most: usize,
     /// Contacts whose force is not determined, from 0.
     pub undetermined: Vec<usize>,
-    /// Contacts at an edge: sticking with the force on the cone's surface, or touching without force or speed.
+    /// Contacts at an edge: sticking with the force on the cone's surface, touching without force or speed, or slipping with the force at the end of a
+    /// polygon's side.
     pub edge: Vec<usize>,
+    /// The family: an orthonormal basis of its directions, in the units of the forces as posed. `None` above [`Settings::most_basis`] numbers.
+    pub basis: Option<Vec<Direction>>,
     /// There is no other solution nearby. False: not shown.
     pub isolated: bool,
+}
+
+/// A direction in which forces can move with the same motion: `A v = 0` to the tolerance of the rank, anything where a contact sticks within its cone,
+/// along the force where it slips, zero where it is open. Of length 1.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Direction {
+    /// Contacts that it moves, from 0.
+    pub contacts: Vec<usize>,
+    /// Change of their forces, row by row of each.
+    pub change: Vec<f64>,
+    /// It moves contacts that are at an edge. The first such direction of an island leads inwards and can be taken forwards; others only after it.
+    pub one_sided: bool,
+}
+
+impl Direction {
+    /// Over all rows of a problem of so many contacts.
+    pub fn to_rows(&self, contacts: usize) -> Vec<f64> {
+        let rows = self.change.len() / self.contacts.len().max(1);
+        let mut out = vec![0.0; rows * contacts];
+        for (&c, change) in self.contacts.iter().zip(self.change.chunks_exact(rows.max(1))) {
+            if let Some(own) = out.get_mut(rows * c..rows * (c + 1)) {
+                own.copy_from_slice(change);
+            }
+        }
+        out
+    }
 }
 
 /// What the theorems say of existence.
@@ -112,10 +155,22 @@ pub struct Bound {
 
 /// Examines a problem and, where `lambda` is given, a solution of it.
 pub fn examine(problem: &FrictionProblem, lambda: Option<&[f64]>, settings: &Settings) -> Certificate {
-    if let Some(disc) = problem.as_disc() {
-        let y = lambda.map(|lambda| disc.unknowns(lambda));
-        return examine(&disc.problem, y.as_deref(), settings);
+    match problem.as_disc() {
+        Some(disc) => {
+            let y = lambda.map(|lambda| disc.unknowns(lambda));
+            examine_disc(&disc.problem, y.as_deref(), Some(disc.scale()), settings)
+        }
+        None => examine_disc(problem, lambda, None, settings),
     }
+}
+
+/// `scale`: the forces as posed are so many times those of `problem`, row by row; 1 if `None`.
+fn examine_disc(
+    problem: &FrictionProblem,
+    lambda: Option<&[f64]>,
+    scale: Option<&[f64]>,
+    settings: &Settings,
+) -> Certificate {
     let lambda = lambda.filter(|l| l.len() == problem.size() && l.iter().all(|x| x.is_finite()));
     let rows = problem.rows_per_contact();
     let blocks = blocks_of(problem);
@@ -128,12 +183,17 @@ pub fn examine(problem: &FrictionProblem, lambda: Option<&[f64]>, settings: &Set
     let mut bound = Bound { mu_bar: f64::INFINITY, mu_max, holds: true };
     let mut existence = Existence::Always;
     let mut rank = Rank { rank: 0, size: problem.size(), tolerance: settings.rank_tolerance };
-    let states = lambda.map(|lambda| directions::states(problem, lambda, settings.state_tolerance));
+    let mut states = lambda.map(|lambda| directions::states(problem, lambda, settings.state_tolerance));
+    if let (Some(states), Some(scale)) = (&mut states, scale) {
+        states.iter_mut().zip(scale.chunks_exact(rows)).for_each(|(state, scale)| state.keep_real(scale));
+    }
+    let mut uncovered = None;
     let mut forces = lambda.map(|_| Forces {
         dimension: 0,
         dimension_at_most: 0,
         undetermined: vec![],
         edge: vec![],
+        basis: Some(vec![]),
         isolated: true,
     });
     for k in 0..islands.count() {
@@ -166,13 +226,17 @@ pub fn examine(problem: &FrictionProblem, lambda: Option<&[f64]>, settings: &Set
             bound.mu_bar = bound.mu_bar.min(mu_bar);
         }
         bound.holds &= spectrum.sigma > 0.0 && mu < mu_bar;
-        existence = match spectrum {
+        existence = match (spectrum.in_range, existence) {
             _ if spectrum.sigma > 0.0 => existence,
-            _ if spectrum.in_range && existence != Existence::NotCovered => Existence::ForThisVector,
-            _ => Existence::NotCovered,
+            (Ok(()), Existence::Always) => Existence::ForThisVector,
+            (Ok(()), _) => existence,
+            (Err(why), _) => {
+                uncovered.get_or_insert(why);
+                Existence::NotCovered
+            }
         };
         if let (Some(forces), Some(states), Some(lambda)) = (&mut forces, &states, lambda) {
-            let Some(()) = island.forces(problem, lambda, states, settings, forces) else {
+            let Some(()) = island.forces(problem, lambda, states, settings, scale, forces) else {
                 return unknown("a decomposition did not converge".to_owned());
             };
         }
@@ -181,17 +245,24 @@ pub fn examine(problem: &FrictionProblem, lambda: Option<&[f64]>, settings: &Set
         forces.undetermined.sort_unstable();
         forces.edge.sort_unstable();
     }
-    let reason = match (sliding, lambda) {
-        (true, _) => {
-            Some("contacts that slide already: the theorems' bounds are for rolling ones".to_owned())
-        }
-        (false, None) => Some("no solution to examine".to_owned()),
-        _ => None,
-    };
+    let mut reasons: Vec<String> = vec![];
+    if sliding {
+        reasons.push("contacts that slide already: the theorems' bounds are for rolling ones".to_owned());
+    }
+    match &forces {
+        None => reasons.push("no solution to examine".to_owned()),
+        Some(forces) if forces.basis.is_none() => reasons.push(format!(
+            "a basis of the undetermined forces would have more than {} numbers",
+            settings.most_basis
+        )),
+        Some(_) => (),
+    }
+    let reason = (!reasons.is_empty()).then(|| reasons.join("; "));
     Certificate {
         rank: Some(rank),
         forces,
         existence: if sliding { Existence::NotCovered } else { existence },
+        uncovered: if sliding { Some("contacts slide already") } else { uncovered },
         uniqueness: (!sliding).then_some(bound),
         reason,
     }
@@ -212,6 +283,7 @@ fn unknown(reason: String) -> Certificate {
         rank: None,
         forces: None,
         existence: Existence::NotCovered,
+        uncovered: None,
         uniqueness: None,
         reason: Some(reason),
     }

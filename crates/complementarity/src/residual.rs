@@ -53,8 +53,16 @@ pub fn mixed(problem: &MixedLcp, z: &[f64]) -> Residual {
 /// force cone and `sigma` the support function of the friction set (the disc: `|s_t|`; design of
 /// De Saxce); above `mu = 1000` `min(lambda_n, s_n)` if that is larger than `r_n`. Sliding contact: `r_n = min(lambda_n, s_n)`, `r_t = lambda_t + mu lambda_n direction`.
 pub fn friction(problem: &FrictionProblem, lambda: &[f64]) -> Residual {
+    match friction_map(problem, lambda) {
+        Some(r) => Residual::of(r.iter().copied(), problem.vector()),
+        None => Residual::NONE,
+    }
+}
+
+/// The natural map of [`friction`], row by row; `None` if the forces are not as many as the rows.
+pub fn friction_map(problem: &FrictionProblem, lambda: &[f64]) -> Option<Vec<f64>> {
     if lambda.len() != problem.size() {
-        return Residual::NONE;
+        return None;
     }
     let rows = problem.rows_per_contact();
     let planar = rows == 2;
@@ -65,7 +73,7 @@ pub fn friction(problem: &FrictionProblem, lambda: &[f64]) -> Residual {
             let at = rows * c..rows * (c + 1);
             ball(problem.mu()[c], problem.axes_of(c), &lambda[at.clone()], &s[at.clone()], &mut r[at]);
         }
-        return Residual::of(r.iter().copied(), problem.vector());
+        return Some(r);
     }
     for c in 0..problem.contacts() {
         let mu = problem.mu()[c];
@@ -79,7 +87,7 @@ pub fn friction(problem: &FrictionProblem, lambda: &[f64]) -> Residual {
         };
         r[rows * c..][..rows].copy_from_slice(&d[..rows]);
     }
-    Residual::of(r.iter().copied(), problem.vector())
+    Some(r)
 }
 
 /// `lambda - P_K(lambda - s~)` of a rolling contact.

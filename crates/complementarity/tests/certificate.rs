@@ -1,12 +1,13 @@
 //! Certificates: forces that are not determined, and what the theorems promise, on systems that can be done by hand.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use complementarity::certificate::{Certificate, Existence, Settings, examine};
-use complementarity::matrix::{Matrix, dot};
+use complementarity::certificate::{Certificate, Direction, Existence, Settings, examine};
+use complementarity::matrix::{Matrix, dot, norm};
 use complementarity::problem::{Friction, FrictionProblem};
 use complementarity::residual;
 use complementarity::solver::cone_interior_point::ConeInteriorPoint;
 use complementarity::solver::portfolio::{self, solve_friction};
+use proptest::prelude::*;
 
 /// A body of mass 1 and moments of inertia 1 on feet at height -1; rows n, t, o. `load`: force (x, y, z) and moment.
 fn on_feet(feet: &[[f64; 2]], load: [f64; 6], mu: f64) -> FrictionProblem {
@@ -217,5 +218,179 @@ fn existence_is_not_promised_where_the_vector_leaves_the_range_by_little() {
         let b = vec![-pressed, 1.0, 0.0, -pressed, 1.0, 0.0];
         let p = FrictionProblem::new(Matrix::from_fn(6, 6, a), b, vec![0.3; 2], 3, Friction::Cone).unwrap();
         assert_eq!(examine(&p, None, &Settings::default()).existence, Existence::NotCovered, "{pressed:e}");
+    }
+}
+
+/// Least distance of the forces of closed contacts from the surface of their cone, along any direction of length 1; slipping ones: from the apex.
+fn room(p: &FrictionProblem, lambda: &[f64]) -> f64 {
+    let rows = p.rows_per_contact();
+    let s = p.speed(lambda);
+    let largest = lambda.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let of = |c: usize| {
+        let (l, s) = (&lambda[rows * c..][..rows], &s[rows * c..][..rows]);
+        let axes: Vec<f64> = if p.axes().is_empty() { vec![1.0; rows - 1] } else { p.axes_of(c).to_vec() };
+        let gauge = l[1..].iter().zip(&axes).filter(|(_, e)| **e > 0.0).map(|(l, e)| (l / e).powi(2));
+        let least = axes.iter().filter(|e| **e > 0.0).fold(1.0f64, |m, e| m.min(*e));
+        match p.mu()[c] {
+            _ if l[0] < 1e-6 * largest => f64::INFINITY,
+            mu if norm(&s[1..]) < 1e-6 => (mu * l[0] - gauge.sum::<f64>().sqrt()) / (mu + 1.0 / least),
+            _ => l[0],
+        }
+    };
+    (0..p.contacts()).map(of).fold(f64::INFINITY, f64::min)
+}
+
+/// The basis is orthonormal, moves no body, and forces that move along it, as far as cones allow, are a solution.
+fn check_basis(p: &FrictionProblem, lambda: &[f64]) -> Vec<Direction> {
+    let forces = examine(p, Some(lambda), &Settings::default()).forces.unwrap();
+    let basis = forces.basis.unwrap();
+    assert_eq!(basis.len(), forces.dimension);
+    let vectors: Vec<Vec<f64>> = basis.iter().map(|d| d.to_rows(p.contacts())).collect();
+    let (a, step) = (p.matrix(), 0.9 * room(p, lambda));
+    for (i, v) in vectors.iter().enumerate() {
+        for (j, w) in vectors.iter().enumerate() {
+            assert!((dot(v, w) - f64::from(u8::from(i == j))).abs() < 1e-12, "{i} {j}");
+        }
+        assert!(norm(&a.times(v)) < 1e-9 * norm(a.data()), "{:e}", norm(&a.times(v)));
+        for sign in [1.0, -1.0] {
+            let other: Vec<f64> = lambda.iter().zip(v).map(|(l, v)| l + sign * step * v).collect();
+            let found = residual::friction(p, &other);
+            assert!(basis[i].one_sided || found.relative < 1e-8, "{found:?} {step:e}");
+        }
+    }
+    basis
+}
+
+#[test]
+fn legs_of_a_table_take_from_each_other_crosswise() {
+    let p = on_feet(&TABLE, WEIGHT, 0.0);
+    let basis = check_basis(&p, &solved(&p).0);
+    assert_eq!((basis[0].contacts.clone(), basis[0].one_sided), (vec![0, 1, 2, 3], false));
+    let crosswise = [0.5, -0.5, 0.5, -0.5].map(|n| [n, 0.0, 0.0]).concat();
+    assert!(basis[0].change.iter().zip(crosswise).all(|(a, b)| (a - b).abs() < 1e-12), "{basis:?}");
+    // all six directions where it sticks, and what slides together keeps the one across
+    assert_eq!(check_basis(&on_feet(&TABLE, WEIGHT, 0.5), &[0.25, 0.0, 0.0].repeat(4)).len(), 6);
+    let p = on_feet(&TABLE, [0.5, 0.0, -1.0, 0.0, 0.0, 0.0], 0.1);
+    let lambda = solved(&p).0;
+    let basis = check_basis(&p, &lambda);
+    for (v, l) in basis[0].change.chunks_exact(3).zip(lambda.chunks_exact(3)) {
+        assert!((v[1] / v[0] - l[1] / l[0]).abs() < 1e-6, "along the force");
+    }
+}
+
+/// A sphere between two walls hangs by friction, and the walls squeeze it as they like.
+#[test]
+fn walls_squeeze_a_sphere_as_they_like() {
+    let mut j = Matrix::zeros(6, 6);
+    for (c, x) in [-1.0, 1.0].into_iter().enumerate() {
+        // normals towards the centre; t = y, o = z turn it about z and y
+        j[(3 * c, 0)] = -x;
+        (j[(3 * c + 1, 1)], j[(3 * c + 1, 5)]) = (1.0, 2.5 * x);
+        (j[(3 * c + 2, 2)], j[(3 * c + 2, 4)]) = (1.0, -2.5 * x);
+    }
+    let a = Matrix::from_fn(6, 6, |r, c| dot(j.row(r), j.row(c)));
+    let b = j.times(&[0.0, 0.0, -1.0, 0.0, 0.0, 0.0]);
+    let p = FrictionProblem::new(a, b, vec![0.5; 2], 3, Friction::Cone).unwrap();
+    let basis = check_basis(&p, &[2.0, 0.0, 0.5, 2.0, 0.0, 0.5]);
+    let half = 0.5f64.sqrt();
+    let squeeze = [half, 0.0, 0.0, half, 0.0, 0.0];
+    assert_eq!(basis.len(), 1);
+    assert!(basis[0].change.iter().zip(squeeze).all(|(a, b)| (a - b).abs() < 1e-12), "{basis:?}");
+}
+
+/// Two legs carry all, the other two only touch: these can take load, not give it.
+#[test]
+fn from_an_edge_the_way_leads_inwards() {
+    let p = on_feet(&TABLE, WEIGHT, 0.0);
+    let lambda = [0.5, 0.0, 0.0, 0.0, 0.0, 0.0].repeat(2);
+    let basis = check_basis(&p, &lambda);
+    assert!(basis.len() == 1 && basis[0].one_sided && basis[0].change[3] > 0.0, "{basis:?}");
+    let other: Vec<f64> = lambda.iter().zip(basis[0].to_rows(4)).map(|(l, v)| l + 0.5 * v).collect();
+    assert!(residual::friction(&p, &other).relative < 1e-12);
+    // slip along t under the square, of two feet that are one: friction may be anywhere on its side, from a corner one way only
+    let p = on_feet(&[[0.0, 0.0]; 2], [1.0, 0.0, -1.0, 0.0, -1.0, 0.0], 0.2).with_friction(Friction::Pyramid);
+    let side = |o: f64| {
+        let lambda = [0.5, -0.1, o, 0.5, -0.1, -o];
+        assert!(residual::friction(p.as_ref().unwrap(), &lambda).relative < 1e-12);
+        examine(p.as_ref().unwrap(), Some(&lambda), &Settings::default()).forces.unwrap()
+    };
+    assert_eq!((side(0.02).dimension, side(0.02).edge.len()), (2, 0));
+    assert_eq!((side(0.1).dimension, side(0.1).dimension_at_most, side(0.1).edge.len()), (2, 2, 2));
+}
+
+/// A torsion pad of no size has no moment to be undetermined; other axes are in the units as posed.
+#[test]
+fn a_basis_under_ellipsoids_is_in_the_forces_as_posed() {
+    for (axes, expected) in
+        [([1.0, 0.5], 12 - 6), ([2.0, 0.1], 12 - 6), ([1.0, 0.0], 8 - 5), ([0.0, 0.0], 4 - 3)]
+    {
+        // unknowns less balances; the push acts at the height of the feet
+        let push = if axes[0] > 0.0 { 0.04 } else { 0.0 };
+        let p = on_feet(&TABLE, [-push, 0.0, -1.0, 0.0, push, 0.0], 0.5);
+        let lambda = &[0.25, push / 4.0, 0.0].repeat(4)[..];
+        let p = p.with_axes(axes.repeat(4)).unwrap();
+        assert!(residual::friction(&p, lambda).relative < 1e-12, "{axes:?}");
+        let basis = check_basis(&p, lambda);
+        assert_eq!(basis.len(), expected, "{axes:?}");
+    }
+}
+
+#[test]
+fn a_basis_that_is_too_large_is_left_out_and_that_is_said() {
+    let p = on_feet(&TABLE, WEIGHT, 0.5);
+    let lambda = [0.25, 0.0, 0.0].repeat(4);
+    let at_most =
+        |most_basis: usize| examine(&p, Some(&lambda), &Settings { most_basis, ..Settings::default() });
+    assert!(at_most(72).forces.unwrap().basis.is_some());
+    let found = at_most(71);
+    assert!(found.reason.unwrap().contains("more than 71 numbers"));
+    let forces = found.forces.unwrap();
+    assert!(forces.basis.is_none() && forces.dimension == 6);
+}
+
+proptest! {
+    /// Bodies on feet anywhere, pushed anyhow: whatever sticks, slips or lifts off.
+    #[test]
+    fn forces_moved_along_the_basis_are_solutions(
+        feet in prop::collection::vec(prop::array::uniform2(-2.0..2.0f64), 1..8),
+        push in prop::array::uniform3(-0.5..0.5f64), mu in 0.0..1.0f64,
+    ) {
+        let p = on_feet(&feet, [push[0], push[1], -1.0, 0.0, 0.0, push[2]], mu);
+        let mut lambda = vec![0.0; p.size()];
+        let mut solver = ConeInteriorPoint::default();
+        solver.settings.tolerance = 1e-11;
+        let outcome = solver.solve(p.as_cone().unwrap(), &mut lambda);
+        prop_assume!(outcome.is_solved() && room(&p, &lambda) > 1e-4);
+        check_basis(&p, &lambda);
+    }
+
+    /// Sweeps end on the surface of cones: the first direction leads off it, and then the family has no edge.
+    #[test]
+    fn contacts_at_an_edge_are_led_inwards(
+        feet in prop::collection::vec(prop::array::uniform2(-2.0..2.0f64), 3..8),
+        push in prop::array::uniform3(-0.5..0.5f64), mu in 0.1..1.0f64,
+    ) {
+        let p = on_feet(&feet, [push[0], push[1], -1.0, 0.0, 0.0, push[2]], mu);
+        let settings = portfolio::Settings { tolerance: 1e-12, ..Default::default() };
+        let report = solve_friction(&p, &settings, &mut |_| {});
+        prop_assume!(report.residual.relative < 1e-11);
+        let forces = examine(&p, Some(&report.solution), &Settings::default()).forces.unwrap();
+        let basis = forces.basis.unwrap();
+        prop_assert_eq!(basis.len(), forces.dimension);
+        if let Some(first) = basis.first().filter(|d| d.one_sided) {
+            let v = first.to_rows(p.contacts());
+            let works = |step: f64| {
+                let other: Vec<f64> = report.solution.iter().zip(&v).map(|(l, v)| l + step * v).collect();
+                residual::friction(&p, &other).relative < 1e-10
+            };
+            // others may be as near to an edge as they like, and steps then as short
+            let near = |c: usize| {
+                let l = &report.solution[3 * c..][..3];
+                let free = mu * l[0] - norm(&l[1..]) < 1e-3 && !forces.edge.contains(&c);
+                l[0] > 1e-7 && (l[0] < 1e-3 || free)
+            };
+            prop_assume!(!(0..p.contacts()).any(near));
+            prop_assert!([1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6].into_iter().any(works), "{basis:?}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod certificate;
 mod json;
 mod text;
+mod unsolved;
 
 use crate::args::{FrictionSet, Solve, Solver};
 use crate::progress::Display;
@@ -16,6 +17,7 @@ use problem_files::Problem;
 use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Instant;
+use unsolved::Unsolved;
 
 /// Everything that is told about an answer.
 struct Answer {
@@ -26,6 +28,7 @@ struct Answer {
     seconds: f64,
     contacts: Option<Contacts>,
     known: Option<Certificate>,
+    unsolved: Option<Unsolved>,
 }
 
 /// What the forces of a friction problem amount to.
@@ -75,8 +78,10 @@ pub fn run(arguments: &Solve) -> Result<ExitCode, InputError> {
         _ => None,
     };
     let known = if arguments.quiet { None } else { certificate::of(&problem, &report) };
+    let unsolved =
+        if arguments.quiet { None } else { unsolved::of(&problem, &report, &settings, known.as_ref()) };
     let file = arguments.file.display().to_string();
-    let answer = Answer { file, problem, settings, report, seconds, contacts, known };
+    let answer = Answer { file, problem, settings, report, seconds, contacts, known, unsolved };
     print(&match (arguments.json, arguments.quiet) {
         (true, _) => json::render(&answer),
         (false, true) => text::outcome(&answer),

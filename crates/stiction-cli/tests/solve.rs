@@ -95,7 +95,7 @@ fn keys(value: &Value) -> Vec<&str> {
     keys
 }
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "certificate",
     "contacts",
     "file",
@@ -108,6 +108,7 @@ const KEYS: [&str; 12] = [
     "solution",
     "solver",
     "status",
+    "unsolved",
 ];
 
 #[test]

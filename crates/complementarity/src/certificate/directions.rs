@@ -19,6 +19,10 @@ pub(super) struct Freedom {
     pub still: Vec<bool>,
     /// At an edge: all directions are listed, though only a part of them can be taken.
     pub edge: bool,
+    /// No slip, with friction.
+    pub sticks: bool,
+    /// At the end of a polygon's side: the way beyond it.
+    pub end: Option<Row>,
 }
 
 impl Freedom {
@@ -29,9 +33,22 @@ impl Freedom {
         self.still.push(still);
     }
 
+    /// Without what is nothing in units of which some are zero.
+    pub fn keep_real(&mut self, scale: &[f64]) {
+        for k in (0..self.columns.len()).rev() {
+            let real = self.columns[k].iter().zip(scale).any(|(x, e)| x * e != 0.0);
+            if self.still[k] && !real {
+                self.columns.remove(k);
+                self.equations.remove(k);
+                self.weights.remove(k);
+                self.still.remove(k);
+            }
+        }
+    }
+
     /// Any force, no speed.
     fn stick(rows: usize, edge: bool) -> Self {
-        let mut out = Self { edge, ..Self::default() };
+        let mut out = Self { edge, sticks: true, ..Self::default() };
         for k in 0..rows {
             let mut unit = Row::default();
             unit[k] = 1.0;
@@ -89,6 +106,24 @@ pub(super) fn states(p: &FrictionProblem, lambda: &[f64], tolerance: f64) -> Vec
                 let best = corners.iter().map(reach).fold(f64::NEG_INFINITY, f64::max);
                 let active: Vec<[f64; 2]> =
                     corners.into_iter().filter(|p| reach(p) >= best - tolerance * slip).collect();
+                if let ([p, q], true) = (&active[..], loaded) {
+                    // share of the side that the force has behind it
+                    let side = [q[0] - p[0], q[1] - p[1]];
+                    let from = [l[1] - mu * l[0] * p[0], l[2] - mu * l[0] * p[1]];
+                    let share = dot(&from, &side) / (mu * l[0] * dot(&side, &side));
+                    let mut beyond = |corner: &[f64; 2], sign: f64| {
+                        let mut row = Row::default();
+                        row[0] = -sign * mu * dot(corner, &side);
+                        (row[1], row[2]) = (sign * side[0], sign * side[1]);
+                        out.end = Some(row);
+                    };
+                    if share < tolerance {
+                        beyond(p, -1.0);
+                    } else if share > 1.0 - tolerance {
+                        beyond(q, 1.0);
+                    }
+                    out.edge = out.end.is_some();
+                }
                 for (k, p) in active.iter().enumerate() {
                     let mut column = ray;
                     (column[1], column[2]) = (mu * p[0], mu * p[1]);
@@ -143,15 +178,26 @@ fn corners(friction: Friction, rows: usize) -> Option<Vec<[f64; 2]>> {
 }
 
 /// Size of a friction force by its set: at most 1 inside, for `mu l_n = 1`.
-fn gauge(friction: Friction, rows: usize, t: &[f64]) -> f64 {
+pub(super) fn gauge(friction: Friction, rows: usize, t: &[f64]) -> f64 {
+    match sides(friction, rows) {
+        Some(sides) => sides.iter().map(|(n, apothem)| dot(n, t) / apothem).fold(0.0, f64::max),
+        None => norm(t),
+    }
+}
+
+/// Normals of the sides of the friction set for `mu l_n = 1`, and their distance; `None` for a disc, or where there is one tangent direction.
+pub(super) fn sides(friction: Friction, rows: usize) -> Option<Vec<([f64; 2], f64)>> {
     match friction {
-        Friction::Pyramid if rows == 3 => t[0].abs().max(t[1].abs()),
-        Friction::Polygon { sides } if rows == 3 => {
+        _ if rows != 3 => None,
+        Friction::Cone | Friction::Ellipsoid => None,
+        Friction::Pyramid => {
+            Some([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]].map(|n| (n, 1.0)).to_vec())
+        }
+        Friction::Polygon { sides } => {
             let half = PI / sides as f64;
             let side = |k: usize| ((2 * k + 1) as f64 * half).sin_cos();
-            (0..sides).map(side).map(|(sin, cos)| (cos * t[0] + sin * t[1]) / half.cos()).fold(0.0, f64::max)
+            Some((0..sides).map(side).map(|(sin, cos)| ([cos, sin], half.cos())).collect())
         }
-        _ => norm(t),
     }
 }
 

@@ -1,12 +1,16 @@
 //! The matrices of an island, and their null spaces.
 
+use super::basis::{complement, orthonormal};
 use super::directions::{self, Freedom};
-use super::{Forces, Settings};
+use super::edge::inward;
+use super::{Direction, Forces, Settings};
 use crate::eigen::{singular, singular_values, symmetric_eigen, symmetric_eigenvalues};
 use crate::matrix::{Matrix, norm};
 use crate::operator::Operator;
 use crate::problem::FrictionProblem;
 
+/// Numbers of a basis up to which contacts at an edge are led inwards.
+const INNER: usize = 300_000;
 /// Part of a null vector, of length 1, that counts as a contact being moved.
 const MOVED: f64 = 1e-6;
 
@@ -29,8 +33,30 @@ struct Family {
     dimension: usize,
     /// Contacts whose force moves.
     moved: Vec<usize>,
-    /// A direction, in the units of the problem.
-    first: Vec<f64>,
+    /// A basis over the island's rows, in the units of the problem; one direction alone where there is no room for it.
+    basis: Vec<Vec<f64>>,
+}
+
+impl Family {
+    /// The combination of the basis with these shares (of length 1) comes first.
+    fn turn(&mut self, shares: &[f64]) {
+        let first = Matrix::from_fn(shares.len(), 1, |k, _| shares[k]);
+        let mut turned = complement(&first, 1, shares.len() - 1);
+        turned.insert(0, shares.to_vec());
+        let combine = |shares: &Vec<f64>| {
+            let mut v = vec![0.0; self.basis[0].len()];
+            for (share, basis) in shares.iter().zip(&self.basis) {
+                v.iter_mut().zip(basis).for_each(|(v, b)| *v += share * b);
+            }
+            v
+        };
+        self.basis = turned.iter().map(combine).collect();
+    }
+
+    /// Entries of a basis.
+    fn numbers(&self, rows: usize) -> usize {
+        self.dimension * rows * self.moved.len()
+    }
 }
 
 /// Numbers of the theorems.
@@ -40,8 +66,8 @@ pub(super) struct Spectrum {
     pub sigma: f64,
     /// Norm of the tangential rows.
     pub eta: f64,
-    /// `A` is symmetric and positive semidefinite, and `b` in its range.
-    pub in_range: bool,
+    /// `Err`: why it is not true that `A` is symmetric and positive semidefinite, and `b` in its range.
+    pub in_range: Result<(), &'static str>,
 }
 
 /// Asymmetry of `A`, relative, that counts as rounding.
@@ -111,49 +137,113 @@ impl<'a> Island<'a> {
         };
         let eta = singular_values(&tangential)?.first().copied().unwrap_or(0.0);
         // b is in the range of a symmetric A exactly if it has no part in the null space
-        let in_range = self.eigen.as_ref().is_some_and(|(values, vectors)| {
-            let null = (0..n).filter(|&k| values[k].abs() <= zero);
-            let outside: Vec<f64> =
+        let outside = |vectors: &Matrix| {
+            let null = (0..n).filter(|&k| values[k] <= zero);
+            let parts: Vec<f64> =
                 null.map(|k| (0..n).map(|i| vectors[(i, k)] * self.b[i]).sum::<f64>()).collect();
-            least >= -zero && norm(&outside) <= tolerance * norm(&self.b)
-        });
+            norm(&parts)
+        };
+        let in_range = match &self.eigen {
+            None => Err("A is not symmetric"),
+            Some(_) if least < -zero => Err("A is not positive semidefinite"),
+            Some((_, vectors)) if outside(vectors) > tolerance * norm(&self.b) => {
+                Err("b is not in the range of A")
+            }
+            Some(_) => Ok(()),
+        };
         Some(Spectrum { rank, sigma: if least > zero { least } else { 0.0 }, eta, in_range })
     }
 
-    /// Adds what the island leaves undetermined.
+    /// Adds what the island leaves undetermined. `scale`: units of the forces as posed, row by row of the problem.
     pub fn forces(
         &self,
         problem: &FrictionProblem,
         lambda: &[f64],
         states: &[Freedom],
         settings: &Settings,
+        scale: Option<&[f64]>,
         out: &mut Forces,
     ) -> Option<()> {
         let tolerance = settings.rank_tolerance;
         let edge: Vec<usize> = self.contacts.iter().copied().filter(|&c| states[c].edge).collect();
-        let mut found = self.family(states, false, tolerance)?;
-        let mut all = found.clone();
+        let used: usize = out.basis.iter().flatten().map(|d| d.change.len()).sum();
+        let room = if out.basis.is_some() { settings.most_basis.saturating_sub(used) } else { 0 };
+        let mut found = self.family(states, false, tolerance, room)?;
+        let mut most = found.dimension;
+        let mut one_sided = false;
         if !edge.is_empty() {
-            all = self.family(states, true, tolerance)?;
-            // a single direction can be tried, forth and back
-            let works = |sign: f64| {
-                self.contacts.iter().enumerate().filter(|(_, c)| states[**c].edge).all(|(i, &c)| {
-                    let v: Vec<f64> =
-                        all.first[self.rows * i..][..self.rows].iter().map(|v| sign * v).collect();
-                    directions::enters(problem, c, lambda, &v, settings.state_tolerance)
-                })
-            };
-            if found.dimension == 0 && all.dimension == 1 && (works(1.0) || works(-1.0)) {
-                found = all.clone();
+            let mut all = self.family(states, true, tolerance, INNER)?;
+            most = all.dimension;
+            let whole = all.basis.len() == most && most > found.dimension;
+            let tried =
+                || inward(problem, self.contacts, states, lambda, &all.basis, settings.state_tolerance);
+            if let Some(shares) = whole.then(tried).flatten() {
+                all.turn(&shares);
+                (found, one_sided) = (all, true);
+            } else if found.dimension == 0 && most == 1 {
+                // along the edge perhaps: a single direction can be tried, forth and back
+                let works = |sign: f64| {
+                    self.contacts.iter().enumerate().filter(|(_, c)| states[**c].edge).all(|(i, &c)| {
+                        let v: Vec<f64> =
+                            all.basis[0][self.rows * i..][..self.rows].iter().map(|v| sign * v).collect();
+                        directions::enters(problem, c, lambda, &v, settings.state_tolerance)
+                    })
+                };
+                let (forth, back) = (works(1.0), works(-1.0));
+                if forth || back {
+                    all.turn(&[if forth { 1.0 } else { -1.0 }]);
+                    (found, one_sided) = (all, forth != back);
+                }
             }
         }
         out.dimension += found.dimension;
-        out.dimension_at_most += all.dimension;
-        out.undetermined.extend(found.moved);
+        out.dimension_at_most += most;
+        out.undetermined.extend(&found.moved);
+        match &mut out.basis {
+            Some(basis) if found.basis.len() == found.dimension && found.numbers(self.rows) <= room => {
+                let edge: &[usize] = if one_sided { &edge } else { &[] };
+                basis.extend(self.as_posed(found.basis, scale, edge));
+            }
+            basis => *basis = None,
+        }
         // without edges, the linearised law decides whether another solution can be near
-        out.isolated &= all.dimension == 0 && edge.is_empty() && self.is_regular(states, tolerance)?;
+        out.isolated &= most == 0 && edge.is_empty() && self.is_regular(states, tolerance)?;
         out.edge.extend(edge);
         Some(())
+    }
+
+    /// A basis of the same space in the units of the forces as posed, orthonormal there. Contacts at an `edge` move one way only, the first direction's.
+    fn as_posed(
+        &self,
+        mut basis: Vec<Vec<f64>>,
+        scale: Option<&[f64]>,
+        edge: &[usize],
+    ) -> impl Iterator<Item = Direction> {
+        let rows = self.rows;
+        if let Some(scale) = scale {
+            for v in &mut basis {
+                let own = self.contacts.iter().flat_map(|&c| &scale[rows * c..][..rows]);
+                v.iter_mut().zip(own).for_each(|(v, e)| *v *= e);
+            }
+        }
+        orthonormal(&mut basis, !edge.is_empty());
+        basis.into_iter().enumerate().map(move |(k, mut v)| {
+            v.iter_mut().filter(|x| x.abs() <= ROUNDING).for_each(|x| *x = 0.0);
+            // the first of the largest entries is positive
+            let largest = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let first = v.iter().find(|x| x.abs() > (1.0 - 1e-9) * largest);
+            if (edge.is_empty() || k > 0) && first.is_some_and(|x| *x < 0.0) {
+                v.iter_mut().for_each(|x| *x = -*x);
+            }
+            let moved: Vec<(&usize, &[f64])> =
+                self.contacts.iter().zip(v.chunks_exact(rows)).filter(|(_, v)| norm(v) > 0.0).collect();
+            let one_sided = moved.iter().any(|(c, _)| edge.contains(c));
+            Direction {
+                contacts: moved.iter().map(|(c, _)| **c).collect(),
+                change: moved.iter().flat_map(|(_, v)| v.iter().copied()).collect(),
+                one_sided,
+            }
+        })
     }
 
     /// Directions of a kind as (contact of the island, its freedom, column).
@@ -175,8 +265,8 @@ impl<'a> Island<'a> {
         (0..self.rows).map(|k| a[(row, self.rows * i + k)] * direction[k]).sum()
     }
 
-    /// Forces that leave the speeds as they are; contacts at an edge count as free, or as fixed.
-    fn family(&self, states: &[Freedom], edges: bool, tolerance: f64) -> Option<Family> {
+    /// Forces that leave the speeds as they are; contacts at an edge count as free, or as fixed. The basis may hold `room` numbers.
+    fn family(&self, states: &[Freedom], edges: bool, tolerance: f64, room: usize) -> Option<Family> {
         let columns = self.columns(states, |f, k| f.still[k] && (edges || !f.edge));
         if columns.is_empty() {
             return Some(Family::default());
@@ -190,22 +280,23 @@ impl<'a> Island<'a> {
         let zero = tolerance * norm(self.a.data());
         let rank = values.iter().filter(|x| **x > zero).count();
         // the part of direction j that is null is what the others do not hold: 1 - V V'
-        let held = |j: usize, l: usize| (0..rank).map(|k| vectors[(j, k)] * vectors[(l, k)]).sum::<f64>();
-        let parts: Vec<f64> = (0..columns.len()).map(|j| (1.0 - held(j, j)).max(0.0)).collect();
+        let held = |j: usize| (0..rank).map(|k| vectors[(j, k)].powi(2)).sum::<f64>();
         let mut sizes = vec![0.0; self.contacts.len()];
-        columns.iter().zip(&parts).for_each(|(column, part)| sizes[column.0] += part);
+        columns.iter().enumerate().for_each(|(j, column)| sizes[column.0] += (1.0 - held(j)).max(0.0));
         let moved = self.contacts.iter().zip(sizes).filter(|(_, size)| size.sqrt() > MOVED).map(|(&c, _)| c);
-        let mut first = vec![0.0; self.a.rows()];
-        let largest = (0..parts.len()).max_by(|&j, &l| parts[j].total_cmp(&parts[l]));
-        if let Some(l) = largest.filter(|_| rank < columns.len()) {
-            for (j, &(i, freedom, k)) in columns.iter().enumerate() {
-                let along = (f64::from(u8::from(j == l)) - held(j, l)) / parts[l].sqrt();
+        let dimension = columns.len() - rank;
+        let mut family = Family { dimension, moved: moved.collect(), basis: vec![] };
+        let count = if family.numbers(self.rows) <= room { dimension } else { dimension.min(1) };
+        for shares in complement(&vectors, rank, count) {
+            let mut v = vec![0.0; self.a.rows()];
+            for (share, &(i, freedom, k)) in shares.iter().zip(&columns) {
                 for d in 0..self.rows {
-                    first[self.rows * i + d] += along * freedom.columns[k][d] * self.units[i];
+                    v[self.rows * i + d] += share * freedom.columns[k][d] * self.units[i];
                 }
             }
+            family.basis.push(v);
         }
-        Some(Family { dimension: columns.len() - rank, moved: moved.collect(), first })
+        Some(family)
     }
 
     /// Whether the linearised law has no null space.

@@ -20,6 +20,11 @@ impl AsDisc {
         y.iter().zip(&self.scale).map(|(y, e)| e * y).collect()
     }
 
+    /// Diagonal of `E`.
+    pub(crate) fn scale(&self) -> &[f64] {
+        &self.scale
+    }
+
     /// `y` of forces, to start from; zero along rows without friction.
     pub fn unknowns(&self, lambda: &[f64]) -> Vec<f64> {
         lambda.iter().zip(&self.scale).map(|(l, &e)| if e > 0.0 { l / e } else { 0.0 }).collect()

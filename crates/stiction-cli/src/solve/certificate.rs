@@ -1,11 +1,18 @@
 //! What is known of a friction problem and its forces beside the residual, for people.
 
-use complementarity::certificate::{Bound, Certificate, Existence, Forces, Settings, examine};
+use complementarity::certificate::{Bound, Certificate, Direction, Existence, Forces, Settings, examine};
 use complementarity::report::{Report, Status};
 use problem_files::Problem;
 
 /// Contacts that are listed; `--json` has them all.
 const SHOWN: usize = 8;
+/// Directions of a family that are shown, and entries of each.
+const DIRECTIONS: usize = 3;
+const ENTRIES: usize = 4;
+/// Entries below this share of a direction's largest are not shown.
+const SMALL: f64 = 0.05;
+/// Rows of a contact.
+const ROWS: [&str; 6] = ["n", "t", "o", "4th row", "5th row", "6th row"];
 
 /// Examines a friction problem, and the answer if it is one.
 pub fn of(problem: &Problem, report: &Report) -> Option<Certificate> {
@@ -19,14 +26,16 @@ pub fn of(problem: &Problem, report: &Report) -> Option<Certificate> {
 pub fn lines(known: &Certificate, status: Status) -> Vec<(&'static str, String)> {
     let mut out = vec![];
     if let Some(rank) = known.rank {
-        let below = format!("singular values below {:.0e} of the largest are none", rank.tolerance);
+        let below = format!("singular values below {:.0e} of the largest count as zero", rank.tolerance);
         out.push(("rank of A", format!("{} of {} ({below})", rank.rank, rank.size)));
     }
     if let Some(forces) = &known.forces {
         out.push(("forces", forces_words(forces)));
+        out.extend(basis_words(forces).into_iter().map(|line| ("", line)));
     }
-    if known.rank.is_some() {
-        out.push(("theory", theory(known, status)));
+    // if it is unsolved, the reasons for that include it
+    if known.rank.is_some() && (status.is_decided() || known.existence != Existence::NotCovered) {
+        out.push(("theory", theory(known)));
     }
     match &known.reason {
         Some(reason) if known.rank.is_none() => out.push(("theory", format!("not examined: {reason}"))),
@@ -54,7 +63,43 @@ fn forces_words(forces: &Forces) -> String {
     }
 }
 
-fn theory(known: &Certificate, status: Status) -> String {
+/// How forces can move, a line a direction.
+fn basis_words(forces: &Forces) -> Vec<String> {
+    let Some(basis) = &forces.basis else {
+        return vec!["too many directions to list them".to_owned()];
+    };
+    let mut out: Vec<String> = basis.iter().take(DIRECTIONS).map(direction_words).collect();
+    if let more @ 1.. = basis.len().saturating_sub(DIRECTIONS) {
+        out.push(format!("... and {more} more: --json"));
+    }
+    out
+}
+
+/// The largest changes, over the largest of all: `+1 n at 0, -1 n at 1`.
+fn direction_words(direction: &Direction) -> String {
+    let Direction { contacts, change, one_sided } = direction;
+    let rows = change.len() / contacts.len().max(1);
+    let largest = change.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let mut entries: Vec<usize> = (0..change.len()).filter(|&i| change[i].abs() >= SMALL * largest).collect();
+    // the largest, then in order; those that differ by rounding stay in order
+    entries.sort_by_key(|&i| std::cmp::Reverse((1e6 * change[i].abs() / largest).round() as u64));
+    let more = entries.len().saturating_sub(ENTRIES);
+    entries.truncate(ENTRIES);
+    entries.sort_unstable();
+    let words = |&i: &usize| {
+        let size = format!("{:+.2}", change[i] / largest);
+        let size = size.trim_end_matches('0').trim_end_matches('.');
+        format!("{size} {} at {}", ROWS[i % rows], contacts[i / rows])
+    };
+    let mut shown: Vec<String> = entries.iter().map(words).collect();
+    if more > 0 {
+        shown.push(format!("... ({more} more)"));
+    }
+    let way = if *one_sided { "as far as cones allow" } else { "or the opposite" };
+    format!("they can change together by {}, {way}", shown.join(", "))
+}
+
+fn theory(known: &Certificate) -> String {
     let existence = match known.existence {
         Existence::Always => {
             "A is positive definite, a solution exists for every b and mu (pang2005 Lemma 4)"
@@ -71,12 +116,8 @@ fn theory(known: &Certificate, status: Status) -> String {
         }
         _ => String::new(),
     };
-    let unsolved = match (status.is_decided(), known.existence) {
-        (true, _) => "",
-        (false, Existence::NotCovered) => ": there may be none",
-        (false, _) => ": the solver failed, not the problem",
-    };
-    format!("{existence}{unsolved}{unique}")
+    let why = known.uncovered.map(|why| format!(" ({why})")).unwrap_or_default();
+    format!("{existence}{why}{unique}")
 }
 
 fn list(contacts: &[usize]) -> String {

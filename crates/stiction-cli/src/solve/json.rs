@@ -3,6 +3,7 @@
 //! JSON has no infinity: where there is no solution the members of `residual` are null, and the `radius` of
 //! a proof that holds for every `z` is null.
 
+use super::unsolved::Unsolved;
 use super::{Answer, States, friction_name};
 use complementarity::certificate::Certificate as Known;
 use complementarity::report::{Certificate, Piece, Status};
@@ -31,6 +32,8 @@ struct Object<'a> {
     certificate: Value,
     /// Friction problems; else null.
     known: Option<&'a Known>,
+    /// Null if it was decided.
+    unsolved: Option<&'a Unsolved>,
 }
 
 #[derive(Serialize)]
@@ -67,6 +70,7 @@ pub fn render(answer: &Answer) -> String {
         solutions: answer.settings.all.then_some(pieces),
         certificate: certificate(&report.certificate, answer.settings.all),
         known: answer.known.as_ref(),
+        unsolved: answer.unsolved.as_ref(),
     };
     let mut text = serde_json::to_string(&object).expect("plain data");
     text.push('\n');

@@ -2,9 +2,8 @@
 
 use super::{Answer, certificate, friction_name};
 use complementarity::problem::Friction;
-use complementarity::report::{Certificate, Piece, Proof, ProofNode, Status};
+use complementarity::report::{Certificate, Piece, Proof, ProofNode, Report, Status};
 use complementarity::residual::Residual;
-use complementarity::solver::portfolio::Method;
 use problem_files::Problem;
 use std::fmt::Write;
 
@@ -27,12 +26,17 @@ pub fn render(answer: &Answer) -> String {
             lines.push(("", cone(answer, contacts.cone)));
         }
     }
-    lines.push(("evidence", evidence(answer)));
+    lines.push(("evidence", evidence(report)));
     if let Certificate::Solutions { pieces, .. } = &report.certificate {
         lines.extend(pieces.iter().take(PIECES_SHOWN).map(|p| ("", piece(p))));
         if pieces.len() > PIECES_SHOWN {
             lines.push(("", format!("... {} in all; --json lists them", pieces.len())));
         }
+    }
+    if let Some(unsolved) = &answer.unsolved {
+        let what = if matches!(answer.problem, Problem::Friction(_)) { "contact" } else { "row" };
+        let why = unsolved.diagnosis.lines(|at| format!("{what} {at}"));
+        lines.extend(why.into_iter().enumerate().map(|(k, line)| (if k == 0 { "why" } else { "" }, line)));
     }
     if let Some(contacts) = &answer.contacts {
         let s = contacts.states;
@@ -44,8 +48,8 @@ pub fn render(answer: &Answer) -> String {
     if let Some(solution) = answer.solution() {
         lines.push((if report.status.is_decided() { "solution" } else { "best try" }, entries(solution)));
     }
-    if let Some(advice) = advice(answer) {
-        lines.push(("try next", advice));
+    if let Some(unsolved) = &answer.unsolved {
+        lines.push(("try next", unsolved.advice.clone()));
     }
     let mut out = String::new();
     for (head, line) in lines {
@@ -122,8 +126,8 @@ fn cone(answer: &Answer, r: Residual) -> String {
     format!("{} (Coulomb's cone: {verdict})", residual(r))
 }
 
-fn evidence(answer: &Answer) -> String {
-    match &answer.report.certificate {
+pub fn evidence(report: &Report) -> String {
+    match &report.certificate {
         Certificate::Residual => "the residual".to_owned(),
         Certificate::Basis { active } => format!("exact solution of a basis with {} active", active.len()),
         Certificate::Ray { covering, starts, .. } => {
@@ -175,26 +179,6 @@ fn entries(solution: &[f64]) -> String {
         shown.push(format!("... ({} entries; --json has them all)", solution.len()));
     }
     shown.join(", ")
-}
-
-fn advice(answer: &Answer) -> Option<String> {
-    let Answer { report, settings, .. } = answer;
-    let on_cone = matches!(&answer.problem, Problem::Friction(p) if p.friction() == Friction::Cone);
-    let searched = matches!(settings.method, Method::Auto | Method::Decide);
-    match report.status {
-        Status::Solved | Status::NoSolution | Status::Several => None,
-        Status::Undecided => {
-            let all = if settings.all { " --all" } else { "" };
-            let limit = settings.max_nodes.saturating_mul(10).max(1_000_000);
-            Some(format!("--solver decide{all} --limit {limit}"))
-        }
-        Status::Stalled if on_cone && settings.method == Method::Auto => {
-            Some("a larger --tol, or --friction polygon:16".to_owned())
-        }
-        Status::Stalled if on_cone => Some("--solver auto, or a larger --tol".to_owned()),
-        Status::Stalled if searched => Some("--solver interior-point, or a larger --tol".to_owned()),
-        Status::Stalled => Some("--solver auto, or --solver decide --limit 1000000".to_owned()),
-    }
 }
 
 fn count(n: usize, of: &str) -> String {

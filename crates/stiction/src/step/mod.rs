@@ -21,6 +21,7 @@ use crate::scene::{ForceTime, FrictionKind, GapLevel, Owner, Scene};
 use crate::space::{Frame, Vector, length};
 use crate::state::{ContactId, Memory, State};
 use assemble::{Rows, Speeds};
+use complementarity::certificate::{Diagnosis, Settings, examine};
 use complementarity::matrix::{dot, norm};
 use complementarity::problem::{Friction, FrictionProblem};
 use complementarity::residual::Residual;
@@ -37,7 +38,7 @@ pub struct InvalidModel(pub String);
 pub enum Failed {
     /// The contact problem was not solved, whatever the step.
     #[error(
-        "contact problem at t = {time} s not solved, down to a step of {h:e} s: {solver} {end}, relative residual {residual:e}"
+        "contact problem at t = {time} s not solved, down to a step of {h:e} s: {solver} {end}, relative residual {residual:e}{cause}"
     )]
     Unsolved {
         /// s.
@@ -50,6 +51,8 @@ pub enum Failed {
         end: String,
         /// Of the best answer.
         residual: f64,
+        /// What is wrong with it, and whether there is a solution; begins with a colon, or is empty.
+        cause: String,
     },
     /// The forces at the middle of the step, which depend on its end, were not found, whatever the step.
     #[error(
@@ -153,6 +156,9 @@ pub struct StepReport {
     /// Work of loads, motors and the dampers of springs, J.
     pub work: f64,
 }
+
+/// Rows of contacts that influence each other up to which a failed step is examined.
+const EXAMINED: usize = 600;
 
 /// Halvings of a step at most, whatever the scene allows.
 const MOST_RETRIES: usize = 50;
@@ -271,6 +277,28 @@ impl Stepper {
         self.unsolved.as_ref()
     }
 
+    /// What is wrong with the forces of the last attempt, in words.
+    fn cause(&self) -> String {
+        let Some(problem) = self.problem() else { return String::new() };
+        let known = examine(&problem, None, &Settings { most_rows: EXAMINED, ..Settings::default() });
+        let found = Diagnosis::of_friction(&problem, Some(&self.solver.lambda), &known);
+        let owner = |o: &Owner| match *o {
+            Owner::Body(i) => &self.scene.bodies[i].name,
+            Owner::World(i) => &self.scene.world[i].name,
+        };
+        let name = |k: usize| {
+            let contact = self.detector.contacts.iter().find(|c| (c.first..c.first + c.count).contains(&k));
+            contact.map_or_else(String::new, |c| format!("{}/{}", owner(&c.owners[0]), owner(&c.owners[1])))
+        };
+        let help = match found.impossible {
+            Some(_) => "bodies between fixed parts must have room, or compliant contacts",
+            None => "a smaller step, more retries, a larger tolerance or compliant contacts may help",
+        };
+        let mut lines = found.lines(name);
+        lines.push(help.to_owned());
+        format!(": {}", lines.join("; "))
+    }
+
     /// The set of friction forces, as solvers know it.
     fn friction_set(&self) -> Friction {
         match self.scene.step.friction {
@@ -328,7 +356,7 @@ impl Stepper {
             self.solver.stubborn = level > 0 || self.scene.step.retries == 0;
             match self.attempt(state, part, &mut report) {
                 Ok(()) => (left, made) = (left - 1, made + 1),
-                Err(why) => {
+                Err(mut why) => {
                     state.basis.clone_from(&self.basis);
                     let again = matches!(why, Failed::Unsolved { .. } | Failed::Unsettled { .. })
                         && level < self.scene.step.retries.min(MOST_RETRIES);
@@ -344,6 +372,9 @@ impl Stepper {
                     }
                     if let Some(start) = start {
                         *state = start;
+                    }
+                    if let Failed::Unsolved { cause, .. } = &mut why {
+                        *cause = self.cause();
                     }
                     return Err(why);
                 }

@@ -10,7 +10,7 @@ use complementarity::solver::cone::ConeSolver;
 use complementarity::solver::gauss_seidel::GaussSeidel;
 use complementarity::solver::lemke::{self, Lemke};
 use complementarity::solver::newton::Newton;
-use complementarity::solver::{Outcome, interior_point};
+use complementarity::solver::{End, Outcome, interior_point};
 
 /// Covering vectors of Lemke's method, with each tolerance.
 const STARTS: usize = 2;
@@ -128,7 +128,8 @@ impl ContactSolver {
         if !solved {
             report.wasted += answer.iterations;
             let residual = answer.residual.relative;
-            return Err(Failed::Unsolved { time, h, solver: answer.solver, end: answer.end, residual });
+            let Answer { solver, end, .. } = answer;
+            return Err(Failed::Unsolved { time, h, solver, end, residual, cause: String::new() });
         }
         report.iterations += answer.iterations;
         if answer.residual.relative >= report.residual.relative {
@@ -142,7 +143,13 @@ impl ContactSolver {
 /// The outcome of a solver for cones, which ends with the judge.
 fn cone(outcome: Outcome) -> Answer {
     let Outcome { solver, iterations, wasted, residual, .. } = outcome;
-    let end = if outcome.is_solved() { String::new() } else { format!("{:?}", outcome.end) };
+    let end = match outcome.end {
+        End::Solved => "",
+        End::Limit => "met its limit of iterations",
+        End::Stalled => "made no further progress",
+        End::Invalid => "was given numbers that are not finite",
+    }
+    .to_owned();
     Answer { solver, iterations, wasted, residual, end }
 }
 

@@ -1,0 +1,125 @@
+//! Contacts at an edge of their law: whether forces can leave it, all at once.
+//!
+//! Forces that solve a problem are a convex set where the motion is given. A solution on its surface, as solvers like to find them, has the dimension of the set
+//! only after a step into the set's inside.
+
+use super::directions::{Freedom, Row, sides};
+use crate::matrix::{dot, norm};
+use crate::problem::FrictionProblem;
+use std::f64::consts::PI;
+
+/// Directions from the apex of a disc's cone that stand for it.
+const AROUND: usize = 16;
+/// Parts of a unit vector below this are rounding.
+const ROUNDING: f64 = 1e-9;
+/// The least margin, over the length of a direction, that leads inwards, and how long it is sought.
+const MARGIN: f64 = 1e-6;
+const MOST_STEPS: usize = 2000;
+
+/// Shares of the vectors of `basis` (over the rows of `contacts`) that together lead every contact at an edge into the inside of its cone. `None` if none were found.
+pub(super) fn inward(
+    p: &FrictionProblem,
+    contacts: &[usize],
+    states: &[Freedom],
+    lambda: &[f64],
+    basis: &[Vec<f64>],
+    tolerance: f64,
+) -> Option<Vec<f64>> {
+    let rows = p.rows_per_contact();
+    let mut outward: Vec<Vec<f64>> = vec![];
+    for (i, &c) in contacts.iter().enumerate().filter(|(_, c)| states[**c].edge) {
+        let own = |v: &Vec<f64>| norm(&v[rows * i..][..rows]);
+        let size = basis.iter().map(own).fold(0.0f64, |m, x| m.hypot(x));
+        let scale = basis.iter().map(|v| norm(v)).fold(0.0f64, f64::max);
+        if size <= ROUNDING * scale {
+            continue;
+        }
+        for g in normals(p, c, &states[c], lambda, tolerance)? {
+            let along: Vec<f64> = basis.iter().map(|v| dot(&g[..rows], &v[rows * i..][..rows])).collect();
+            let length = norm(&along);
+            if length <= ROUNDING * size * norm(&g) {
+                return None;
+            }
+            outward.push(along.iter().map(|x| x / length).collect());
+        }
+    }
+    let Some(mut point) = outward.first().cloned() else {
+        let mut first = vec![0.0; basis.len()];
+        *first.first_mut()? = 1.0;
+        return Some(first);
+    };
+    // the point of their convex hull next to zero (Gilbert 1966): what is opposite to it leads inwards
+    for _ in 0..MOST_STEPS {
+        let size = dot(&point, &point);
+        if size < MARGIN * MARGIN {
+            return None;
+        }
+        let least = outward.iter().min_by(|a, b| dot(a, &point).total_cmp(&dot(b, &point)))?;
+        let margin = dot(least, &point);
+        if margin > 0.5 * size {
+            return Some(point.iter().map(|x| -x / size.sqrt()).collect());
+        }
+        let apart: Vec<f64> = least.iter().zip(&point).map(|(a, b)| a - b).collect();
+        let share = (-dot(&point, &apart) / dot(&apart, &apart)).clamp(0.0, 1.0);
+        point.iter_mut().zip(&apart).for_each(|(x, d)| *x += share * d);
+    }
+    None
+}
+
+/// Outward normals: a change of the force that is opposite to all of them leads into the inside of the cone. `None` where that is not known.
+fn normals(
+    p: &FrictionProblem,
+    c: usize,
+    state: &Freedom,
+    lambda: &[f64],
+    tolerance: f64,
+) -> Option<Vec<Row>> {
+    let rows = p.rows_per_contact();
+    let (mu, l) = (p.mu()[c], &lambda[rows * c..][..rows]);
+    let row = |entries: &[f64]| {
+        let mut row = Row::default();
+        row[..entries.len()].copy_from_slice(entries);
+        row
+    };
+    let largest = lambda.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let loaded = l[0] > tolerance * largest;
+    let flat = sides(p.friction(), rows);
+    match (loaded, state.sticks) {
+        (false, false) if state.columns.len() == 1 => Some(vec![row(&[-1.0])]),
+        (false, true) => Some(match flat {
+            Some(sides) => sides.iter().map(|(n, apothem)| row(&[-mu * apothem, n[0], n[1]])).collect(),
+            None if rows == 2 => vec![row(&[-mu, 1.0]), row(&[-mu, -1.0])],
+            None if rows == 3 => {
+                let angle = |k: usize| (2.0 * PI * k as f64 / AROUND as f64).sin_cos();
+                let apothem = mu * (PI / AROUND as f64).cos();
+                (0..AROUND).map(angle).map(|(sin, cos)| row(&[-apothem, cos, sin])).collect()
+            }
+            // a box within the ball
+            None => (1..rows)
+                .flat_map(|k| [(k, 1.0), (k, -1.0)])
+                .map(|(k, sign)| {
+                    let mut out = row(&[-mu / ((rows - 1) as f64).sqrt()]);
+                    out[k] = sign;
+                    out
+                })
+                .collect(),
+        }),
+        (true, true) => Some(match flat {
+            Some(sides) => {
+                let near = |(n, apothem): &([f64; 2], f64)| {
+                    dot(n, &l[1..]) >= (1.0 - 2.0 * tolerance) * apothem * mu * l[0]
+                };
+                sides.iter().filter(|s| near(s)).map(|(n, a)| row(&[-mu * a, n[0], n[1]])).collect()
+            }
+            None => {
+                let size = norm(&l[1..]);
+                let mut out = row(&[-mu]);
+                (1..rows).for_each(|k| out[k] = l[k] / size);
+                vec![out]
+            }
+        }),
+        // slips, the force at the end of a side
+        (true, false) => state.end.map(|out| vec![out]),
+        (false, false) => None,
+    }
+}

@@ -1,0 +1,214 @@
+//! Proofs that a friction problem has no solution.
+//!
+//! Weights `y >= 0` of the normal speeds `s_n = A_n lambda + b_n` with `y' A_n lambda <= 0` for all forces within friction cones, that is, with `u = A_n' y`
+//! and the friction set's support function `sigma`, `u_n + mu sigma(u_t) <= 0` at each contact, and with `y' b_n < 0`: whatever the forces, the weighted
+//! normal speeds are negative, and some contact closes. (Farkas' lemma for the cone.) They are sought by a linear program in which friction is a
+//! box, and checked without it.
+
+use crate::cone::support;
+use crate::islands::Islands;
+use crate::linear_program::{Feasibility, Program, System};
+use crate::matrix::{Matrix, norm};
+use crate::operator::Operator;
+use crate::problem::{FrictionProblem, Mode};
+use serde::Serialize;
+
+/// Contacts of an island up to which it is tried.
+const MOST: usize = 100;
+/// Contacts with weights below this share of the largest are not named in words.
+const SMALL: f64 = 1e-2;
+/// A proof must hold for forces so many times as large as those that stop each contact alone.
+const FAR: f64 = 1e4;
+
+/// No forces within friction keep all of these contacts from closing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Impossible {
+    /// Contacts with a weight, from 0.
+    pub contacts: Vec<usize>,
+    /// Their weights `y`, of sum 1; contacts with small ones have little part in it.
+    pub weights: Vec<f64>,
+    /// `y' b_n`: mean normal speed, which no forces can raise.
+    pub speed: f64,
+    /// The proof holds for normal forces of at most this sum; beyond it only rounding of `A` is in doubt. `None`: for all.
+    pub radius: Option<f64>,
+}
+
+impl Impossible {
+    /// In words, with names for contacts.
+    pub fn words(&self, name: impl Fn(usize) -> String) -> String {
+        let largest = self.weights.iter().fold(0.0f64, |m, y| m.max(*y));
+        let part = |(_, y): &(&usize, &f64)| **y > SMALL * largest;
+        let main: Vec<usize> =
+            self.contacts.iter().zip(&self.weights).filter(part).map(|(c, _)| *c).collect();
+        let mut names: Vec<String> = main.iter().take(4).map(|&c| name(c)).collect();
+        if let more @ 1.. = main.len().saturating_sub(names.len()) {
+            names.push(format!("... ({more} more)"));
+        }
+        let (names, speed) = (names.join(", "), -self.speed);
+        format!(
+            "there is no solution: whatever the forces, contacts close at {speed:.1e} in the mean ({names})"
+        )
+    }
+}
+
+/// `None` if no proof was found.
+pub(super) fn impossible(problem: &FrictionProblem) -> Option<Impossible> {
+    if problem.modes().iter().any(|m| *m != Mode::Rolling) {
+        return None;
+    }
+    let blocks = super::blocks_of(problem);
+    let mut islands = Islands::default();
+    islands.find(&blocks, problem.rows_per_contact(), problem.contacts());
+    (0..islands.count())
+        .map(|k| islands.island(k))
+        .filter(|contacts| contacts.len() <= MOST)
+        .find_map(|contacts| of_island(problem, &blocks, contacts))
+}
+
+fn of_island(problem: &FrictionProblem, blocks: &Operator, contacts: &[usize]) -> Option<Impossible> {
+    let Operator::Blocks(matrix) = blocks else { return None };
+    let (rows, n) = (problem.rows_per_contact(), contacts.len());
+    let b: Vec<f64> = contacts.iter().map(|&c| problem.vector()[rows * c]).collect();
+    // normal rows of A
+    let mut a = Matrix::zeros(n, rows * n);
+    for (i, &c) in contacts.iter().enumerate() {
+        let (columns, data) = matrix.row(c);
+        for (k, block) in columns.iter().zip(data.chunks_exact(rows * rows)) {
+            let j = contacts.binary_search(k).ok()?;
+            a.row_mut(i)[rows * j..][..rows].copy_from_slice(&block[..rows]);
+        }
+    }
+    let unit = |c: usize| {
+        let trace: f64 = matrix.diagonal(c).iter().step_by(rows + 1).sum();
+        if trace > 0.0 { 1.0 / trace.sqrt() } else { 1.0 }
+    };
+    let units: Vec<f64> = contacts.iter().map(|&c| unit(c)).collect();
+    let mu: Vec<f64> = contacts.iter().map(|&c| problem.mu()[c]).collect();
+    let y = weights(&a, &b, &mu, &units, rows)?;
+    check(problem, &a, &b, &mu, &units, (contacts, &y))
+}
+
+/// Weights from a linear program: `lambda_n >= 0`, `lambda_t = w - mu lambda_n` with `0 <= w <= 2 mu lambda_n`, `s_n >= 0`.
+fn weights(a: &Matrix, b: &[f64], mu: &[f64], units: &[f64], rows: usize) -> Option<Vec<f64>> {
+    let n = b.len();
+    let scaled: Vec<f64> = b.iter().zip(units).map(|(b, d)| b * d).collect();
+    let size = norm(&scaled);
+    if size == 0.0 {
+        return None;
+    }
+    let mut q = vec![0.0; rows * n];
+    q.iter_mut().zip(&scaled).for_each(|(q, b)| *q = b / size);
+    let m = Matrix::from_fn(rows * n, rows * n, |i, j| {
+        let (c, k) = (j / rows, j % rows);
+        if i < n {
+            let entry = |k: usize| units[i] * a[(i, rows * c + k)] * units[c];
+            let friction: f64 = if k == 0 { (1..rows).map(entry).sum() } else { 0.0 };
+            return entry(k) - mu[c] * friction;
+        }
+        // 2 mu lambda_n - w
+        let (own, along) = ((i - n) / (rows - 1), (i - n) % (rows - 1) + 1);
+        match (own == c, k) {
+            (true, 0) => 2.0 * mu[c],
+            (true, k) if k == along => -1.0,
+            _ => 0.0,
+        }
+    });
+    let system = System { m, q };
+    let mut program = Program::default();
+    program.start(&system);
+    let Feasibility::Infeasible { row } = program.dual(&system) else { return None };
+    let y = program.certificate(&system, row);
+    // back from units
+    let y: Vec<f64> = y[..n].iter().zip(units).map(|(y, d)| y.max(0.0) * d).collect();
+    let total: f64 = y.iter().sum();
+    (total > 0.0 && total.is_finite()).then(|| y.iter().map(|y| y / total).collect())
+}
+
+/// Whether the weights prove it, rounding included.
+fn check(
+    problem: &FrictionProblem,
+    a: &Matrix,
+    b: &[f64],
+    mu: &[f64],
+    units: &[f64],
+    (contacts, y): (&[usize], &[f64]),
+) -> Option<Impossible> {
+    let (rows, n) = (problem.rows_per_contact(), b.len());
+    let rounding = (n + 2) as f64 * f64::EPSILON;
+    // sum and the rounding in it
+    let sum = |of: &dyn Fn(usize) -> f64| -> (f64, f64) {
+        let size: f64 = (0..n).map(|i| of(i).abs()).sum();
+        ((0..n).map(of).sum(), rounding * size)
+    };
+    let (speed, doubt) = sum(&|i| y[i] * b[i]);
+    if speed + doubt >= 0.0 {
+        return None;
+    }
+    let mut excess = 0.0f64;
+    for c in 0..n {
+        let u: Vec<(f64, f64)> = (0..rows).map(|k| sum(&|i| y[i] * a[(i, rows * c + k)])).collect();
+        let sigma = match rows {
+            3 => support(problem.friction(), false, [u[1].0, u[2].0]),
+            _ => norm(&u[1..].iter().map(|u| u.0).collect::<Vec<_>>()),
+        };
+        // a square reaches out to sqrt 2
+        let doubt = u[0].1 + 2.0 * mu[c] * u[1..].iter().map(|u| u.1).sum::<f64>();
+        excess = excess.max(u[0].0 + mu[c] * sigma + doubt);
+    }
+    // y' s_n <= speed + excess sum(lambda_n)
+    let radius = if excess > 0.0 { (-speed - doubt) / excess } else { f64::INFINITY };
+    let alone: f64 = b.iter().zip(units).map(|(b, d)| d * d * b.abs()).sum();
+    if radius.is_nan() || radius < FAR * alone {
+        return None;
+    }
+    let told: Vec<usize> = (0..n).filter(|&i| y[i] > 0.0).collect();
+    Some(Impossible {
+        contacts: told.iter().map(|&i| contacts[i]).collect(),
+        weights: told.iter().map(|&i| y[i]).collect(),
+        speed,
+        radius: radius.is_finite().then_some(radius),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::dot;
+    use crate::problem::Friction;
+
+    /// A point of mass 1 in the plane, between walls with normals at these angles; `b_n`: the speeds at which they come.
+    fn point(angles: &[f64], closing: &[f64], mu: f64) -> FrictionProblem {
+        let mut j = Matrix::zeros(2 * angles.len(), 2);
+        for (c, angle) in angles.iter().enumerate() {
+            let (sin, cos) = angle.to_radians().sin_cos();
+            j.row_mut(2 * c).copy_from_slice(&[cos, sin]);
+            j.row_mut(2 * c + 1).copy_from_slice(&[-sin, cos]);
+        }
+        let n = j.rows();
+        let a = Matrix::from_fn(n, n, |r, c| dot(j.row(r), j.row(c)));
+        let b = closing.iter().flat_map(|s| [-s, 0.0]).collect();
+        FrictionProblem::new(a, b, vec![mu; angles.len()], 2, Friction::Cone).unwrap()
+    }
+
+    #[test]
+    fn walls_that_close_from_all_sides_leave_no_solution() {
+        for mu in [0.0, 0.3, 2.0] {
+            let found = impossible(&point(&[0.0, 180.0], &[0.1, 0.1], mu)).unwrap();
+            assert_eq!(found.contacts, [0, 1]);
+            assert!((found.speed + 0.1).abs() < 1e-12, "{found:?}");
+            let found = impossible(&point(&[90.0, 210.0, 330.0], &[0.3, -0.1, 0.1], mu)).unwrap();
+            assert_eq!(found.contacts, [0, 1, 2]);
+            assert!((found.speed + 0.1).abs() < 1e-9, "{found:?}");
+            assert!(found.weights.iter().all(|y| (y - 1.0 / 3.0).abs() < 1e-9));
+        }
+    }
+
+    #[test]
+    fn nothing_is_claimed_where_the_point_can_give_way() {
+        for mu in [0.0, 0.3, 2.0] {
+            assert_eq!(impossible(&point(&[0.0, 180.0], &[0.1, -0.1], mu)), None);
+            assert_eq!(impossible(&point(&[0.0, 170.0], &[0.1, 0.1], mu)), None);
+            assert_eq!(impossible(&point(&[90.0, 210.0, 330.0], &[0.3, -0.1, -0.3], mu)), None);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Why a problem was not solved, and what to try next.
+
+use super::text;
+use complementarity::certificate::{Certificate as Known, Diagnosis};
+use complementarity::problem::Friction;
+use complementarity::report::{Report, Status};
+use complementarity::solver::portfolio::{Method, Settings};
+use problem_files::Problem;
+use serde::Serialize;
+
+/// Why, as far as it can be known.
+#[derive(Serialize)]
+pub struct Unsolved {
+    /// What ended the solve, in words.
+    pub ended: String,
+    /// Where the best try fails, and whether there is a solution.
+    #[serde(flatten)]
+    pub diagnosis: Diagnosis,
+    /// What to try next, in words.
+    pub advice: String,
+}
+
+/// `None` if the problem was decided. `known`: what is known of a friction problem.
+pub fn of(
+    problem: &Problem,
+    report: &Report,
+    settings: &Settings,
+    known: Option<&Known>,
+) -> Option<Unsolved> {
+    if report.status.is_decided() {
+        return None;
+    }
+    let diagnosis = match (problem, known) {
+        (Problem::Friction(p), Some(known)) => Diagnosis::of_friction(p, Some(&report.solution), known),
+        (Problem::Lcp(p), _) => Diagnosis::of_mixed(&p.into(), &report.solution),
+        (Problem::Mixed(p), _) => Diagnosis::of_mixed(p, &report.solution),
+        (Problem::Friction(_), None) => return None,
+    };
+    let advice = advice(problem, report.status, settings, &diagnosis);
+    Some(Unsolved { ended: text::evidence(report), diagnosis, advice })
+}
+
+fn advice(problem: &Problem, status: Status, settings: &Settings, diagnosis: &Diagnosis) -> String {
+    let on_cone = matches!(problem, Problem::Friction(p) if p.friction() == Friction::Cone);
+    let auto = settings.method == Method::Auto;
+    if diagnosis.impossible.is_some() {
+        return "another problem: parts that overlap, or are moved against each other, must be free to give way, or compliant".to_owned();
+    }
+    match status {
+        Status::Undecided => {
+            let all = if settings.all { " --all" } else { "" };
+            let limit = settings.max_nodes.saturating_mul(10).max(1_000_000);
+            format!("--solver decide{all} --limit {limit}")
+        }
+        _ if on_cone && auto => {
+            "--solver exact-proximal (slow, but robust), a larger --tol, or --friction polygon:16".to_owned()
+        }
+        _ if on_cone => "--solver auto, or a larger --tol".to_owned(),
+        _ if auto || settings.method == Method::Decide => {
+            "--solver interior-point, or a larger --tol".to_owned()
+        }
+        _ => "--solver auto, or --solver decide --limit 1000000".to_owned(),
+    }
+}
