@@ -3,11 +3,11 @@
 
 mod running;
 
-use running::{run, scene};
+use running::{run, scene, start};
 use std::f64::consts::PI;
 use std::path::{Path, PathBuf};
 use stiction::contact::Law;
-use stiction::scene::{FrictionKind, Scene};
+use stiction::scene::{FrictionKind, Scene, SolverKind};
 use stiction::step::{ElementReport, Stepper};
 
 /// Relative errors against Hertz (Johnson 4.22 to 4.24) of a ball of radius 0.05 m pressed with 500 N, E = 2 GPa and nu = 0.3, on
@@ -70,6 +70,38 @@ fn a_saved_state_has_bitwise_the_same_future() {
             let _ = again.step(&mut copy).expect("no step fails");
         }
         assert!(state == copy, "{name}");
+    }
+}
+
+/// Each alone, named in the scene: no other helps it. Where forces are unique all give one motion.
+#[test]
+fn every_solver_gives_the_same_motion() {
+    let solvers = [
+        (SolverKind::GaussSeidel, "gauss-seidel"),
+        (SolverKind::Newton, "newton"),
+        (SolverKind::ProximalNewton, "proximal-newton"),
+        (SolverKind::ExactProximal, "exact-proximal"),
+        (SolverKind::InteriorPoint, "cone-interior-point"),
+        (SolverKind::Admm, "admm"),
+    ];
+    for name in ["song2004/ellipse-1e-10.toml", "four-legged-table-elastic.toml", "sliding-sphere.toml"] {
+        let mut ends = vec![];
+        for (solver, reported) in solvers {
+            let mut scene = scene(name);
+            (scene.step.friction, scene.step.solver) = (FrictionKind::Cone, solver);
+            let h = scene.step.h;
+            let (mut stepper, mut state) = start(scene, h);
+            for _ in 0..1000 {
+                let report = stepper.step(&mut state).expect("no step fails");
+                assert!(report.residual.relative <= 1e-10 && report.solver == reported, "{name}: {report:?}");
+            }
+            ends.push(state.position);
+        }
+        for (end, (_, reported)) in ends.iter().zip(solvers) {
+            let far = end.iter().zip(&ends[0]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            println!("{name} {reported}: {far:e}");
+            assert!(far < 1e-9, "{name} {reported}: {far:e}");
+        }
     }
 }
 
