@@ -13,7 +13,8 @@ use complementarity::solver::gauss_seidel::GaussSeidel;
 use complementarity::solver::lemke::{self, Lemke};
 use complementarity::solver::newton::exact::ExactProximal;
 use complementarity::solver::newton::{self, Newton};
-use complementarity::solver::{Outcome, interior_point};
+use complementarity::solver::{End, Outcome, interior_point};
+use std::borrow::Cow;
 use std::fmt::Debug;
 
 /// Covering vectors of Lemke's method, with each tolerance.
@@ -75,7 +76,7 @@ struct Answer {
     wasted: usize,
     residual: Residual,
     /// How it ended, if it is no solution.
-    end: String,
+    end: Cow<'static, str>,
 }
 
 impl ContactSolver {
@@ -168,8 +169,13 @@ impl ContactSolver {
 /// The outcome of a solver for cones, which ends with the judge.
 fn cone(outcome: Outcome) -> Answer {
     let Outcome { solver, iterations, wasted, residual, .. } = outcome;
-    let end = if outcome.is_solved() { String::new() } else { format!("{:?}", outcome.end) };
-    Answer { solver, iterations, wasted, residual, end }
+    let end = match outcome.end {
+        End::Solved => "",
+        End::Limit => "met its limit of iterations",
+        End::Stalled => "stalled",
+        End::Invalid => "found it invalid",
+    };
+    Answer { solver, iterations, wasted, residual, end: end.into() }
 }
 
 /// Pyramid and polygon: Lemke's method; where it fails, the interior point.
@@ -219,7 +225,7 @@ impl ByLemke {
             iterations: 0,
             wasted: 0,
             residual: Residual::NONE,
-            end: String::new(),
+            end: "".into(),
         };
         let mut end = lemke::End::Inexact;
         for &near in if rows.compliant { &COMPLIANT[..] } else { &RIGID } {
@@ -247,7 +253,7 @@ impl ByLemke {
             converted.forces(&second.solution, lambda);
             answer.residual = residual::rolling(problem, self.friction, lambda, &mut self.scratch);
         }
-        answer.end = format!("Lemke's method: {end:?}; interior point: {}", second.status);
+        answer.end = format!("Lemke's method: {end:?}; interior point: {}", second.status).into();
         Ok(answer)
     }
 }
