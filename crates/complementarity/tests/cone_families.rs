@@ -149,21 +149,53 @@ fn interior_point_reaches_rounding() {
     }
 }
 
+/// Loads changed a little: fewer iterations from the old forces than from zero, and the same forces where they are unique.
 #[test]
-fn warm_start_saves_iterations_and_a_solution_costs_none() {
-    let mut u = Uniform(11);
-    let mut solver = Admm::default();
-    let (mut cold, mut warm) = (0, 0);
-    for _ in 0..50 {
-        let mut p = random(&mut u, 0.1);
-        let mut lambda = vec![0.0; p.b.len()];
-        cold += solver.solve(p.parts(), &mut lambda).iterations;
-        assert_eq!(solver.solve(p.parts(), &mut lambda).iterations, 0);
-        assert_eq!(ConeInteriorPoint::default().solve(p.parts(), &mut lambda).iterations, 0);
-        p.b.iter_mut().for_each(|b| *b *= 1.0 + 1e-4 * u.signed());
-        warm += solver.solve(p.parts(), &mut lambda).iterations;
+fn warm_starts_save_iterations_and_a_solution_costs_none() {
+    let (mut interior_point, mut admm) = (ConeInteriorPoint::default(), Admm::default());
+    for change in [1e-4, 1e-3, 1e-2, 1e-1] {
+        let mut u = Uniform(11);
+        let (mut cold, mut warm) = ([0; 2], [0; 2]);
+        for _ in 0..50 {
+            let mut p = random(&mut u, 0.1);
+            let mut solve = |p: &Problem, lambda: &mut [Vec<f64>; 2]| {
+                let [l, m] = lambda;
+                let outcomes = [interior_point.solve(p.parts(), l), admm.solve(p.parts(), m)];
+                assert!(outcomes.iter().all(Outcome::is_solved));
+                outcomes.map(|o| o.iterations)
+            };
+            let zero = || [vec![0.0; p.b.len()], vec![0.0; p.b.len()]];
+            let (mut old, mut new) = (zero(), zero());
+            solve(&p, &mut old);
+            assert_eq!(solve(&p, &mut old), [0, 0]);
+            p.b.iter_mut().for_each(|b| *b *= 1.0 + change * u.signed());
+            let counts = [solve(&p, &mut new), solve(&p, &mut old)];
+            for k in 0..2 {
+                cold[k] += counts[0][k];
+                warm[k] += counts[1][k];
+                let far = old[k].iter().zip(&new[k]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert!(far < 1e-5, "{far}");
+            }
+        }
+        println!("{change}: {warm:?} of {cold:?}");
+        assert!(3 * warm[0] < 2 * cold[0] && warm[1] < cold[1], "{change}: {warm:?} of {cold:?}");
     }
-    assert!(warm < cold, "{warm} {cold}");
+}
+
+/// Forces of another problem, and large ones: where it starts from its own centre in the end, what it can solve it still solves.
+#[test]
+fn bad_starts_do_not_keep_the_interior_point_from_what_it_can_solve() {
+    let mut solver = ConeInteriorPoint::default();
+    for (name, make) in FAMILIES {
+        for size in [1e-3, 1.0, 1e6] {
+            let mut start = Uniform(5);
+            let solve = |p: ConeProblem<'_>, lambda: &mut [f64]| {
+                lambda.iter_mut().for_each(|l| *l = size * start.signed());
+                solver.solve(p, lambda)
+            };
+            assert_eq!(failures(100, make, solve), 0, "{name} {size}");
+        }
+    }
 }
 
 #[test]

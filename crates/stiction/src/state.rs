@@ -24,6 +24,13 @@ pub struct Memory {
     pub force: Vec<f64>,
 }
 
+impl Memory {
+    /// Of nothing.
+    pub(crate) fn blank(id: ContactId) -> Self {
+        Self { id, deformation: vec![], force: vec![] }
+    }
+}
+
 /// A system at a time. A plain value: a copy has bitwise the same future.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
@@ -50,6 +57,22 @@ impl State {
             velocity[system.dofs(i)].copy_from_slice(&body.velocity);
         }
         Self { time: 0.0, position, velocity, memory: vec![], basis: vec![] }
+    }
+
+    /// Becomes a copy of another; memory of contacts comes from `spare`, and what is left goes there.
+    pub(crate) fn copy_from(&mut self, other: &Self, spare: &mut Vec<Memory>) {
+        self.time = other.time;
+        self.position.clone_from(&other.position);
+        self.velocity.clone_from(&other.velocity);
+        self.basis.clone_from(&other.basis);
+        spare.append(&mut self.memory);
+        for from in &other.memory {
+            let mut own = spare.pop().unwrap_or_else(|| Memory::blank(from.id));
+            own.id = from.id;
+            own.deformation.clone_from(&from.deformation);
+            own.force.clone_from(&from.force);
+            self.memory.push(own);
+        }
     }
 
     /// What is remembered of a contact; `None` if it is new.

@@ -108,7 +108,9 @@ fn a_ball_squeezed_by_fixed_planes_fails_and_is_not_called_solved() {
                 orientation = { quaternion = [0, 1, 0, 0] }\n\
                 [[body]]\nname = \"b\"\nshape = { sphere = { radius = 0.1 } }\nmass = 1\nposition = [0, 0, 0.09995]\n\
                 velocity = [0.5, 0, 0]\n";
-    for solver in ["auto", "gauss_seidel", "newton", "proximal_newton"] {
+    for solver in
+        ["auto", "gauss_seidel", "newton", "proximal_newton", "exact_proximal", "interior_point", "admm"]
+    {
         let text = format!("{text}[step]\nsolver = \"{solver}\"\nretries = 2\n");
         let mut stepper = Stepper::new(scene(&text)).expect("a valid model");
         let mut state = stepper.initial();

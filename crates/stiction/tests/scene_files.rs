@@ -3,7 +3,8 @@
 use stiction::contact::{Influence, Law, PatchDamping};
 use stiction::dynamics::Joint;
 use stiction::scene::{
-    Axes, Course, FrictionKind, FrictionRule, GapLevel, Owner, PairOf, Scene, Table, schema, summary,
+    Axes, Course, FrictionKind, FrictionRule, GapLevel, Owner, PairOf, Scene, SolverKind, Table, schema,
+    summary,
 };
 use stiction::space::{length, sub};
 
@@ -103,6 +104,27 @@ fn an_empty_scene_has_defaults_that_work() {
     assert_eq!((ball.bodies[0].link.joint, ball.bodies[0].position.len()), (Joint::Free, 7));
     assert_eq!((ball.materials[0].name.as_str(), ball.materials[0].friction), ("default", 0.5));
     assert!((ball.bodies[0].link.inertia.tensor[0][0] - 0.2).abs() < 1e-15);
+}
+
+/// As on the command line, spelt like all words of scenes; the other spelling is a fault that names this one.
+#[test]
+fn solvers_have_the_names_of_the_command_line() {
+    for (name, kind) in [
+        ("auto", SolverKind::Auto),
+        ("gauss_seidel", SolverKind::GaussSeidel),
+        ("newton", SolverKind::Newton),
+        ("proximal_newton", SolverKind::ProximalNewton),
+        ("exact_proximal", SolverKind::ExactProximal),
+        ("interior_point", SolverKind::InteriorPoint),
+        ("admm", SolverKind::Admm),
+    ] {
+        let text = format!("[step]\nsolver = '{name}'\n");
+        assert_eq!(from(&text).step.solver, kind, "{name}");
+        if name.contains('_') {
+            let fault = Scene::from_toml("s.toml", &text.replace('_', "-")).expect_err(name).to_string();
+            assert!(fault.ends_with(&format!("did you mean '{name}'?")), "{fault}");
+        }
+    }
 }
 
 #[test]

@@ -9,6 +9,9 @@ use std::path::Path;
 use stiction::scene::{FrictionKind, Scene};
 use stiction::step::{Status, Stepper};
 
+const SCENES: [&str; 4] =
+    ["ellipse-rigid.toml", "ellipse-1e-9.toml", "ellipse-1e-10.toml", "ellipse-1e-11.toml"];
+
 /// A step of a run: x, y, angle; per element normal force, friction, status.
 struct Frame {
     time: f64,
@@ -61,7 +64,7 @@ fn apart(a: &[Frame], b: &[Frame]) -> (f64, f64) {
 #[test]
 fn the_ellipse_rolls_slips_from_the_right_and_converges_to_the_rigid_one() {
     let rigid = run("ellipse-rigid.toml");
-    let soft = ["ellipse-1e-9.toml", "ellipse-1e-10.toml", "ellipse-1e-11.toml"].map(run);
+    let soft = [SCENES[1], SCENES[2], SCENES[3]].map(run);
 
     // rolling until 0.110 s, then sliding
     assert!((first_slip(&rigid, 0) - 0.110).abs() < 2e-3, "{}", first_slip(&rigid, 0));
@@ -105,9 +108,14 @@ fn the_difference_to_the_rigid_ellipse_is_as_large_as_the_place_of_the_force_mak
 
 #[test]
 fn the_stepper_and_section_6_written_down_by_itself_take_the_same_path() {
-    for (name, eps) in [("ellipse-rigid.toml", 0.0), ("ellipse-1e-10.toml", 1e-10)] {
+    for (name, eps, friction) in [
+        ("ellipse-rigid.toml", 0.0, FrictionKind::Pyramid),
+        ("ellipse-rigid.toml", 0.0, FrictionKind::Cone),
+        ("ellipse-1e-10.toml", 1e-10, FrictionKind::Pyramid),
+        ("ellipse-1e-10.toml", 1e-10, FrictionKind::Cone),
+    ] {
         let path = compliant_ellipse::run(eps, 0.5, 20_000);
-        let frames = run(name);
+        let frames = run_with(name, friction);
         let far =
             frames.iter().zip(&path).map(|(f, q)| (0..3).map(|k| (f.q[k] - q[k]).abs()).fold(0.0, f64::max));
         let far = far.fold(0.0, f64::max);
@@ -164,11 +172,24 @@ fn time_stepping_converges_to_the_event_driven_solution() {
     assert!(errors[1].0 < 3e-4 && errors[1].1 < 8e-4, "{errors:?}");
 }
 
-/// In a plane the cone is the pyramid; its solvers see the same ellipse.
+/// In a plane the cone is the pyramid, `|f_t| <= mu f_n`; its solvers see the same ellipse, and the same forces in every step.
 #[test]
 fn cone_solvers_give_the_same_ellipse() {
-    for name in ["ellipse-rigid.toml", "ellipse-1e-10.toml"] {
-        let far = apart(&run(name), &run_with(name, FrictionKind::Cone));
-        assert!(far.0 < 1e-7 && far.1 < 1e-6, "{name}: {far:?}");
+    for name in SCENES {
+        let (pyramid, cone) = (run(name), run_with(name, FrictionKind::Cone));
+        let far = apart(&pyramid, &cone);
+        assert!(far.0 < 1e-11 && far.1 < 1e-10, "{name}: {far:?}");
+        let mut force = 0.0f64;
+        let mut others = 0;
+        for (p, c) in pyramid.iter().zip(&cone) {
+            assert_eq!(p.elements.len(), c.elements.len(), "{name}, t = {}", p.time);
+            for (a, b) in p.elements.iter().zip(&c.elements) {
+                assert!(b.0 >= 0.0 && b.1.abs() <= 0.2 * b.0 * (1.0 + 1e-9) + 1e-9, "{name}, t = {}", p.time);
+                force = force.max((a.0 - b.0).abs()).max((a.1 - b.1).abs());
+                others += usize::from(a.2 != b.2);
+            }
+        }
+        println!("{name}: {far:?} {force:e} N, {others} statuses differ");
+        assert!(force < 1e-7 && others <= 2, "{name}: {force:e} N, {others}");
     }
 }

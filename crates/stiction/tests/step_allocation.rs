@@ -7,8 +7,9 @@ mod allocations;
 use allocations::count;
 use std::path::Path;
 use stiction::contact::Law;
-use stiction::scene::{ForceTime, FrictionKind, Scene};
-use stiction::step::Stepper;
+use stiction::scene::{ForceTime, FrictionKind, Scene, SolverKind};
+use stiction::state::State;
+use stiction::step::{StepReport, Stepper};
 
 #[test]
 fn steps_allocate_nothing_after_the_first_ones() {
@@ -71,6 +72,73 @@ fn moments_of_friction_allocate_nothing_either() {
         // one step in the first ones is left to the proximal method
         allocates_nothing("box-on-slope.toml", (400, 500), with);
     }
+}
+
+/// Spheres that fall into a box whose floor holds `side` x `side` of them.
+fn spheres(count: usize, side: usize) -> String {
+    let half = 0.0525 * side as f64 + 0.05;
+    let mut out = "[[world]]\nname = \"ground\"\nshape = \"half_space\"\n".to_owned();
+    for (k, axis, angle) in
+        [(1.0, [0, 1, 0], -90), (-1.0, [0, 1, 0], 90), (1.0, [1, 0, 0], 90), (-1.0, [1, 0, 0], -90)]
+    {
+        let place = if axis[1] == 1 { [k * half, 0.0, 0.0] } else { [0.0, k * half, 0.0] };
+        out += &format!(
+            "[[world]]\nname = \"{angle} {axis:?}\"\nshape = \"half_space\"\nposition = {place:?}\n\
+             orientation = {{ axis = {axis:?}, angle_deg = {angle} }}\n"
+        );
+    }
+    for i in 0..count {
+        let at = |k: usize, aside: f64| 0.105 * (k as f64 - 0.5 * (side as f64 - 1.0)) + 1e-3 * aside;
+        let (x, y) =
+            (at(i % side, (12.9898 * i as f64).sin()), at(i / side % side, (78.233 * i as f64).cos()));
+        let z = 0.05 + 0.105 * (i / (side * side)) as f64;
+        out += &format!(
+            "[[body]]\nname = \"{i}\"\nshape = {{ sphere = {{ radius = 0.05 }} }}\nmass = 0.5\nposition = [{x}, {y}, {z}]\n"
+        );
+    }
+    out
+}
+
+/// A pile falls twice, the second time in the memory of the first.
+fn falls_again_without_allocating(mut scene: Scene, steps: usize, hard: impl Fn(&StepReport) -> bool) {
+    scene.step.duration = 1e-3 * steps as f64;
+    let mut stepper = Stepper::new(scene).expect("a valid model");
+    let start = stepper.initial();
+    let mut state = start.clone();
+    let mut run = |state: &mut State, steps: usize| {
+        (0..steps).filter(|_| hard(&stepper.step(state).expect("no step fails"))).count()
+    };
+    let first = run(&mut state, steps);
+    let end = state.position.clone();
+    state.time = 0.0;
+    state.position.copy_from_slice(&start.position);
+    state.velocity.copy_from_slice(&start.velocity);
+    state.basis.clear();
+    // of contacts that are no more
+    state.memory.iter_mut().for_each(|m| m.id.part_a = u32::MAX);
+    // the first step finds a place for their memory
+    let mut second = run(&mut state, 1);
+    let before = count();
+    second += run(&mut state, steps - 1);
+    assert_eq!(count() - before, 0, "allocations");
+    println!("{first} of {steps} steps");
+    assert!(first > 0 && first == second && end == state.position, "{first} {second}");
+}
+
+#[test]
+fn steps_that_are_cut_allocate_nothing() {
+    let mut scene = Scene::from_toml("pile", &spheres(20, 2)).expect("a valid scene");
+    // it fails now and then
+    scene.step.solver = SolverKind::ProximalNewton;
+    falls_again_without_allocating(scene, 850, |report| report.parts > 1);
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn newton_through_bodies_allocates_nothing() {
+    let mut scene = Scene::from_toml("pile", &spheres(45, 3)).expect("a valid scene");
+    scene.step.tolerance = 1e-6;
+    falls_again_without_allocating(scene, 1300, |report| report.solver == "newton-through-bodies");
 }
 
 fn allocates_nothing(name: &str, (first, counted): (usize, usize), change: impl Fn(&mut Scene)) {

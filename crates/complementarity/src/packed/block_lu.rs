@@ -34,8 +34,7 @@ impl Pattern {
 
     /// Finds it for `bodies` and pairs of them.
     pub fn find(&mut self, bodies: usize, pairs: impl Iterator<Item = [u32; 2]>) {
-        self.near.iter_mut().for_each(Vec::clear);
-        self.near.resize(bodies, vec![]);
+        self.near.resize(bodies.max(self.near.len()), vec![]);
         for [a, b] in pairs {
             self.near[a as usize].push(b);
             self.near[b as usize].push(a);
@@ -45,6 +44,9 @@ impl Pattern {
             near.dedup();
         }
         self.eliminate(bodies);
+        // they are empty now; as much room for each as for the largest, for fill comes to others every time
+        let most = self.near.iter().map(Vec::capacity).max().unwrap_or(0);
+        self.near.iter_mut().for_each(|near| near.reserve_exact(most));
         self.targets.clear();
         for j in 0..bodies {
             let own = &self.rows[self.starts[j]..self.starts[j + 1]];

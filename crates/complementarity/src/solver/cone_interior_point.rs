@@ -16,8 +16,13 @@
 //!   scaling, the angle between `x_t` and `y_t` of a sliding contact converges only as the root of the gap, and 1e-8 is out of reach;
 //! - the step may go nearer to the boundary as the gap closes, which makes the end quadratic.
 //!
-//! The warm start is judged, and kept if it is a solution; else the method starts from its own centre. One factorisation a
-//! step. `A` may be singular, and need not be symmetric.
+//! Warm start: a solution is kept. Other forces, unless they are all zero, with their `z = x - y` give the point on which `x - y = z` and `x o y` is a
+//! multiple of the centre (the smoothing function of Chen, Harker, Kanzow and Smale); how far inside it is follows from the natural map of the
+//! forces. If that stalls, the method starts from its own centre, as it does without a warm start. Random problems, boxes and spheres of the
+//! crate's tests and Siconos' (362 to 380, solved from zero) take 2097 to 2243 steps from zero; from the forces before `b` was changed 385, 470, 682 and 982
+//! for changes of 1e-4, 1e-3, 1e-2 and 1e-1 of its length.
+//!
+//! One factorisation a step. `A` may be singular, and need not be symmetric.
 
 use super::scaled::{Scaled, tangential};
 use super::system::System;
@@ -36,7 +41,7 @@ pub const NAME: &str = "cone-interior-point";
 pub struct Settings {
     /// A solution counts when its relative residual is at most this.
     pub tolerance: f64,
-    /// Lengths of the starting points, tried one after another; `q` has length 1.
+    /// Lengths of the starting points of its own, tried one after another; `q` has length 1.
     pub starts: [f64; 3],
     /// Newton steps from a start before it is given up (a solution takes 4 to 30).
     pub max_iterations: usize,
@@ -127,7 +132,12 @@ struct Newton {
 }
 
 impl ConeInteriorPoint {
-    /// Solves; `lambda` takes the answer, or the best try. A warm start that is a solution is kept.
+    /// `s = A lambda + b` of the last answer.
+    pub fn speed(&self) -> &[f64] {
+        &self.bench.judged.speed
+    }
+
+    /// Solves from the warm start `lambda`, which takes the answer, or the best try.
     pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
         if let Some(outcome) = self.bench.begin(problem, lambda, tolerance, NAME) {
@@ -141,8 +151,12 @@ impl ConeInteriorPoint {
         let mut best = residual::cone(problem, lambda, &mut self.judge);
         self.forces.resize(lambda.len(), 0.0);
         let mut iterations = 0;
-        for size in self.settings.starts {
-            self.point.start(&self.scaled, size);
+        let warm = lambda.iter().any(|l| *l != 0.0);
+        for length in warm.then_some(None).into_iter().chain(self.settings.starts.map(Some)) {
+            match length {
+                None => self.point.start_near(&self.scaled, lambda, &mut self.target),
+                Some(length) => self.point.start(&self.scaled, length),
+            }
             if self.descend(problem, lambda, &mut best, &mut iterations) {
                 break;
             }
@@ -224,12 +238,47 @@ fn add_centre(target: &mut [f64], rows: usize, weight: f64) {
 impl Point {
     /// The centre of the cones, of a length given.
     fn start(&mut self, scaled: &Scaled, length: f64) {
-        let Scaled { n, rows, .. } = *scaled;
-        let size = length * (rows as f64 / n as f64).sqrt();
-        for part in [&mut self.x, &mut self.u] {
-            part.clear();
-            part.resize(n, 0.0);
-            part.iter_mut().step_by(rows).for_each(|x| *x = size);
+        self.x.clear();
+        self.x.resize(scaled.n, 0.0);
+        self.start_at(scaled, length * length * (scaled.rows as f64 / scaled.n as f64));
+    }
+
+    /// Near forces given, the nearer the better they are: the gap is the mean square of their natural map.
+    fn start_near(&mut self, scaled: &Scaled, lambda: &[f64], projected: &mut Vec<f64>) {
+        let Self { x, u, y, .. } = self;
+        let rows = scaled.rows;
+        scaled.unknowns(lambda, x);
+        scaled.speeds(x, u);
+        y.clone_from(u);
+        y.chunks_exact_mut(rows).for_each(|y| y[0] += tangential(y));
+        self.project(rows, projected);
+        let Self { x, y, .. } = self;
+        let mut square = 0.0;
+        for ((x, y), p) in x.iter_mut().zip(y.iter()).zip(projected.iter()) {
+            square += (*x - p).powi(2);
+            *x -= y;
+        }
+        self.start_at(scaled, square * (rows as f64 / scaled.n as f64));
+    }
+
+    /// From `z` in the place of `x`, the point with `x - y = z` and `x o y = gap e`: each eigenvalue of `z`, `z_n +- |z_t|`, is split in two of that product.
+    fn start_at(&mut self, scaled: &Scaled, gap: f64) {
+        let split = |z: f64| {
+            let large = 0.5 * (z.abs() + (z * z + 4.0 * gap).sqrt());
+            if z > 0.0 { (large, gap / large) } else { (gap / large, large) }
+        };
+        self.u.resize(scaled.n, 0.0);
+        let contacts = self.x.chunks_exact_mut(scaled.rows).zip(self.u.chunks_exact_mut(scaled.rows));
+        for (x, u) in contacts {
+            let length = tangential(x);
+            let ((x_1, y_1), (x_2, y_2)) = (split(x[0] + length), split(x[0] - length));
+            x[0] = 0.5 * (x_1 + x_2);
+            u[0] = y_1;
+            let unit = if length > 0.0 { 0.5 / length } else { 0.0 };
+            for (x, u) in x[1..].iter_mut().zip(&mut u[1..]) {
+                *u = unit * (y_1 - y_2) * *x;
+                *x *= unit * (x_1 - x_2);
+            }
         }
         self.refresh(scaled);
     }

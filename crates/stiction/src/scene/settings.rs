@@ -97,6 +97,12 @@ pub enum SolverKind {
     Newton,
     /// Proximal Newton (cone).
     ProximalNewton,
+    /// Proximal Newton without sweeps (cone).
+    ExactProximal,
+    /// Interior point for cones (cone).
+    InteriorPoint,
+    /// Alternating directions (cone).
+    Admm,
 }
 
 /// What the normal law is about.

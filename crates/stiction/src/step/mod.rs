@@ -27,6 +27,7 @@ use complementarity::problem::{Friction, FrictionProblem};
 use complementarity::residual::Residual;
 use detect::Detector;
 use solve::ContactSolver;
+use std::borrow::Cow;
 
 /// Why a scene cannot be stepped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -48,7 +49,7 @@ pub enum Failed {
         /// Who tried last.
         solver: &'static str,
         /// How that ended.
-        end: String,
+        end: Cow<'static, str>,
         /// Of the best answer.
         residual: f64,
         /// What is wrong with it, and whether there is a solution; begins with a colon, or is empty.
@@ -189,6 +190,8 @@ pub struct Stepper {
     after: Vec<f64>,
     /// Memory of contacts that are no more.
     spare: Vec<Memory>,
+    /// Where a step that is cut began.
+    start: State,
     /// What the solver remembered before an attempt.
     basis: Vec<usize>,
     /// The first contact problem of the last step that was not solved.
@@ -230,6 +233,7 @@ impl Stepper {
             delta: vec![],
             after: vec![],
             spare: vec![],
+            start: State::initial(&scene, &system),
             // one entry: whether bodies are calm
             basis: Vec::with_capacity(1),
             unsolved: None,
@@ -343,7 +347,7 @@ impl Stepper {
             work: 0.0,
         };
         // time left, in units of the smallest part 2^-level h; the start is kept only once a part has failed
-        let (mut level, mut left, mut start, mut made) = (0, 1u64, None, 0);
+        let (mut level, mut left, mut made) = (0, 1u64, 0);
         let time = state.time;
         self.unsolved = None;
         while left > 0 {
@@ -365,13 +369,15 @@ impl Stepper {
                         self.unsolved = self.problem();
                     }
                     if again {
-                        start.get_or_insert_with(|| state.clone());
+                        if level == 0 {
+                            self.start.copy_from(state, &mut self.spare);
+                        }
                         level += 1;
                         left *= 2;
                         continue;
                     }
-                    if let Some(start) = start {
-                        *state = start;
+                    if level > 0 {
+                        std::mem::swap(state, &mut self.start);
                     }
                     if let Failed::Unsolved { cause, .. } = &mut why {
                         *cause = self.cause();
@@ -497,8 +503,7 @@ impl Stepper {
         let memory = &mut state.memory;
         for (k, c) in self.detector.contacts.iter().enumerate() {
             if k == memory.len() {
-                let blank = || Memory { id: c.id, deformation: vec![], force: vec![] };
-                memory.push(self.spare.pop().unwrap_or_else(blank));
+                memory.push(self.spare.pop().unwrap_or_else(|| Memory::blank(c.id)));
             }
             let own = &mut memory[k];
             let rows = along * c.first..along * (c.first + c.count);

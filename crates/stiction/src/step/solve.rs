@@ -4,13 +4,18 @@ use super::assemble::Rows;
 use super::{Failed, InvalidModel, StepReport};
 use crate::scene::{FrictionKind, Scene, SolverKind};
 use complementarity::matrix::Matrix;
-use complementarity::problem::{Friction, InvalidProblem, LcpForm, RollingLcp};
+use complementarity::problem::{ConeProblem, Friction, InvalidProblem, LcpForm, RollingLcp};
 use complementarity::residual::{self, ConeScratch, Residual};
+use complementarity::solver::admm::Admm;
 use complementarity::solver::cone::ConeSolver;
+use complementarity::solver::cone_interior_point::ConeInteriorPoint;
 use complementarity::solver::gauss_seidel::GaussSeidel;
 use complementarity::solver::lemke::{self, Lemke};
-use complementarity::solver::newton::Newton;
+use complementarity::solver::newton::exact::ExactProximal;
+use complementarity::solver::newton::{self, Newton};
 use complementarity::solver::{End, Outcome, interior_point};
+use std::borrow::Cow;
+use std::fmt::Debug;
 
 /// Covering vectors of Lemke's method, with each tolerance.
 const STARTS: usize = 2;
@@ -34,10 +39,35 @@ pub(super) struct ContactSolver {
 #[derive(Debug)]
 enum Method {
     Auto(Box<ConeSolver>),
-    GaussSeidel(Box<GaussSeidel>),
-    Newton(Box<Newton>),
+    One(Box<dyn ConeMethod>),
     Lemke(Box<ByLemke>),
 }
+
+/// A solver for cones on its own.
+trait ConeMethod: Debug + Send + Sync {
+    fn set_tolerance(&mut self, tolerance: f64);
+    fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome;
+    fn speed(&self) -> &[f64];
+}
+
+macro_rules! cone_methods {
+    ($($solver:ty),*) => {$(
+        impl ConeMethod for $solver {
+            fn set_tolerance(&mut self, tolerance: f64) {
+                self.settings.tolerance = tolerance;
+            }
+
+            fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
+                self.solve(problem, lambda)
+            }
+
+            fn speed(&self) -> &[f64] {
+                self.speed()
+            }
+        }
+    )*};
+}
+cone_methods!(GaussSeidel, Newton, ExactProximal, ConeInteriorPoint, Admm);
 
 /// An answer, by whom, and what was done in vain.
 struct Answer {
@@ -46,7 +76,7 @@ struct Answer {
     wasted: usize,
     residual: Residual,
     /// How it ended, if it is no solution.
-    end: String,
+    end: Cow<'static, str>,
 }
 
 impl ContactSolver {
@@ -57,11 +87,11 @@ impl ContactSolver {
             FrictionKind::Polygon { sides } => Some(Friction::Polygon { sides }),
             FrictionKind::Pyramid | FrictionKind::Frictionless => Some(Friction::Pyramid),
         };
-        let newton = |proximal: bool| {
-            let mut solver = Newton::default();
-            (solver.settings.tolerance, solver.settings.proximal) = (tolerance, proximal);
-            Method::Newton(Box::new(solver))
+        let one = |mut solver: Box<dyn ConeMethod>| {
+            solver.set_tolerance(tolerance);
+            Method::One(solver)
         };
+        let newton = |proximal| Newton::new(newton::Settings { proximal, ..newton::Settings::default() });
         let method = match (friction, scene.step.solver) {
             (Some(friction), _) => Method::Lemke(Box::new(ByLemke::new(scene, friction))),
             (None, SolverKind::Auto) => {
@@ -69,13 +99,12 @@ impl ContactSolver {
                 solver.settings.tolerance = tolerance;
                 Method::Auto(Box::new(solver))
             }
-            (None, SolverKind::GaussSeidel) => {
-                let mut solver = GaussSeidel::default();
-                solver.settings.tolerance = tolerance;
-                Method::GaussSeidel(Box::new(solver))
-            }
-            (None, SolverKind::Newton) => newton(false),
-            (None, SolverKind::ProximalNewton) => newton(true),
+            (None, SolverKind::GaussSeidel) => one(Box::<GaussSeidel>::default()),
+            (None, SolverKind::Newton) => one(Box::new(newton(false))),
+            (None, SolverKind::ProximalNewton) => one(Box::new(newton(true))),
+            (None, SolverKind::ExactProximal) => one(Box::<ExactProximal>::default()),
+            (None, SolverKind::InteriorPoint) => one(Box::<ConeInteriorPoint>::default()),
+            (None, SolverKind::Admm) => one(Box::<Admm>::default()),
         };
         Self { method, tolerance, stubborn: true, lambda: vec![] }
     }
@@ -84,8 +113,7 @@ impl ContactSolver {
     pub fn speed(&self) -> &[f64] {
         match &self.method {
             Method::Auto(solver) => solver.speed(),
-            Method::GaussSeidel(solver) => solver.speed(),
-            Method::Newton(solver) => solver.speed(),
+            Method::One(solver) => solver.speed(),
             Method::Lemke(lemke) => &lemke.scratch.speed,
         }
     }
@@ -119,8 +147,7 @@ impl ContactSolver {
                 basis.resize(usize::from(solver.calm), 0);
                 cone(outcome)
             }
-            Method::GaussSeidel(solver) => cone(solver.solve(problem, lambda)),
-            Method::Newton(solver) => cone(solver.solve(problem, lambda)),
+            Method::One(solver) => cone(solver.solve(problem, lambda)),
         };
         report.wasted += answer.wasted;
         // a residual that is no number is no solution
@@ -148,9 +175,8 @@ fn cone(outcome: Outcome) -> Answer {
         End::Limit => "met its limit of iterations",
         End::Stalled => "made no further progress",
         End::Invalid => "was given numbers that are not finite",
-    }
-    .to_owned();
-    Answer { solver, iterations, wasted, residual, end }
+    };
+    Answer { solver, iterations, wasted, residual, end: end.into() }
 }
 
 /// Pyramid and polygon: Lemke's method; where it fails, the interior point.
@@ -200,7 +226,7 @@ impl ByLemke {
             iterations: 0,
             wasted: 0,
             residual: Residual::NONE,
-            end: String::new(),
+            end: "".into(),
         };
         let mut end = lemke::End::Inexact;
         for &near in if rows.compliant { &COMPLIANT[..] } else { &RIGID } {
@@ -228,7 +254,7 @@ impl ByLemke {
             converted.forces(&second.solution, lambda);
             answer.residual = residual::rolling(problem, self.friction, lambda, &mut self.scratch);
         }
-        answer.end = format!("Lemke's method: {end:?}; interior point: {}", second.status);
+        answer.end = format!("Lemke's method: {end:?}; interior point: {}", second.status).into();
         Ok(answer)
     }
 }

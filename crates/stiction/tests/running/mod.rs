@@ -23,16 +23,17 @@ pub fn start(mut scene: Scene, h: f64) -> (Stepper, State) {
     (stepper, state)
 }
 
-/// `steps` steps; every one must be solved to 1e-9. After each, `watch` is called.
+/// `steps` steps; every one must be solved to the scene's tolerance, and to 1e-9. After each, `watch` is called.
 pub fn go(
     stepper: &mut Stepper,
     state: &mut State,
     steps: usize,
     mut watch: impl FnMut(&mut Stepper, &State),
 ) {
+    let tolerance = stepper.scene().step.tolerance.min(1e-9);
     for _ in 0..steps {
         let report = stepper.step(state).expect("no step fails");
-        assert!(report.residual.relative <= 1e-9, "t = {}: {:?}", state.time, report.residual);
+        assert!(report.residual.relative <= tolerance, "t = {}: {:?}", state.time, report.residual);
         watch(stepper, state);
     }
 }

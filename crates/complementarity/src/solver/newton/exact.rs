@@ -79,6 +79,11 @@ impl ExactProximal {
         Self { settings, ..Self::default() }
     }
 
+    /// `s = A lambda + b` of the last answer.
+    pub fn speed(&self) -> &[f64] {
+        &self.bench.judged.speed
+    }
+
     /// Solves from the warm start `lambda`, which takes the answer, or the best try.
     pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;

@@ -67,6 +67,12 @@ pub enum SolverKind {
     Newton,
     /// Proximal Newton (cone).
     ProximalNewton,
+    /// Proximal Newton without sweeps (cone): slow, robust.
+    ExactProximal,
+    /// Interior point for cones (cone).
+    InteriorPoint,
+    /// Alternating directions (cone).
+    Admm,
 }
 
 /// What the normal law is about.

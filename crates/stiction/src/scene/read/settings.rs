@@ -67,6 +67,9 @@ impl Reader<'_> {
             raw::SolverKind::GaussSeidel => SolverKind::GaussSeidel,
             raw::SolverKind::Newton => SolverKind::Newton,
             raw::SolverKind::ProximalNewton => SolverKind::ProximalNewton,
+            raw::SolverKind::ExactProximal => SolverKind::ExactProximal,
+            raw::SolverKind::InteriorPoint => SolverKind::InteriorPoint,
+            raw::SolverKind::Admm => SolverKind::Admm,
         };
         if kind != SolverKind::Auto && friction != FrictionKind::Cone {
             self.fault(&named.span(), "this solver is for friction = \"cone\"");
