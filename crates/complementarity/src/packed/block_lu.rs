@@ -255,3 +255,27 @@ fn inverse(a: &Block) -> Option<Block> {
     }
     Some(x)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Neither a smaller island in between nor fill that comes to other bodies makes a list grow.
+    #[test]
+    fn memory_does_not_depend_on_which_body_fills() {
+        let mut pattern = Pattern::default();
+        // a grid of 6 x 6, its bodies numbered from `shift` on
+        let mut find = |bodies: u32, shift: u32| {
+            let name = |k: u32| (k + shift) % bodies;
+            let right = (0..bodies).filter(|k| k % 6 != 5).map(|k| [name(k), name(k + 1)]);
+            let up = (0..bodies - 6).map(|k| [name(k), name(k + 6)]);
+            pattern.find(bodies as usize, right.chain(up));
+            pattern.near.iter().map(Vec::capacity).collect::<Vec<_>>()
+        };
+        let room = find(36, 0);
+        assert!(room[0] > 4 && room.iter().all(|&r| r == room[0]), "{room:?}");
+        for (bodies, shift) in [(12, 0), (36, 7), (18, 3), (36, 20)] {
+            assert_eq!(find(bodies, shift), room);
+        }
+    }
+}
