@@ -42,7 +42,7 @@ use serde::Serialize;
 pub struct Settings {
     /// Singular values below this share of the largest one are zero.
     pub rank_tolerance: f64,
-    /// Forces below this share of the largest force, speeds below this share of the largest speed, and distances from the cone's surface below
+    /// Forces below this share of the largest force of the island, speeds below this share of its largest speed, and distances from the cone's surface below
     /// this share of the force are zero.
     pub state_tolerance: f64,
     /// Islands with more rows are not examined: the cost grows with the third power.
@@ -103,7 +103,7 @@ pub struct Forces {
     pub isolated: bool,
 }
 
-/// A direction in which forces can move with the same motion: `A v = 0` to the tolerance of the rank, anything where a contact sticks within its cone,
+/// A direction in which forces can move with the same motion: `A v = 0` to the tolerance of the rank (in scaled units), anything where a contact sticks within its cone,
 /// along the force where it slips, zero where it is open. Of length 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Direction {
@@ -183,7 +183,8 @@ fn examine_disc(
     let mut bound = Bound { mu_bar: f64::INFINITY, mu_max, holds: true };
     let mut existence = Existence::Always;
     let mut rank = Rank { rank: 0, size: problem.size(), tolerance: settings.rank_tolerance };
-    let mut states = lambda.map(|lambda| directions::states(problem, lambda, settings.state_tolerance));
+    let mut states =
+        lambda.map(|lambda| directions::states(problem, &islands, lambda, settings.state_tolerance));
     if let (Some(states), Some(scale)) = (&mut states, scale) {
         states.iter_mut().zip(scale.chunks_exact(rows)).for_each(|(state, scale)| state.keep_real(scale));
     }

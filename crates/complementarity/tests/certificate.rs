@@ -8,6 +8,7 @@ use complementarity::residual;
 use complementarity::solver::cone_interior_point::ConeInteriorPoint;
 use complementarity::solver::portfolio::{self, solve_friction};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 /// A body of mass 1 and moments of inertia 1 on feet at height -1; rows n, t, o. `load`: force (x, y, z) and moment.
 fn on_feet(feet: &[[f64; 2]], load: [f64; 6], mu: f64) -> FrictionProblem {
@@ -251,11 +252,11 @@ fn check_basis(p: &FrictionProblem, lambda: &[f64]) -> Vec<Direction> {
         for (j, w) in vectors.iter().enumerate() {
             assert!((dot(v, w) - f64::from(u8::from(i == j))).abs() < 1e-12, "{i} {j}");
         }
-        assert!(norm(&a.times(v)) < 1e-9 * norm(a.data()), "{:e}", norm(&a.times(v)));
+        assert!(norm(&a.times(v)) < 1e-7 * norm(a.data()), "{:e}", norm(&a.times(v)));
         for sign in [1.0, -1.0] {
             let other: Vec<f64> = lambda.iter().zip(v).map(|(l, v)| l + sign * step * v).collect();
             let found = residual::friction(p, &other);
-            assert!(basis[i].one_sided || found.relative < 1e-8, "{found:?} {step:e}");
+            assert!(basis[i].one_sided || found.relative < 1e-7, "{found:?} {step:e}");
         }
     }
     basis
@@ -348,7 +349,21 @@ fn a_basis_that_is_too_large_is_left_out_and_that_is_said() {
     assert!(forces.basis.is_none() && forces.dimension == 6);
 }
 
+/// A body on fifty feet, solved by sweeps and Newton: nearly all are at an edge, and all can be led inwards at once. What sticks on feet has 3 n - 6 dimensions.
+#[test]
+fn many_contacts_at_an_edge_are_led_inwards() {
+    let feet: Vec<[f64; 2]> = (0..50).map(|k| [(1.7 * k as f64).sin(), (2.3 * k as f64).cos()]).collect();
+    let p = on_feet(&feet, [0.1, 0.05, -1.0, 0.0, 0.0, 0.02], 0.5);
+    let settings = portfolio::Settings { tolerance: 1e-12, ..Default::default() };
+    let report = solve_friction(&p, &settings, &mut |_| {});
+    let forces = examine(&p, Some(&report.solution), &Settings::default()).forces.unwrap();
+    assert!(forces.edge.len() > 20, "{}", forces.edge.len());
+    assert_eq!((forces.dimension, forces.dimension_at_most), (144, 144));
+}
+
 proptest! {
+    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+
     /// Bodies on feet anywhere, pushed anyhow: whatever sticks, slips or lifts off.
     #[test]
     fn forces_moved_along_the_basis_are_solutions(
@@ -390,7 +405,11 @@ proptest! {
                 l[0] > 1e-7 && (l[0] < 1e-3 || free)
             };
             prop_assume!(!(0..p.contacts()).any(near));
-            prop_assert!([1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6].into_iter().any(works), "{basis:?}");
+            let step = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6].into_iter().find(|step| works(*step));
+            prop_assert!(step.is_some(), "{basis:?}");
+            let inside: Vec<f64> = report.solution.iter().zip(&v).map(|(l, v)| l + step.unwrap() * v).collect();
+            let after = examine(&p, Some(&inside), &Settings::default()).forces.unwrap();
+            prop_assert_eq!(after.dimension_at_most, forces.dimension);
         }
     }
 }

@@ -248,7 +248,7 @@ fn operators_need_not_be_symmetric() {
     }
 }
 
-/// From the last forces a solution costs nothing, and a changed load at most two thirds of what it costs from zero: sweeps converge linearly.
+/// From the last forces a solution costs nothing, and a changed load at most three quarters of what it costs from zero: sweeps converge linearly.
 #[test]
 fn warm_start_is_free_where_nothing_changed_and_cheap_where_little_did() {
     let stack = boxes(6, 0.5, 0.01, 0.001);
@@ -264,7 +264,7 @@ fn warm_start_is_free_where_nothing_changed_and_cheap_where_little_did() {
         let mut next = p.clone();
         next.b.iter_mut().for_each(|b| *b *= 1.0 + 1e-4);
         let next = solve(name, next.problem(), 1e-9, &mut lambda);
-        assert!(next.is_solved() && 3 * next.iterations <= 2 * cold.iterations, "{name}: {cold:?} {next:?}");
+        assert!(next.is_solved() && 4 * next.iterations <= 3 * cold.iterations, "{name}: {cold:?} {next:?}");
     }
 }
 

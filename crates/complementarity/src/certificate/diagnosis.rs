@@ -57,7 +57,7 @@ pub struct Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The contact closes, at this speed (of a problem in speeds), though it may not.
+    /// The contact closes, at this speed (of a problem in speeds), as it must not.
     Closes,
     /// The normal force pulls, by this much.
     Pulls,
@@ -127,19 +127,21 @@ impl Diagnosis {
                 .iter_mut()
                 .for_each(|fault| (fault.kind, fault.size) = at_contact(plain, unknowns, &s, fault.at));
         }
-        let sought = known.existence == Existence::NotCovered;
         let residual = lambda.map_or(Residual::NONE, |lambda| residual::friction(problem, lambda));
         let finite = |l: &&[f64]| residual.relative > ROUNDING && l.iter().all(|x| x.is_finite());
         let tried = unknowns.as_deref().filter(finite);
+        let impossible = if known.existence == Existence::Always { None } else { impossible(plain) };
+        // a proof counts for more than a range that is known to rounding
+        let existence = if impossible.is_some() { Existence::NotCovered } else { known.existence };
         Self {
             residual,
             worst,
             faulty,
             sweeps: tried.and_then(|lambda| tendency(plain, lambda)),
             // where the problem was not examined nothing is known
-            existence: known.rank.map(|_| known.existence),
+            existence: known.rank.map(|_| existence),
             uncovered: known.uncovered,
-            impossible: if sought { impossible(plain) } else { None },
+            impossible,
         }
     }
 
@@ -233,7 +235,7 @@ fn at_contact(p: &FrictionProblem, lambda: &[f64], s: &[f64], c: usize) -> (Kind
     if let Mode::Sliding { direction } = p.modes()[c] {
         let off: Vec<f64> = l[1..].iter().zip(direction).map(|(l, d)| l + limit * d).collect();
         found.push((norm(&off), Kind::WrongFriction, norm(&off)));
-    } else if slip > 0.0 {
+    } else if slip > 0.0 && limit > 0.0 {
         let against = -dot(&l[1..], &s[1..]) / slip;
         let round = rows != 3 || matches!(p.friction(), Friction::Cone | Friction::Ellipsoid);
         let most = if round { 1.0 } else { support(p.friction(), false, [-s[1] / slip, -s[2] / slip]) };
@@ -272,6 +274,7 @@ mod tests {
             ([-1.0, 0.7, 0.0], [1.0, -0.7, 0.0], Kind::BeyondFriction, 0.2),
             ([-1.0, 0.8, 0.0], [1.0, -0.3, 0.0], Kind::WeakFriction, 0.5),
             ([-1.0, 2.0, 0.5], [1.0, 0.0, -0.5], Kind::WrongDirection, 90.0),
+            ([0.0, 2.0, 0.0], [0.0, 0.3, 0.0], Kind::BeyondFriction, 0.3),
         ];
         for (b, lambda, kind, size) in cases {
             let found = of(b, lambda);

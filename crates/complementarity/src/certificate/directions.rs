@@ -1,5 +1,6 @@
 //! How the force and the speed of a contact may change at a solution.
 
+use crate::islands::Islands;
 use crate::matrix::{dot, norm};
 use crate::operator::MOST_ROWS;
 use crate::problem::{Friction, FrictionProblem, Mode};
@@ -19,6 +20,8 @@ pub(super) struct Freedom {
     pub still: Vec<bool>,
     /// At an edge: all directions are listed, though only a part of them can be taken.
     pub edge: bool,
+    /// There is a normal force.
+    pub loaded: bool,
     /// No slip, with friction.
     pub sticks: bool,
     /// At the end of a polygon's side: the way beyond it.
@@ -58,14 +61,11 @@ impl Freedom {
     }
 }
 
-/// What each contact may do at a solution. What counts as zero: `tolerance` times the largest force or speed.
-pub(super) fn states(p: &FrictionProblem, lambda: &[f64], tolerance: f64) -> Vec<Freedom> {
+/// What each contact may do at a solution. What counts as zero: `tolerance` times the largest force or speed of its island.
+pub(super) fn states(p: &FrictionProblem, islands: &Islands, lambda: &[f64], tolerance: f64) -> Vec<Freedom> {
     let rows = p.rows_per_contact();
     let s = p.speed(lambda);
-    let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    let no_force = tolerance * largest(lambda);
-    let no_speed = tolerance * largest(&s).max(largest(p.vector()));
-    let state = |c: usize| {
+    let state = |c: usize, no_force: f64, no_speed: f64| {
         let (l, s) = (&lambda[rows * c..][..rows], &s[rows * c..][..rows]);
         let mu = p.mu()[c];
         let loaded = l[0] > no_force;
@@ -76,7 +76,7 @@ pub(super) fn states(p: &FrictionProblem, lambda: &[f64], tolerance: f64) -> Vec
         ray[0] = 1.0;
         let mut normal = Row::default();
         normal[0] = 1.0;
-        let mut out = Freedom { edge: !loaded, ..Freedom::default() };
+        let mut out = Freedom { edge: !loaded, loaded, ..Freedom::default() };
         if let Mode::Sliding { direction } = p.modes()[c] {
             (0..rows - 1).for_each(|k| ray[1 + k] = -mu * direction[k]);
             out.add(unit(ray), normal, 0.0, true);
@@ -89,7 +89,7 @@ pub(super) fn states(p: &FrictionProblem, lambda: &[f64], tolerance: f64) -> Vec
         let slip = norm(&s[1..]);
         let on_surface = gauge(p.friction(), rows, &l[1..]) >= (1.0 - tolerance) * mu * l[0];
         if slip <= no_speed {
-            return Freedom::stick(rows, !loaded || on_surface);
+            return Freedom { loaded, ..Freedom::stick(rows, !loaded || on_surface) };
         }
         match corners(p.friction(), rows) {
             None => {
@@ -139,11 +139,28 @@ pub(super) fn states(p: &FrictionProblem, lambda: &[f64], tolerance: f64) -> Vec
         }
         out
     };
-    (0..p.contacts()).map(state).collect()
+    let mut out = vec![Freedom::default(); p.contacts()];
+    for contacts in (0..islands.count()).map(|k| islands.island(k)) {
+        let largest = |v: &[f64]| {
+            let rows = contacts.iter().flat_map(|&c| &v[rows * c..][..rows]);
+            rows.fold(0.0f64, |m, x| m.max(x.abs()))
+        };
+        let no_force = tolerance * largest(lambda);
+        let no_speed = tolerance * largest(&s).max(largest(p.vector()));
+        contacts.iter().for_each(|&c| out[c] = state(c, no_force, no_speed));
+    }
+    out
 }
 
 /// Whether a contact at an edge can take a small step along `v` within its cone. Its force may be off the cone by `tolerance` of itself.
-pub(super) fn enters(p: &FrictionProblem, c: usize, lambda: &[f64], v: &[f64], tolerance: f64) -> bool {
+pub(super) fn enters(
+    p: &FrictionProblem,
+    c: usize,
+    loaded: bool,
+    lambda: &[f64],
+    v: &[f64],
+    tolerance: f64,
+) -> bool {
     let rows = p.rows_per_contact();
     let l = &lambda[rows * c..][..rows];
     let size = norm(v);
@@ -151,8 +168,7 @@ pub(super) fn enters(p: &FrictionProblem, c: usize, lambda: &[f64], v: &[f64], t
         return true;
     }
     // a contact without force steps from the apex
-    let largest = lambda.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    let from = if l[0] <= tolerance * largest { 0.0 } else { 1.0 };
+    let from = if loaded { 1.0 } else { 0.0 };
     let step = if from > 0.0 { 0.01 * l[0] / size } else { 1.0 };
     let force: Vec<f64> = l.iter().zip(v).map(|(l, v)| from * l + step * v).collect();
     force[0] > 0.0 && gauge(p.friction(), rows, &force[1..]) <= (p.mu()[c] + tolerance) * force[0]

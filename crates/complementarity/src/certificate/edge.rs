@@ -12,9 +12,10 @@ use std::f64::consts::PI;
 const AROUND: usize = 16;
 /// Parts of a unit vector below this are rounding.
 const ROUNDING: f64 = 1e-9;
-/// The least margin, over the length of a direction, that leads inwards, and how long it is sought.
+/// Margins over the length of a direction: that is good enough, the least that leads inwards; and how long a better one is sought.
+const GOOD: f64 = 1e-3;
 const MARGIN: f64 = 1e-6;
-const MOST_STEPS: usize = 2000;
+const MOST_STEPS: usize = 500;
 
 /// Shares of the vectors of `basis` (over the rows of `contacts`) that together lead every contact at an edge into the inside of its cone. `None` if none were found.
 pub(super) fn inward(
@@ -43,27 +44,33 @@ pub(super) fn inward(
             outward.push(along.iter().map(|x| x / length).collect());
         }
     }
-    let Some(mut point) = outward.first().cloned() else {
+    if outward.is_empty() {
         let mut first = vec![0.0; basis.len()];
         *first.first_mut()? = 1.0;
         return Some(first);
-    };
-    // the point of their convex hull next to zero (Gilbert 1966): what is opposite to it leads inwards
+    }
+    // towards the point of their convex hull next to zero (Gilbert 1966), from their mean: what is opposite to it leads inwards
+    let mut point: Vec<f64> = (0..basis.len()).map(|k| outward.iter().map(|g| g[k]).sum::<f64>()).collect();
+    point.iter_mut().for_each(|x| *x /= outward.len() as f64);
+    let mut best = (MARGIN, None);
     for _ in 0..MOST_STEPS {
-        let size = dot(&point, &point);
-        if size < MARGIN * MARGIN {
-            return None;
+        let size = norm(&point);
+        let (least, margin) = outward
+            .iter()
+            .map(|g| (g, dot(g, &point) / size))
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .filter(|(_, margin)| margin.is_finite())?;
+        if margin > best.0 {
+            best = (margin, Some(point.iter().map(|x| -x / size).collect()));
         }
-        let least = outward.iter().min_by(|a, b| dot(a, &point).total_cmp(&dot(b, &point)))?;
-        let margin = dot(least, &point);
-        if margin > 0.5 * size {
-            return Some(point.iter().map(|x| -x / size.sqrt()).collect());
+        if size < MARGIN || margin > GOOD.min(0.5 * size) {
+            break;
         }
         let apart: Vec<f64> = least.iter().zip(&point).map(|(a, b)| a - b).collect();
         let share = (-dot(&point, &apart) / dot(&apart, &apart)).clamp(0.0, 1.0);
         point.iter_mut().zip(&apart).for_each(|(x, d)| *x += share * d);
     }
-    None
+    best.1
 }
 
 /// Outward normals: a change of the force that is opposite to all of them leads into the inside of the cone. `None` where that is not known.
@@ -81,10 +88,8 @@ fn normals(
         row[..entries.len()].copy_from_slice(entries);
         row
     };
-    let largest = lambda.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    let loaded = l[0] > tolerance * largest;
     let flat = sides(p.friction(), rows);
-    match (loaded, state.sticks) {
+    match (state.loaded, state.sticks) {
         (false, false) if state.columns.len() == 1 => Some(vec![row(&[-1.0])]),
         (false, true) => Some(match flat {
             Some(sides) => sides.iter().map(|(n, apothem)| row(&[-mu * apothem, n[0], n[1]])).collect(),

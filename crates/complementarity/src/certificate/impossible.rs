@@ -17,6 +17,8 @@ use serde::Serialize;
 const MOST: usize = 100;
 /// Contacts with weights below this share of the largest are not named in words.
 const SMALL: f64 = 1e-2;
+/// Coefficients that are positive by more than so many times the rounding in them are real: then there is no proof.
+const DOUBTS: f64 = 1e3;
 /// A proof must hold for forces so many times as large as those that stop each contact alone.
 const FAR: f64 = 1e4;
 
@@ -29,7 +31,7 @@ pub struct Impossible {
     pub weights: Vec<f64>,
     /// `y' b_n`: mean normal speed, which no forces can raise.
     pub speed: f64,
-    /// The proof holds for normal forces of at most this sum; beyond it only rounding of `A` is in doubt. `None`: for all.
+    /// The proof holds for normal forces of at most this sum: `A` is known to rounding only, and may give way under forces beyond. `None`: for all.
     pub radius: Option<f64>,
 }
 
@@ -45,9 +47,11 @@ impl Impossible {
             names.push(format!("... ({more} more)"));
         }
         let (names, speed) = (names.join(", "), -self.speed);
-        format!(
-            "there is no solution: whatever the forces, contacts close at {speed:.1e} in the mean ({names})"
-        )
+        let within = match self.radius {
+            Some(radius) => format!("there is no solution with normal forces up to {radius:.0e} in the sum"),
+            None => "there is no solution, whatever the forces".to_owned(),
+        };
+        format!("{within}: contacts close at {speed:.1e} in the mean ({names})")
     }
 }
 
@@ -153,7 +157,11 @@ fn check(
         };
         // a square reaches out to sqrt 2
         let doubt = u[0].1 + 2.0 * mu[c] * u[1..].iter().map(|u| u.1).sum::<f64>();
-        excess = excess.max(u[0].0 + mu[c] * sigma + doubt);
+        let rise = u[0].0 + mu[c] * sigma;
+        if rise > DOUBTS * doubt {
+            return None;
+        }
+        excess = excess.max(rise + doubt);
     }
     // y' s_n <= speed + excess sum(lambda_n)
     let radius = if excess > 0.0 { (-speed - doubt) / excess } else { f64::INFINITY };
@@ -201,6 +209,29 @@ mod tests {
             assert!((found.speed + 0.1).abs() < 1e-9, "{found:?}");
             assert!(found.weights.iter().all(|y| (y - 1.0 / 3.0).abs() < 1e-9));
         }
+    }
+
+    /// Walls that are not quite opposite squeeze the point out, with forces that grow as the inverse square of the angle.
+    #[test]
+    fn solutions_with_huge_forces_are_not_denied() {
+        for angle in [1e-4f64, 1e-5, 1e-6, 1e-7] {
+            let p = point(&[0.0, 180.0 - angle.to_degrees()], &[0.1, 0.1], 0.0);
+            if let Some(found) = impossible(&p) {
+                assert!(found.radius.unwrap() < 0.41 / (angle * angle), "{angle} {found:?}");
+                assert!(found.words(|c| c.to_string()).contains("up to"));
+            }
+        }
+        // two contacts whose rows differ by 2^-36, and one that is far stiffer sideways
+        let near = 1.0 - 0.5f64.powi(36);
+        let a = Matrix::from_fn(4, 4, |i, j| match (i, j) {
+            (0, 2) | (2, 0) => -near,
+            _ => f64::from(u8::from(i == j)),
+        });
+        let p = FrictionProblem::new(a, vec![-1.0, 0.0, -1.0, 0.0], vec![0.5; 2], 2, Friction::Cone);
+        assert_eq!(impossible(&p.unwrap()), None);
+        let a = Matrix::from_fn(3, 3, |i, j| if i != j { 0.0 } else { [1e-6, 1e6, 1e6][i] });
+        let p = FrictionProblem::new(a, vec![-1.0, 0.0, 0.0], vec![0.5], 3, Friction::Cone);
+        assert_eq!(impossible(&p.unwrap()), None);
     }
 
     #[test]

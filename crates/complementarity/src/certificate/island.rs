@@ -11,6 +11,8 @@ use crate::problem::FrictionProblem;
 
 /// Numbers of a basis up to which contacts at an edge are led inwards.
 const INNER: usize = 300_000;
+/// Change of the speeds, as a share of `b`, that is not felt.
+const FELT: f64 = 1e-6;
 /// Part of a null vector, of length 1, that counts as a contact being moved.
 const MOVED: f64 = 1e-6;
 
@@ -70,6 +72,9 @@ pub(super) struct Spectrum {
     pub in_range: Result<(), &'static str>,
 }
 
+/// Part of `b` in the null space that is rounding, over the entry of `b` in a row, and over all of `b`.
+const IN_ROW: f64 = 1e-6;
+const IN_ALL: f64 = 1e-12;
 /// Asymmetry of `A`, relative, that counts as rounding.
 const SYMMETRIC: f64 = 1e-8;
 /// Eigenvalues below this share of the largest are zero to rounding.
@@ -136,19 +141,21 @@ impl<'a> Island<'a> {
             None => Matrix::from_fn(n, n, |i, j| if i % self.rows == 0 { 0.0 } else { a[(i, j)] }),
         };
         let eta = singular_values(&tangential)?.first().copied().unwrap_or(0.0);
-        // b is in the range of a symmetric A exactly if it has no part in the null space
+        // b is in the range of a symmetric A exactly if it has no part in the null space: not in the whole, and in no row, for a heavy body may hide a light one
         let outside = |vectors: &Matrix| {
-            let null = (0..n).filter(|&k| values[k] <= zero);
-            let parts: Vec<f64> =
-                null.map(|k| (0..n).map(|i| vectors[(i, k)] * self.b[i]).sum::<f64>()).collect();
-            norm(&parts)
+            let mut part = vec![0.0; n];
+            for k in (0..n).filter(|&k| values[k] <= zero) {
+                let along: f64 = (0..n).map(|i| vectors[(i, k)] * self.b[i]).sum();
+                part.iter_mut().enumerate().for_each(|(i, p)| *p += along * vectors[(i, k)]);
+            }
+            let size = norm(&self.b);
+            let hidden = |(p, b): (&f64, &f64)| p.abs() > (IN_ROW * b.abs()).max(IN_ALL * size);
+            norm(&part) > tolerance * size || part.iter().zip(&self.b).any(hidden)
         };
         let in_range = match &self.eigen {
             None => Err("A is not symmetric"),
             Some(_) if least < -zero => Err("A is not positive semidefinite"),
-            Some((_, vectors)) if outside(vectors) > tolerance * norm(&self.b) => {
-                Err("b is not in the range of A")
-            }
+            Some((_, vectors)) if outside(vectors) => Err("b is not in the range of A"),
             Some(_) => Ok(()),
         };
         Some(Spectrum { rank, sigma: if least > zero { least } else { 0.0 }, eta, in_range })
@@ -164,7 +171,7 @@ impl<'a> Island<'a> {
         scale: Option<&[f64]>,
         out: &mut Forces,
     ) -> Option<()> {
-        let tolerance = settings.rank_tolerance;
+        let tolerance = self.tolerance_at(lambda, settings.rank_tolerance);
         let edge: Vec<usize> = self.contacts.iter().copied().filter(|&c| states[c].edge).collect();
         let used: usize = out.basis.iter().flatten().map(|d| d.change.len()).sum();
         let room = if out.basis.is_some() { settings.most_basis.saturating_sub(used) } else { 0 };
@@ -186,7 +193,7 @@ impl<'a> Island<'a> {
                     self.contacts.iter().enumerate().filter(|(_, c)| states[**c].edge).all(|(i, &c)| {
                         let v: Vec<f64> =
                             all.basis[0][self.rows * i..][..self.rows].iter().map(|v| sign * v).collect();
-                        directions::enters(problem, c, lambda, &v, settings.state_tolerance)
+                        directions::enters(problem, c, states[c].loaded, lambda, &v, settings.state_tolerance)
                     })
                 };
                 let (forth, back) = (works(1.0), works(-1.0));
@@ -210,6 +217,15 @@ impl<'a> Island<'a> {
         out.isolated &= most == 0 && edge.is_empty() && self.is_regular(states, tolerance)?;
         out.edge.extend(edge);
         Some(())
+    }
+
+    /// Share of `|A|` below which singular values are zero: forces of the size of `lambda` along such a direction must not be felt beside `b` either.
+    fn tolerance_at(&self, lambda: &[f64], tolerance: f64) -> f64 {
+        let own = |(i, &c): (usize, &usize)| norm(&lambda[self.rows * c..][..self.rows]) / self.units[i];
+        let force = self.contacts.iter().enumerate().map(own).fold(0.0f64, f64::hypot);
+        let felt = FELT * norm(&self.b) / (force * norm(self.a.data()));
+        // no force, or no load: nothing to be felt beside
+        if felt > 0.0 && felt.is_finite() { tolerance.min(felt.max(ROUNDING)) } else { tolerance }
     }
 
     /// A basis of the same space in the units of the forces as posed, orthonormal there. Contacts at an `edge` move one way only, the first direction's.

@@ -29,7 +29,7 @@ pub enum Sweeps {
         /// After so many sweeps.
         period: usize,
     },
-    /// Forces grow without an end in sight, as where there is no solution.
+    /// Forces grow, from none, without an end in sight: there is no solution, or sweeps are slow.
     Grow,
     /// The residual falls, slowly.
     GetOn,
@@ -41,11 +41,9 @@ impl fmt::Display for Sweeps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cycle { period } => write!(f, "forces cycle: sweeps bring them back after {period}"),
-            Self::Grow => {
-                f.write_str("forces grow from sweep to sweep: something is pressed that cannot give way")
-            }
+            Self::Grow => write!(f, "forces still grow after {FROM_ZERO} sweeps"),
             Self::GetOn => f.write_str("sweeps still lower the residual, slowly"),
-            Self::Stand => f.write_str("sweeps do not lower the residual"),
+            Self::Stand => write!(f, "{FROM_HERE} sweeps do not halve the residual"),
         }
     }
 }

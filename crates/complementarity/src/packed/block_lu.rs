@@ -9,6 +9,9 @@ use pulp::{NullaryFnOnce, bytemuck::cast, f64x4};
 pub(super) type Block = [[f64; 8]; 6];
 pub(super) const EMPTY: Block = [[0.0; 8]; 6];
 
+/// Neighbours for which each body has room from the start, at most: beyond, lists grow as they must, one by one.
+const MOST_ROOM: usize = 1000;
+
 /// Order of elimination and pattern of the factors.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pattern {
@@ -45,7 +48,7 @@ impl Pattern {
         }
         self.eliminate(bodies);
         // they are empty now; as much room for each as for the largest, for fill comes to others every time
-        let most = self.near.iter().map(Vec::capacity).max().unwrap_or(0);
+        let most = self.near.iter().map(Vec::capacity).max().unwrap_or(0).min(MOST_ROOM);
         self.near.iter_mut().for_each(|near| near.reserve_exact(most));
         self.targets.clear();
         for j in 0..bodies {

@@ -33,8 +33,9 @@ pub fn lines(known: &Certificate, status: Status) -> Vec<(&'static str, String)>
         out.push(("forces", forces_words(forces)));
         out.extend(basis_words(forces).into_iter().map(|line| ("", line)));
     }
-    // if it is unsolved, the reasons for that include it
-    if known.rank.is_some() && (status.is_decided() || known.existence != Existence::NotCovered) {
+    // if it is unsolved, the reasons for that include it; a proof that there is no solution says more
+    let asked = status.is_decided() || known.existence != Existence::NotCovered;
+    if known.rank.is_some() && asked && status != Status::NoSolution {
         out.push(("theory", theory(known)));
     }
     match &known.reason {

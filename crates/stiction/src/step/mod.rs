@@ -17,7 +17,7 @@ mod settle;
 mod solve;
 
 use crate::dynamics::{Kinematics, MassMatrix, SingularMass, System};
-use crate::scene::{ForceTime, FrictionKind, GapLevel, Owner, Scene};
+use crate::scene::{ForceTime, FrictionKind, GapLevel, Owner, Scene, SolverKind};
 use crate::space::{Frame, Vector, length};
 use crate::state::{ContactId, Memory, State};
 use assemble::{Rows, Speeds};
@@ -296,6 +296,7 @@ impl Stepper {
         };
         let help = match found.impossible {
             Some(_) => "bodies between fixed parts must have room, or compliant contacts",
+            None if self.scene.step.solver != SolverKind::Auto => "solver = \"auto\" may help",
             None => "a smaller step, more retries, a larger tolerance or compliant contacts may help",
         };
         let mut lines = found.lines(name);
