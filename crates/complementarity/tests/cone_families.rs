@@ -153,7 +153,7 @@ fn interior_point_reaches_rounding() {
 #[test]
 fn warm_starts_save_iterations_and_a_solution_costs_none() {
     let (mut interior_point, mut admm) = (ConeInteriorPoint::default(), Admm::default());
-    for change in [1e-4, 1e-3, 1e-2] {
+    for change in [1e-4, 1e-3, 1e-2, 1e-1] {
         let mut u = Uniform(11);
         let (mut cold, mut warm) = ([0; 2], [0; 2]);
         for _ in 0..50 {
@@ -177,8 +177,9 @@ fn warm_starts_save_iterations_and_a_solution_costs_none() {
                 assert!(far < 1e-5, "{far}");
             }
         }
-        println!("{change}: {warm:?} of {cold:?}");
-        assert!(3 * warm[0] < 2 * cold[0] && warm[1] < cold[1], "{change}: {warm:?} of {cold:?}");
+        assert!(3 * warm[0] < 2 * cold[0], "{change}: {warm:?} of {cold:?}");
+        // a tenth is too much to gain by
+        assert!(warm[1] < cold[1] || change > 0.05, "{change}: {warm:?} of {cold:?}");
     }
 }
 

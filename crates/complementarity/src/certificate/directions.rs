@@ -1,7 +1,8 @@
 //! How the force and the speed of a contact may change at a solution.
 
+use super::basis::complement;
 use crate::islands::Islands;
-use crate::matrix::{dot, norm};
+use crate::matrix::{Matrix, dot, norm};
 use crate::operator::MOST_ROWS;
 use crate::problem::{Friction, FrictionProblem, Mode};
 use std::f64::consts::PI;
@@ -96,7 +97,7 @@ pub(super) fn states(p: &FrictionProblem, islands: &Islands, lambda: &[f64], tol
                 (1..rows).for_each(|k| ray[k] = -mu * s[k] / slip);
                 out.add(unit(ray), normal, 0.0, true);
                 let direction: Vec<f64> = s[1..].iter().map(|s| s / slip).collect();
-                for across in complement(&direction).into_iter().filter(|_| loaded) {
+                for across in across(&direction).into_iter().filter(|_| loaded) {
                     // the friction force turns with the slip: dl_f = -(mu l_n / |s_t|) ds_f
                     out.add(across, across, slip / (mu * l[0]), false);
                 }
@@ -217,30 +218,15 @@ pub(super) fn sides(friction: Friction, rows: usize) -> Option<Vec<([f64; 2], f6
     }
 }
 
-/// Unit vectors in the tangential rows that are orthogonal to a direction and to each other.
-fn complement(direction: &[f64]) -> Vec<Row> {
-    let mut basis: Vec<Vec<f64>> = vec![direction.to_vec()];
-    for k in 0..direction.len() {
-        let mut v = vec![0.0; direction.len()];
-        v[k] = 1.0;
-        // twice, for accuracy
-        for e in basis.iter().chain(&basis) {
-            let along = dot(&v, e);
-            v.iter_mut().zip(e).for_each(|(v, e)| *v -= along * e);
-        }
-        let length = norm(&v);
-        // at least one of the axes left has a part of this size off the basis
-        if basis.len() < direction.len() && length > 1.0 / (2.0 * direction.len() as f64).sqrt() {
-            v.iter_mut().for_each(|v| *v /= length);
-            basis.push(v);
-        }
-    }
-    let row = |v: &Vec<f64>| {
+/// Orthonormal tangential directions across a unit one.
+fn across(direction: &[f64]) -> Vec<Row> {
+    let along = Matrix::from_fn(direction.len(), 1, |k, _| direction[k]);
+    let row = |v: Vec<f64>| {
         let mut row = Row::default();
-        row[1..=v.len()].copy_from_slice(v);
+        row[1..=v.len()].copy_from_slice(&v);
         row
     };
-    basis[1..].iter().map(row).collect()
+    complement(&along, 1, direction.len() - 1).into_iter().map(row).collect()
 }
 
 #[cfg(test)]
@@ -248,11 +234,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn complement_is_orthonormal_and_complete() {
+    fn directions_across_are_orthonormal_and_complete() {
         for direction in
             [vec![1.0], vec![0.6, -0.8], vec![0.48, 0.6, -0.64], vec![0.5; 4], vec![0.0, 0.0, 1.0, 0.0, 0.0]]
         {
-            let found = complement(&direction);
+            let found = across(&direction);
             assert_eq!(found.len(), direction.len() - 1, "{direction:?}");
             for (i, a) in found.iter().enumerate() {
                 assert!(dot(&a[1..], &direction).abs() < 1e-14);
