@@ -3,7 +3,7 @@
 use crate::islands::Islands;
 use crate::matrix::norm;
 use crate::operator::{BlockMatrix, MOST_ROWS, Neighbours, Operator};
-use crate::problem::ConeProblem;
+use crate::problem::{ConeProblem, Friction, SIDES, Sets};
 use crate::residual::{self, ConeScratch};
 use crate::solver::{End, Outcome};
 use crate::sweep::Sweeper;
@@ -85,13 +85,14 @@ impl Bench {
         tolerance: f64,
         solver: &'static str,
     ) -> Option<Outcome> {
-        let ConeProblem { a, b, mu, rows } = problem;
+        let ConeProblem { a, b, mu, rows, sets } = problem;
         let fits = (2..=MOST_ROWS).contains(&rows)
             && b.len() == rows * mu.len()
             && a.size() == b.len()
             && lambda.len() == b.len()
             && b.iter().all(|x| x.is_finite())
-            && mu.iter().all(|x| x.is_finite() && *x >= 0.0);
+            && mu.iter().all(|x| x.is_finite() && *x >= 0.0)
+            && sets_fit(sets, rows, mu.len());
         if !fits {
             return Some(Outcome::invalid(solver));
         }
@@ -125,6 +126,20 @@ impl Bench {
         let residual = residual::cone(problem, lambda, &mut self.judged);
         let end = if residual.relative <= tolerance { End::Solved } else { otherwise };
         Outcome { solver, end, iterations, wasted: 0, residual }
+    }
+}
+
+/// Whether there are as many sets as contacts, each a disc or, in 2 or 3 rows, a polygon.
+fn sets_fit(sets: Sets<'_>, rows: usize, contacts: usize) -> bool {
+    let fits = |set: &Friction| match set {
+        Friction::Cone => true,
+        Friction::Pyramid => rows <= 3,
+        Friction::Polygon { sides } => rows <= 3 && SIDES.contains(sides) && sides % 2 == 0,
+        Friction::Ellipsoid => false,
+    };
+    match sets {
+        Sets::All(set) => fits(&set),
+        Sets::Each(sets) => sets.len() == contacts && sets.iter().all(fits),
     }
 }
 

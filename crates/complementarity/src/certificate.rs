@@ -177,8 +177,10 @@ fn examine_disc(
     let mut islands = Islands::default();
     islands.find(&blocks, rows, problem.contacts());
     let sliding = problem.modes().iter().any(|m| *m != Mode::Rolling);
-    let radius = if problem.friction() == Friction::Pyramid && rows == 3 { 2f64.sqrt() } else { 1.0 };
-
+    let radius = |&c: &usize| match problem.friction_of(c) {
+        Friction::Pyramid if rows == 3 => 2f64.sqrt(),
+        _ => 1.0,
+    };
     let mu_max = problem.mu().iter().fold(0.0f64, |m, x| m.max(*x));
     let mut bound = Bound { mu_bar: f64::INFINITY, mu_max, holds: true };
     let mut existence = Existence::Always;
@@ -219,6 +221,7 @@ fn examine_disc(
         };
         rank.rank += spectrum.rank;
         let mu = contacts.iter().fold(0.0f64, |m, &c| m.max(problem.mu()[c]));
+        let radius = contacts.iter().map(radius).fold(1.0, f64::max);
         let mu_bar = match spectrum.sigma > 0.0 {
             true => spectrum.sigma / (radius * spectrum.eta),
             false => 0.0,

@@ -5,29 +5,78 @@
 //! contact has `o = 0`.
 
 mod ellipsoid;
+mod polygon;
 
 pub use ellipsoid::{project_ellipsoid, support_ellipsoid};
+pub(crate) use polygon::{Face, Polygon};
 
 use crate::problem::Friction;
-use std::f64::consts::PI;
 
-/// Sector geometry of a regular polygon: apothem and half side for `mu n = 1`, and the angle of
-/// the middle of its first side.
-fn polygon(friction: Friction) -> Option<(usize, f64, f64, f64)> {
-    match friction {
-        Friction::Cone | Friction::Ellipsoid => None,
-        Friction::Pyramid => Some((4, 1.0, 1.0, 0.0)),
-        Friction::Polygon { sides } => {
-            let half = PI / sides as f64;
-            Some((sides, half.cos(), half.sin(), half))
+/// The cross-section of a force cone, as solvers see it: ellipsoids are discs by a change of units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Shape {
+    /// In any dimension.
+    Disc,
+    /// With two tangent directions.
+    Polygon(Polygon),
+}
+
+impl Shape {
+    /// Of a contact with so many rows.
+    #[inline]
+    pub fn of(friction: Friction, rows: usize) -> Self {
+        Polygon::of(friction, rows).map_or(Self::Disc, Self::Polygon)
+    }
+
+    /// Nearest point of `K`.
+    #[inline]
+    pub fn project(&self, mu: f64, x: &mut [f64]) {
+        match self {
+            Self::Disc => project_in_place(mu, x),
+            Self::Polygon(p) => x.copy_from_slice(&p.project(mu, [x[0], x[1], x[2]])),
         }
+    }
+
+    /// De Saxce's lift over `mu`: the support function at `-s_t`, of the rows of a contact.
+    #[inline]
+    pub fn lift(&self, s: &[f64]) -> f64 {
+        match self {
+            Self::Disc => s[1..].iter().map(|s| s * s).sum::<f64>().sqrt(),
+            Self::Polygon(p) => p.support([-s[1], -s[2]]),
+        }
+    }
+
+    /// Size of the friction force of `l`: at most `mu l_n` inside.
+    #[inline]
+    pub fn gauge(&self, l: &[f64]) -> f64 {
+        match self {
+            Self::Disc => l[1..].iter().map(|t| t * t).sum::<f64>().sqrt(),
+            Self::Polygon(p) => p.gauge([l[1], l[2]]),
+        }
+    }
+
+    /// The natural map `l - P_K(l - s~)`, `s~ = s + (mu lift, 0)`.
+    #[inline]
+    pub fn natural(&self, mu: f64, l: &[f64], s: &[f64], out: &mut [f64]) {
+        let lift = mu * self.lift(s);
+        let Self::Polygon(polygon) = self else { return natural_disc(mu, l, s, lift, out) };
+        let step = [l[0] - s[0] - lift, l[1] - s[1], l[2] - s[2]];
+        if step[0] > 0.0 {
+            // s~ and its projection on the polar cone: large forces do not drown the speeds
+            let polar = polygon.polar(mu, step);
+            out.copy_from_slice(&[s[0] + lift + polar[0], s[1] + polar[1], s[2] + polar[2]]);
+        } else {
+            let p = polygon.project(mu, step);
+            out.iter_mut().zip(l).zip(p).for_each(|((out, l), p)| *out = l - p);
+        }
+        out[0] = or_normal_law(mu, l[0], s[0], out[0]);
     }
 }
 
 /// Nearest point of the force cone `K` of coefficient `mu` to `x`. An ellipsoid is taken with all axes 1.
 pub fn project(friction: Friction, planar: bool, mu: f64, x: [f64; 3]) -> [f64; 3] {
-    match polygon(friction) {
-        Some(shape) if !planar => project_polygon(shape, mu, x),
+    match Polygon::of(friction, 3) {
+        Some(polygon) if !planar => polygon.project(mu, x),
         _ => project_disc(mu, x),
     }
 }
@@ -100,44 +149,10 @@ pub(crate) fn or_normal_law(mu: f64, l: f64, s: f64, r: f64) -> f64 {
     if mu > MUCH_FRICTION && l.min(s).abs() > r.abs() { l.min(s) } else { r }
 }
 
-/// The polygon's symmetry group maps `K` to itself, so a point projects within its own sector
-/// (the wedge of one side): inside, onto the side's plane, onto the side's nearer edge, or to the
-/// apex.
-fn project_polygon(
-    (sides, apothem, half_side, first): (usize, f64, f64, f64),
-    mu: f64,
-    [n, t, o]: [f64; 3],
-) -> [f64; 3] {
-    let sector = 2.0 * PI / sides as f64;
-    let middle = first + sector * ((o.atan2(t) - first) / sector).round();
-    let (sin, cos) = middle.sin_cos();
-    let (x, y) = (cos * t + sin * o, cos * o - sin * t);
-    let back = |n: f64, x: f64, y: f64| [n, cos * x - sin * y, sin * x + cos * y];
-    let slope = mu * apothem;
-    if x <= slope * n && n >= 0.0 {
-        return [n, t, o];
-    }
-    let on_plane = (n + slope * x) / (1.0 + slope * slope);
-    if on_plane > 0.0 && y.abs() <= mu * on_plane * half_side {
-        return back(on_plane, slope * on_plane, y);
-    }
-    let edge = [1.0, slope, mu * half_side * y.signum()];
-    let along = (n + edge[1] * x + edge[2] * y) / (edge[0] + edge[1] * edge[1] + edge[2] * edge[2]);
-    if along <= 0.0 {
-        return [0.0; 3];
-    }
-    back(along, edge[1] * along, edge[2] * along)
-}
-
 /// Support function of `P`: the largest `x . p` over `p` in `P`; the disc's is the length.
 pub fn support(friction: Friction, planar: bool, [t, o]: [f64; 2]) -> f64 {
-    match friction {
-        Friction::Pyramid if !planar => t.abs() + o.abs(),
-        Friction::Polygon { sides } if !planar => {
-            let sector = 2.0 * PI / sides as f64;
-            let corner = sector * (o.atan2(t) / sector).round();
-            corner.cos() * t + corner.sin() * o
-        }
+    match Polygon::of(friction, 3) {
+        Some(polygon) if !planar => polygon.support([t, o]),
         _ => t.hypot(o),
     }
 }
@@ -146,6 +161,7 @@ pub fn support(friction: Friction, planar: bool, [t, o]: [f64; 2]) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::f64::consts::PI;
 
     fn frictions() -> impl Strategy<Value = Friction> {
         prop_oneof![
@@ -188,6 +204,10 @@ mod tests {
             prop_assert!(inside(f, mu, y));
             let d = [x[0] - y[0], x[1] - y[1], x[2] - y[2]];
             prop_assert!((d[0] * y[0] + d[1] * y[1] + d[2] * y[2]).abs() < 1e-12);
+            if let Some(polygon) = Polygon::of(f, 3) {
+                let polar = polygon.polar(mu, x);
+                prop_assert!((0..3).all(|k| (polar[k] - d[k]).abs() < 1e-14), "{:?} {:?}", polar, d);
+            }
             // polar: for all p in P, d . (1, mu p) <= 0
             prop_assert!(d[0] + mu * support(f, false, [d[1], d[2]]) <= 1e-12);
         }
@@ -199,6 +219,41 @@ mod tests {
             let (px, pz) = (project(f, false, mu, x), project(f, false, mu, z));
             prop_assert!(distance(px, pz) <= distance(x, z) + 1e-12);
             prop_assert!(distance(project(f, false, mu, px), px) < 1e-12);
+        }
+
+        /// Where the projection is linear around a point, its derivative is that of differences.
+        #[test]
+        fn slope_of_a_polygon_is_that_of_differences(f in frictions(), mu in 0.0..3.0f64,
+            x in prop::array::uniform3(-2.0..2.0f64), d in prop::array::uniform3(-1.0..1.0f64)) {
+            let Some(polygon) = Polygon::of(f, 3) else { return Ok(()) };
+            let at = |h: f64| polygon.project(mu, [x[0] + h * d[0], x[1] + h * d[1], x[2] + h * d[2]]);
+            let (h, here) = (1e-4, at(0.0));
+            let (before, after) = (at(-h), at(h));
+            let linear = (0..3).all(|k| (after[k] + before[k] - 2.0 * here[k]).abs() < 1e-13);
+            let slope = polygon.slope(mu, x).unwrap_or_default();
+            for k in (0..3).filter(|_| linear) {
+                let expected: f64 = (0..3).map(|j| slope[k][j] * d[j]).sum();
+                prop_assert!(((after[k] - before[k]) / (2.0 * h) - expected).abs() < 1e-9);
+            }
+        }
+
+        /// The gauge is 1 exactly on the edge, and the edge's faces hold what is projected there.
+        #[test]
+        fn gauge_and_faces_of_a_polygon_fit_its_projection(f in frictions(), mu in 0.1..3.0f64,
+            x in prop::array::uniform3(-2.0..2.0f64)) {
+            let Some(polygon) = Polygon::of(f, 3) else { return Ok(()) };
+            let y = project(f, false, mu, x);
+            prop_assume!(y != x && y != [0.0; 3]);
+            prop_assert!((polygon.gauge([y[1], y[2]]) - mu * y[0]).abs() < 1e-12);
+            let limit = mu * y[0];
+            match polygon.face(y) {
+                Face::Side(n) => {
+                    prop_assert!((n[0] * y[1] + n[1] * y[2] - limit * polygon.apothem()).abs() < 1e-12);
+                }
+                Face::Corner(c) => {
+                    prop_assert!((limit * c[0] - y[1]).abs().max((limit * c[1] - y[2]).abs()) < 1e-8);
+                }
+            }
         }
 
         #[test]

@@ -10,6 +10,11 @@
 //! `tau -> inf` is normal and positive, so where sticking asks for too much friction `|l_t(tau)| = mu l_n(tau)` has a root: one scalar
 //! equation in any number of rows, whatever couples normal and tangent; with two rows a linear one for each side. Newton on
 //! `1/|l_t| - 1/(mu l_n)`, which is nearly straight in `tau` (the trust-region subproblem's equation), kept within a bracket.
+//!
+//! Where the friction set is a polygon slip has as many cases as that has sides and corners, each a linear system: at a corner `p` the force is a multiple
+//! of `(1, mu p)` and `-s_t` between the normals of its sides; on a side `s_t` is against its normal.
+
+use crate::cone::{Polygon, Shape};
 
 /// What a contact does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,7 +45,13 @@ const MOST_STEPS: usize = 200;
 
 /// The force for block `a` (row by row) and constant `q`.
 #[inline]
-pub(crate) fn solve<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], mu: f64, local: &mut Local) -> [f64; D] {
+pub(crate) fn solve<const D: usize>(
+    shape: Shape,
+    a: &[[f64; D]; D],
+    q: &[f64; D],
+    mu: f64,
+    local: &mut Local,
+) -> [f64; D] {
     if q[0] >= 0.0 {
         *local = Local { state: State::Open, tau: 0.0 };
         return [0.0; D];
@@ -50,6 +61,9 @@ pub(crate) fn solve<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], mu: f64, lo
         l[0] = -q[0] / a[0][0];
         *local = Local { state: State::Slip, tau: 0.0 };
         return l;
+    }
+    if let Shape::Polygon(polygon) = shape {
+        return on_polygon(&polygon, a, q, mu, local);
     }
     if D == 2
         && let Some((l, found)) = in_plane(a, q, mu)
@@ -140,6 +154,78 @@ fn in_plane<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], mu: f64) -> Option<
         }
     }
     None
+}
+
+/// The first case that fits; to rounding: the one of least natural map.
+fn on_polygon<const D: usize>(
+    polygon: &Polygon,
+    a: &[[f64; D]; D],
+    q: &[f64; D],
+    mu: f64,
+    local: &mut Local,
+) -> [f64; D] {
+    let (k, pivots) = factors(a, 0.0);
+    let stick = substitute(&k, &pivots, q);
+    let shape = Shape::Polygon(*polygon);
+    if shape.gauge(&stick) <= mu * stick[0] {
+        *local = Local { state: State::Stick, tau: 0.0 };
+        return stick;
+    }
+    *local = Local { state: State::Slip, tau: 0.0 };
+    let speed = |l: &[f64; D]| -> [f64; D] {
+        std::array::from_fn(|i| q[i] + (0..D).map(|j| a[i][j] * l[j]).sum::<f64>())
+    };
+    let force = |n: f64, t: f64, o: f64| -> [f64; D] {
+        std::array::from_fn(|i| [n, t, o].get(i).copied().unwrap_or_default())
+    };
+    let mut best = ([0.0; D], f64::INFINITY);
+    let mut consider = |l: [f64; D], s: &[f64; D]| {
+        let mut r = [0.0; D];
+        shape.natural(mu, &l, s, &mut r);
+        let square: f64 = r.iter().map(|r| r * r).sum();
+        if square < best.1 {
+            best = (l, square);
+        }
+    };
+    for k in 0..polygon.sides() {
+        // s_n = 0 with l along (1, mu p)
+        let [t, o] = polygon.corner(k);
+        let n = -q[0] / (a[0][0] + mu * (a[0][1] * t + a[0][2] * o));
+        if n > 0.0 && n.is_finite() {
+            let l = force(n, mu * n * t, mu * n * o);
+            let s = speed(&l);
+            let beyond = |other: [f64; 2]| (other[0] - t) * s[1] + (other[1] - o) * s[2] >= 0.0;
+            if beyond(polygon.corner(k + 1)) && beyond(polygon.corner(k + polygon.sides() - 1)) {
+                return l;
+            }
+            consider(l, &s);
+        }
+        // s_n = 0 and s_t along the side 0 with l = n (1, mu e) + y (0, f)
+        let [cos, sin] = polygon.normal(k);
+        let steep = mu * polygon.apothem();
+        let column: [[f64; 2]; 2] =
+            [[a[0][1], a[0][2]], [0, 1].map(|j| cos * a[2][1 + j] - sin * a[1][1 + j])];
+        let normal = [a[0][0], cos * a[2][0] - sin * a[1][0]];
+        let right = [-q[0], sin * q[1] - cos * q[2]];
+        let m: [[f64; 2]; 2] = std::array::from_fn(|i| {
+            let [t, o] = column[i];
+            [normal[i] + steep * (cos * t + sin * o), cos * o - sin * t]
+        });
+        let det = m[0][0] * m[1][1] - m[0][1] * m[1][0];
+        let n = (right[0] * m[1][1] - right[1] * m[0][1]) / det;
+        let y = (m[0][0] * right[1] - m[1][0] * right[0]) / det;
+        if n > 0.0 && n.is_finite() && y.is_finite() {
+            let end = mu * n * polygon.half_side();
+            let on = y.clamp(-end, end);
+            let l = force(n, steep * n * cos - sin * on, steep * n * sin + cos * on);
+            let s = speed(&l);
+            if on == y && cos * s[1] + sin * s[2] <= 0.0 {
+                return l;
+            }
+            consider(l, &s);
+        }
+    }
+    best.0
 }
 
 /// Scalar product of the tangential parts.

@@ -157,7 +157,7 @@ impl<const D: usize, const K: usize> Packed<D, K> {
                 && a.segments(c).all(|(s, _)| s.len == SPEEDS)
                 && (0..D).all(|i| sweeper.block::<D>(c)[i][i] > 0.0)
         };
-        if problem.rows != D || !contacts.iter().all(free) {
+        if problem.rows != D || !problem.round(contacts) || !contacts.iter().all(free) {
             return None;
         }
         let closed = |c: usize| lambda[D * c] > 0.0 || sweeper.speed[D * c] <= 0.0;

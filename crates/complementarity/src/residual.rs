@@ -2,7 +2,7 @@
 //!
 //! Nothing here is shared with any solver. A residual is zero exactly at the solutions.
 
-use crate::cone;
+use crate::cone::{self, Shape};
 use crate::matrix::{dot, length, norm};
 use crate::problem::{ConeProblem, Friction, FrictionProblem, Lcp, MixedLcp, Mode};
 use serde::Serialize;
@@ -65,79 +65,25 @@ pub fn friction_map(problem: &FrictionProblem, lambda: &[f64]) -> Option<Vec<f64
         return None;
     }
     let rows = problem.rows_per_contact();
-    let planar = rows == 2;
     let s = problem.speed(lambda);
     let mut r = vec![0.0; s.len()];
-    if rows > 3 || problem.friction() == Friction::Ellipsoid {
-        for c in 0..problem.contacts() {
-            let at = rows * c..rows * (c + 1);
-            ball(problem.mu()[c], problem.axes_of(c), &lambda[at.clone()], &s[at.clone()], &mut r[at]);
-        }
-        return Some(r);
-    }
     for c in 0..problem.contacts() {
-        let mu = problem.mu()[c];
-        let pick = |v: &[f64]| [v[rows * c], v[rows * c + 1], if planar { 0.0 } else { v[rows * c + 2] }];
-        let (l, s) = (pick(lambda), pick(&s));
-        let d = match problem.modes()[c] {
-            Mode::Rolling => natural_map(problem.friction(), planar, mu, l, s),
-            Mode::Sliding { direction } => {
-                [natural(l[0], s[0]), l[1] + mu * l[0] * direction[0], l[2] + mu * l[0] * direction[1]]
+        let at = rows * c..rows * (c + 1);
+        let (mu, l, s, r) = (problem.mu()[c], &lambda[at.clone()], &s[at.clone()], &mut r[at]);
+        match (problem.modes()[c], problem.friction_of(c)) {
+            (Mode::Sliding { direction }, _) => {
+                r[0] = natural(l[0], s[0]);
+                (1..rows).for_each(|k| r[k] = l[k] + mu * l[0] * direction[k - 1]);
             }
-        };
-        r[rows * c..][..rows].copy_from_slice(&d[..rows]);
+            (Mode::Rolling, Friction::Ellipsoid) => ellipsoid(mu, problem.axes_of(c), l, s, r),
+            (Mode::Rolling, round_or_flat) => Shape::of(round_or_flat, rows).natural(mu, l, s, r),
+        }
     }
     Some(r)
 }
 
-/// `lambda - P_K(lambda - s~)` of a rolling contact.
-fn natural_map(friction: Friction, planar: bool, mu: f64, l: [f64; 3], s: [f64; 3]) -> [f64; 3] {
-    let lift = mu * cone::support(friction, planar, [-s[1], -s[2]]);
-    if planar || friction == Friction::Cone {
-        let mut r = [0.0; 3];
-        cone::natural_disc(mu, &l, &s, lift, &mut r);
-        return r;
-    }
-    let step = [l[0] - s[0] - lift, l[1] - s[1], l[2] - s[2]];
-    let p = cone::project(friction, planar, mu, step);
-    if p == step {
-        // not by a difference, in which large forces would drown it
-        return [s[0] + lift, s[1], s[2]];
-    }
-    [cone::or_normal_law(mu, l[0], s[0], l[0] - p[0]), l[1] - p[1], l[2] - p[2]]
-}
-
-/// [`friction`] for a problem in borrowed parts (2 or 3 rows a contact) under any set, without allocation.
-pub fn rolling(
-    problem: ConeProblem<'_>,
-    friction: Friction,
-    lambda: &[f64],
-    scratch: &mut ConeScratch,
-) -> Residual {
-    let rows = problem.rows;
-    if friction == Friction::Cone || rows == 2 {
-        return cone(problem, lambda, scratch);
-    }
-    if lambda.len() != problem.b.len() || rows != 3 {
-        return Residual::NONE;
-    }
-    let ConeScratch { speed, residual, product } = scratch;
-    speed.resize(lambda.len(), 0.0);
-    problem.a.times(lambda, speed, product);
-    speed.iter_mut().zip(problem.b).for_each(|(s, b)| *s += b);
-    residual.clear();
-    let own = |v: &[f64]| [v[0], v[1], v[2]];
-    for ((l, s), &mu) in lambda.chunks_exact(3).zip(speed.chunks_exact(3)).zip(problem.mu) {
-        residual.extend(natural_map(friction, false, mu, own(l), own(s)));
-    }
-    Residual::of(residual.iter().copied(), problem.b)
-}
-
-/// The natural map of a rolling contact under an ellipsoid, or without axes under a ball, of any dimension.
-fn ball(mu: f64, axes: &[f64], lambda: &[f64], s: &[f64], r: &mut [f64]) {
-    if axes.is_empty() {
-        return cone::natural_disc(mu, lambda, s, mu * norm(&s[1..]), r);
-    }
+/// The natural map of a rolling contact under an ellipsoid.
+fn ellipsoid(mu: f64, axes: &[f64], lambda: &[f64], s: &[f64], r: &mut [f64]) {
     r.iter_mut().zip(lambda).zip(s).for_each(|((r, l), s)| *r = l - s);
     r[0] -= mu * cone::support_ellipsoid(axes, &s[1..]);
     cone::project_ellipsoid(mu, axes, r);
@@ -145,7 +91,7 @@ fn ball(mu: f64, axes: &[f64], lambda: &[f64], s: &[f64], r: &mut [f64]) {
     r[0] = cone::or_normal_law(mu, lambda[0], s[0], r[0]);
 }
 
-/// [`friction`] for Coulomb's cone in borrowed parts. `scratch` is memory to use;
+/// [`friction`] for a problem in borrowed parts, without allocation once `scratch` has grown.
 pub fn cone(problem: ConeProblem<'_>, lambda: &[f64], scratch: &mut ConeScratch) -> Residual {
     let rows = problem.rows;
     if lambda.len() != problem.b.len() {
@@ -159,9 +105,8 @@ pub fn cone(problem: ConeProblem<'_>, lambda: &[f64], scratch: &mut ConeScratch)
         let at = rows * c..rows * (c + 1);
         let (l, s) = (&lambda[at.clone()], &mut speed[at.clone()]);
         s.iter_mut().zip(&problem.b[at.clone()]).for_each(|(s, b)| *s += b);
-        let lift = mu * s[1..].iter().map(|s| s * s).sum::<f64>().sqrt();
         residual.extend_from_slice(l);
-        cone::natural_disc(mu, l, s, lift, &mut residual[at]);
+        problem.shape(c).natural(mu, l, s, &mut residual[at]);
     }
     Residual::of(residual.iter().copied(), problem.b)
 }
@@ -195,6 +140,7 @@ fn natural(z: f64, w: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::matrix::Matrix;
+    use crate::problem::Sets;
 
     #[test]
     fn lcp_residual_is_the_norm_of_the_natural_map() {
@@ -249,7 +195,8 @@ mod tests {
             assert!((one.absolute - two.absolute).abs() < 1e-15 && one.absolute > 0.1, "{one:?} {two:?}");
             for set in [Friction::Pyramid, Friction::Polygon { sides: 6 }] {
                 let one = friction(&p.clone().with_friction(set).unwrap(), &lambda);
-                assert_eq!(one, rolling(parts, set, &lambda, &mut ConeScratch::default()));
+                let parts = ConeProblem { sets: Sets::All(set), ..parts };
+                assert_eq!(one, cone(parts, &lambda, &mut ConeScratch::default()));
             }
         }
         let parts = p.as_cone().unwrap();

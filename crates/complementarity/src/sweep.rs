@@ -3,7 +3,7 @@
 //! Sweeps and residuals here are of the problem with a proximal term: `s = A lambda + b + alpha D (lambda - centre)`, `D` the mean
 //! diagonal of each contact's own block; `alpha = 0` is the problem as posed.
 
-use crate::cone::natural_disc;
+use crate::cone::Shape;
 use crate::one_contact::{self, Local, State, tangent};
 use crate::operator::{BlockMatrix, Factored, Operator};
 use crate::problem::ConeProblem;
@@ -79,14 +79,16 @@ impl Sweeper {
     ) {
         for &c in contacts {
             let (l, s) = (&lambda.as_chunks::<D>().0[c], &self.speed.as_chunks::<D>().0[c]);
-            let (force, slip) = (tangent(l, l).sqrt(), tangent(s, s).sqrt());
+            let shape = problem.shape(c);
+            let (force, slip) = (shape.gauge(l), tangent(s, s).sqrt());
             let limit = problem.mu[c] * l[0];
             self.local[c] = if l[0] <= 0.0 {
                 Local::default()
             } else if force < (1.0 - ON_CONE) * limit {
                 Local { state: State::Stick, tau: 0.0 }
             } else {
-                Local { state: State::Slip, tau: if force > 0.0 { slip / force } else { 0.0 } }
+                let turns = force > 0.0 && shape == Shape::Disc;
+                Local { state: State::Slip, tau: if turns { slip / force } else { 0.0 } }
             };
         }
     }
@@ -184,7 +186,8 @@ impl Sweeper {
                     block[i][i] += weight;
                 }
             }
-            let force = match self.sticks::<D>(c, &block, &s, &own, problem.mu[c]) {
+            let shape = problem.shape(c);
+            let force = match self.sticks::<D>(c, shape, &block, &s, &own, problem.mu[c]) {
                 Some(force) => force,
                 None => {
                     // q = s - A l
@@ -193,7 +196,7 @@ impl Sweeper {
                             s[i] -= block[i][j] * own[j];
                         }
                     }
-                    one_contact::solve(&block, &s, problem.mu[c], &mut self.local[c])
+                    one_contact::solve(shape, &block, &s, problem.mu[c], &mut self.local[c])
                 }
             };
             let change: [f64; D] = std::array::from_fn(|i| force[i] - own[i]);
@@ -214,6 +217,7 @@ impl Sweeper {
     fn sticks<const D: usize>(
         &self,
         c: usize,
+        shape: Shape,
         block: &[[f64; D]; D],
         s: &[f64; D],
         own: &[f64; D],
@@ -227,7 +231,11 @@ impl Sweeper {
             std::array::from_fn(|i| own[i] - (0..D).map(|j| inverse[i][j] * s[j]).sum::<f64>());
         let q_n = s[0] - (0..D).map(|j| block[0][j] * own[j]).sum::<f64>();
         let limit = mu * force[0];
-        let holds = q_n < 0.0 && limit >= 0.0 && tangent(&force, &force) <= limit * limit;
+        let within = match shape {
+            Shape::Disc => tangent(&force, &force) <= limit * limit,
+            Shape::Polygon(_) => shape.gauge(&force) <= limit,
+        };
+        let holds = q_n < 0.0 && limit >= 0.0 && within;
         holds.then_some(force)
     }
 
@@ -248,7 +256,7 @@ impl Sweeper {
                 (0..D).for_each(|i| s[i] += weight * (l[i] - centre[i]));
             }
             self.speed.as_chunks_mut::<D>().0[c] = s;
-            total += natural(problem.mu[c], l, &s);
+            total += natural(problem.shape(c), problem.mu[c], l, &s);
         }
         if total.is_nan() { f64::INFINITY } else { total }
     }
@@ -279,10 +287,10 @@ pub(crate) fn blocks_of<const D: usize>(data: &[f64]) -> &[[[f64; D]; D]] {
     data.as_chunks::<D>().0.as_chunks::<D>().0
 }
 
-/// Square of a contact's natural map `l - P_K(l - s~)`, `s~ = s + (mu |s_t|, 0)`.
+/// Square of a contact's natural map.
 #[inline]
-fn natural<const D: usize>(mu: f64, l: &[f64; D], s: &[f64; D]) -> f64 {
+fn natural<const D: usize>(shape: Shape, mu: f64, l: &[f64; D], s: &[f64; D]) -> f64 {
     let mut r = [0.0; D];
-    natural_disc(mu, l, s, mu * tangent(s, s).sqrt(), &mut r);
+    shape.natural(mu, l, s, &mut r);
     r.iter().map(|r| r * r).sum()
 }

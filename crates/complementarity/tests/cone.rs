@@ -5,7 +5,7 @@ mod piles;
 
 use complementarity::matrix::Matrix;
 use complementarity::operator::{BlockMatrix, Operator};
-use complementarity::problem::{ConeProblem, Friction, FrictionProblem};
+use complementarity::problem::{ConeProblem, Friction, FrictionProblem, Sets};
 use complementarity::report::Status;
 use complementarity::residual::{self, ConeScratch};
 use complementarity::solver::admm::Admm;
@@ -128,6 +128,8 @@ fn one_contact_is_solved_exactly_whatever_its_data() {
     let mut random = 11;
     let mut solver = ConeSolver::default();
     solver.settings.tolerance = 1e-10;
+    let polygons = [4, 10, 64].map(|sides| Friction::Polygon { sides });
+    let sets = [&[Friction::Cone, Friction::Pyramid], &polygons[..]].concat();
     for mu in [0.0, 1e-8, 1e-3, 0.3, 1.0, 10.0, 1e4] {
         for least in [1.0, 1e-1, 1e-2] {
             for scale in [1e-6, 1.0, 1e6] {
@@ -150,16 +152,19 @@ fn one_contact_is_solved_exactly_whatever_its_data() {
                         _ => b[0] = -b[0].abs(),
                     }
                     let p = Owned { a: Operator::Dense(a), b, mu: vec![mu], rows };
-                    let mut lambda = vec![0.0; rows];
-                    let outcome = solver.solve(p.problem(), &mut lambda);
-                    // the block's condition leaves rounding in s, the force's size in the natural map
-                    let size = p.b.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-                    let force = lambda.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-                    let rounding = 1e-13 * size * (1.0 + mu) / (least * least) + 1e-15 * force;
-                    assert!(
-                        outcome.is_solved() || outcome.residual.absolute < rounding,
-                        "mu {mu} {p:?} {outcome:?}"
-                    );
+                    for &set in if rows == 3 { &sets[..] } else { &sets[..1] } {
+                        let mut lambda = vec![0.0; rows];
+                        let given = ConeProblem { sets: Sets::All(set), ..p.problem() };
+                        let outcome = solver.solve(given, &mut lambda);
+                        // the block's condition leaves rounding in s, the force's size in the natural map
+                        let size = p.b.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+                        let force = lambda.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+                        let rounding = 1e-13 * size * (1.0 + mu) / (least * least) + 1e-15 * force;
+                        assert!(
+                            outcome.is_solved() || outcome.residual.absolute < rounding,
+                            "mu {mu} {set:?} {p:?} {outcome:?}"
+                        );
+                    }
                 }
             }
         }

@@ -4,7 +4,7 @@ mod families;
 
 use complementarity::matrix::Matrix;
 use complementarity::operator::Operator;
-use complementarity::problem::ConeProblem;
+use complementarity::problem::{ConeProblem, Friction, Sets};
 use complementarity::report::Status;
 use complementarity::residual::{ConeScratch, cone};
 use complementarity::solver::admm::Admm;
@@ -22,7 +22,7 @@ struct Problem {
 
 impl Problem {
     fn parts(&self) -> ConeProblem<'_> {
-        ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: self.rows }
+        ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: self.rows, sets: Sets::All(Friction::Cone) }
     }
 }
 

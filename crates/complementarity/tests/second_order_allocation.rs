@@ -7,7 +7,7 @@ mod families;
 use allocations::count;
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Operator};
-use complementarity::problem::ConeProblem;
+use complementarity::problem::{ConeProblem, Friction, Sets};
 use complementarity::solver::admm::Admm;
 use complementarity::solver::cone_interior_point::ConeInteriorPoint;
 use families::Uniform;
@@ -30,7 +30,7 @@ fn a_second_solve_of_a_size_allocates_nothing() {
                 before = count();
             }
             for b in &loads {
-                let problem = ConeProblem { a: &a, b, mu: &mu, rows: 3 };
+                let problem = ConeProblem { a: &a, b, mu: &mu, rows: 3, sets: Sets::All(Friction::Cone) };
                 lambda.fill(0.0);
                 assert!(interior_point.solve(problem, &mut lambda).is_solved());
                 lambda.fill(0.0);

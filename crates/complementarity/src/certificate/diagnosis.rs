@@ -1,13 +1,12 @@
 //! Why an answer is no solution: where its residual is and what is violated there, what sweeps do from there, and whether there can be a solution
 //! at all.
 
-use super::directions::gauge;
 use super::impossible::{Impossible, impossible};
 use super::sweeps::{Sweeps, tendency};
 use super::{Certificate, Existence};
-use crate::cone::support;
+use crate::cone::Shape;
 use crate::matrix::{dot, norm};
-use crate::problem::{Friction, FrictionProblem, MixedLcp, Mode};
+use crate::problem::{FrictionProblem, MixedLcp, Mode};
 use crate::residual::{self, Residual};
 use serde::Serialize;
 use std::fmt;
@@ -222,14 +221,14 @@ fn at_contact(p: &FrictionProblem, lambda: &[f64], s: &[f64], c: usize) -> (Kind
     if !l.iter().chain(s).all(|x| x.is_finite()) {
         return (Kind::NotFinite, f64::INFINITY);
     }
-    let limit = p.mu()[c] * l[0].max(0.0);
+    let (limit, shape) = (p.mu()[c] * l[0].max(0.0), p.shape(c));
     // weight, kind, size
     let mut found = vec![
         (-s[0], Kind::Closes, -s[0]),
         (-l[0], Kind::Pulls, -l[0]),
         (l[0].min(s[0]), Kind::PressedWhileOpening, s[0]),
     ];
-    let beyond = gauge(p.friction(), rows, &l[1..]) - limit;
+    let beyond = shape.gauge(l) - limit;
     found.push((beyond / p.mu()[c].hypot(1.0), Kind::BeyondFriction, beyond));
     let slip = norm(&s[1..]);
     if let Mode::Sliding { direction } = p.modes()[c] {
@@ -237,8 +236,8 @@ fn at_contact(p: &FrictionProblem, lambda: &[f64], s: &[f64], c: usize) -> (Kind
         found.push((norm(&off), Kind::WrongFriction, norm(&off)));
     } else if slip > 0.0 && limit > 0.0 {
         let against = -dot(&l[1..], &s[1..]) / slip;
-        let round = rows != 3 || matches!(p.friction(), Friction::Cone | Friction::Ellipsoid);
-        let most = if round { 1.0 } else { support(p.friction(), false, [-s[1] / slip, -s[2] / slip]) };
+        let round = shape == Shape::Disc;
+        let most = shape.lift(s) / slip;
         let (missing, size) = (limit * most - against, norm(&l[1..]));
         if round && size > FULL * limit {
             let off = (size * size - against * against).max(0.0).sqrt();
@@ -257,6 +256,7 @@ mod tests {
     use super::*;
     use crate::certificate::{Settings, examine};
     use crate::matrix::Matrix;
+    use crate::problem::Friction;
 
     fn of(b: [f64; 3], lambda: [f64; 3]) -> Diagnosis {
         let p = FrictionProblem::new(Matrix::identity(3), b.to_vec(), vec![0.5], 3, Friction::Cone).unwrap();

@@ -1,11 +1,11 @@
 //! How the force and the speed of a contact may change at a solution.
 
 use super::basis::complement;
+use crate::cone::Shape;
 use crate::islands::Islands;
 use crate::matrix::{Matrix, dot, norm};
 use crate::operator::MOST_ROWS;
-use crate::problem::{Friction, FrictionProblem, Mode};
-use std::f64::consts::PI;
+use crate::problem::{FrictionProblem, Mode};
 
 /// A contact's rows.
 pub(super) type Row = [f64; MOST_ROWS];
@@ -88,12 +88,12 @@ pub(super) fn states(p: &FrictionProblem, islands: &Islands, lambda: &[f64], tol
             return out;
         }
         let slip = norm(&s[1..]);
-        let on_surface = gauge(p.friction(), rows, &l[1..]) >= (1.0 - tolerance) * mu * l[0];
+        let on_surface = p.shape(c).gauge(l) >= (1.0 - tolerance) * mu * l[0];
         if slip <= no_speed {
             return Freedom { loaded, ..Freedom::stick(rows, !loaded || on_surface) };
         }
-        match corners(p.friction(), rows) {
-            None => {
+        match p.shape(c) {
+            Shape::Disc => {
                 (1..rows).for_each(|k| ray[k] = -mu * s[k] / slip);
                 out.add(unit(ray), normal, 0.0, true);
                 let direction: Vec<f64> = s[1..].iter().map(|s| s / slip).collect();
@@ -102,7 +102,8 @@ pub(super) fn states(p: &FrictionProblem, islands: &Islands, lambda: &[f64], tol
                     out.add(across, across, slip / (mu * l[0]), false);
                 }
             }
-            Some(corners) => {
+            Shape::Polygon(polygon) => {
+                let corners: Vec<[f64; 2]> = (0..polygon.sides()).map(|k| polygon.corner(k)).collect();
                 let reach = |p: &[f64; 2]| -(p[0] * s[1] + p[1] * s[2]);
                 let best = corners.iter().map(reach).fold(f64::NEG_INFINITY, f64::max);
                 let active: Vec<[f64; 2]> =
@@ -172,50 +173,13 @@ pub(super) fn enters(
     let from = if loaded { 1.0 } else { 0.0 };
     let step = if from > 0.0 { 0.01 * l[0] / size } else { 1.0 };
     let force: Vec<f64> = l.iter().zip(v).map(|(l, v)| from * l + step * v).collect();
-    force[0] > 0.0 && gauge(p.friction(), rows, &force[1..]) <= (p.mu()[c] + tolerance) * force[0]
+    force[0] > 0.0 && p.shape(c).gauge(&force) <= (p.mu()[c] + tolerance) * force[0]
 }
 
 fn unit(mut row: Row) -> Row {
     let length = norm(&row);
     row.iter_mut().for_each(|x| *x /= length);
     row
-}
-
-/// Corners of the friction set for `mu l_n = 1`; `None` for a disc, or where there is one tangent direction.
-fn corners(friction: Friction, rows: usize) -> Option<Vec<[f64; 2]>> {
-    match friction {
-        _ if rows != 3 => None,
-        Friction::Cone | Friction::Ellipsoid => None,
-        Friction::Pyramid => Some(vec![[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]),
-        Friction::Polygon { sides } => {
-            let corner = |k: usize| (2.0 * PI * k as f64 / sides as f64).sin_cos();
-            Some((0..sides).map(corner).map(|(sin, cos)| [cos, sin]).collect())
-        }
-    }
-}
-
-/// Size of a friction force by its set: at most 1 inside, for `mu l_n = 1`.
-pub(super) fn gauge(friction: Friction, rows: usize, t: &[f64]) -> f64 {
-    match sides(friction, rows) {
-        Some(sides) => sides.iter().map(|(n, apothem)| dot(n, t) / apothem).fold(0.0, f64::max),
-        None => norm(t),
-    }
-}
-
-/// Normals of the sides of the friction set for `mu l_n = 1`, and their distance; `None` for a disc, or where there is one tangent direction.
-pub(super) fn sides(friction: Friction, rows: usize) -> Option<Vec<([f64; 2], f64)>> {
-    match friction {
-        _ if rows != 3 => None,
-        Friction::Cone | Friction::Ellipsoid => None,
-        Friction::Pyramid => {
-            Some([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]].map(|n| (n, 1.0)).to_vec())
-        }
-        Friction::Polygon { sides } => {
-            let half = PI / sides as f64;
-            let side = |k: usize| ((2 * k + 1) as f64 * half).sin_cos();
-            Some((0..sides).map(side).map(|(sin, cos)| ([cos, sin], half.cos())).collect())
-        }
-    }
 }
 
 /// Orthonormal tangential directions across a unit one.

@@ -3,7 +3,8 @@
 //! Forces that solve a problem are a convex set where the motion is given. A solution on its surface, as solvers like to find them, has the dimension of the set
 //! only after a step into the set's inside.
 
-use super::directions::{Freedom, Row, sides};
+use super::directions::{Freedom, Row};
+use crate::cone::Shape;
 use crate::matrix::{dot, norm};
 use crate::problem::FrictionProblem;
 use std::f64::consts::PI;
@@ -88,11 +89,16 @@ fn normals(
         row[..entries.len()].copy_from_slice(entries);
         row
     };
-    let flat = sides(p.friction(), rows);
+    let flat = match p.shape(c) {
+        Shape::Disc => None,
+        Shape::Polygon(polygon) => {
+            Some((0..polygon.sides()).map(move |k| (polygon.normal(k), polygon.apothem())))
+        }
+    };
     match (state.loaded, state.sticks) {
         (false, false) if state.columns.len() == 1 => Some(vec![row(&[-1.0])]),
         (false, true) => Some(match flat {
-            Some(sides) => sides.iter().map(|(n, apothem)| row(&[-mu * apothem, n[0], n[1]])).collect(),
+            Some(sides) => sides.map(|(n, apothem)| row(&[-mu * apothem, n[0], n[1]])).collect(),
             None if rows == 2 => vec![row(&[-mu, 1.0]), row(&[-mu, -1.0])],
             None if rows == 3 => {
                 let angle = |k: usize| (2.0 * PI * k as f64 / AROUND as f64).sin_cos();
@@ -114,7 +120,7 @@ fn normals(
                 let near = |(n, apothem): &([f64; 2], f64)| {
                     dot(n, &l[1..]) >= (1.0 - 2.0 * tolerance) * apothem * mu * l[0]
                 };
-                sides.iter().filter(|s| near(s)).map(|(n, a)| row(&[-mu * a, n[0], n[1]])).collect()
+                sides.filter(|s| near(s)).map(|(n, a)| row(&[-mu * a, n[0], n[1]])).collect()
             }
             None => {
                 let size = norm(&l[1..]);

@@ -5,7 +5,6 @@
 //! normal speeds are negative, and some contact closes. (Farkas' lemma for the cone.) They are sought by a linear program in which friction is a
 //! box, and checked without it.
 
-use crate::cone::support;
 use crate::islands::Islands;
 use crate::linear_program::{Feasibility, Program, System};
 use crate::matrix::{Matrix, norm};
@@ -151,10 +150,8 @@ fn check(
     let mut excess = 0.0f64;
     for c in 0..n {
         let u: Vec<(f64, f64)> = (0..rows).map(|k| sum(&|i| y[i] * a[(i, rows * c + k)])).collect();
-        let sigma = match rows {
-            3 => support(problem.friction(), false, [u[1].0, u[2].0]),
-            _ => norm(&u[1..].iter().map(|u| u.0).collect::<Vec<_>>()),
-        };
+        // sets are symmetric: sigma(-u) = sigma(u)
+        let sigma = problem.shape(contacts[c]).lift(&u.iter().map(|u| u.0).collect::<Vec<_>>());
         // a square reaches out to sqrt 2
         let doubt = u[0].1 + 2.0 * mu[c] * u[1..].iter().map(|u| u.1).sum::<f64>();
         let rise = u[0].0 + mu[c] * sigma;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::matrix::{Matrix, norm};
+use crate::problem::{Friction, Sets};
 use crate::residual::{self, ConeScratch};
 
 /// Contacts at random between free bodies, or of one with the ground; the first body meets `hub` of them. Some are without friction, some compliant.
@@ -41,7 +42,7 @@ impl<const D: usize> Random<D> {
     }
 
     fn problem(&self) -> ConeProblem<'_> {
-        ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: D }
+        ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: D, sets: Sets::All(Friction::Cone) }
     }
 }
 

@@ -7,8 +7,8 @@
 //! s = A~ c + b    rows  s_Sn, s_Rn, s_Rt, s_Ro    columns  c_Sn, c_Rn, c_Rt, c_Ro
 //! ```
 
-use super::rolling::{Layout, corners, write_polygon, write_slack};
-use super::{Friction, FrictionProblem, Lcp, MixedLcp, Mode};
+use super::rolling::{Corners, Layout, is_pyramid, write_polygon, write_slack};
+use super::{FrictionProblem, Lcp, MixedLcp, Mode};
 use crate::factor::Lu;
 use crate::matrix::Matrix;
 
@@ -115,12 +115,8 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
 
 impl FrictionProblem {
     fn needs_pyramid(&self) -> Result<(), NotConvertible> {
-        match self.friction() {
-            Friction::Pyramid => Ok(()),
-            Friction::Ellipsoid => Err(NotConvertible::NeedsPyramid),
-            _ if self.rows_per_contact() == 2 => Ok(()),
-            _ => Err(NotConvertible::NeedsPyramid),
-        }
+        let sets = (0..self.contacts()).map(|c| self.friction_of(c));
+        is_pyramid(self.rows_per_contact(), sets).then_some(()).ok_or(NotConvertible::NeedsPyramid)
     }
 
     /// The slack LCP, trinkle1995 (32)-(33): `z = (c_Sn, c_Rn, s_Rt+, s_Ro+, a_Rt-, a_Ro-)`. Needs no
@@ -266,19 +262,20 @@ impl FrictionProblem {
     /// force `D beta`, `beta >= 0` spanned by the polygon's corners and `gamma` the slip speed.
     pub fn as_polygon_lcp(&self) -> Result<Converted<Lcp>, NotConvertible> {
         let r = Reduced::new(self);
-        let corners = corners(self.friction(), r.layout.tangents).ok_or(NotConvertible::NeedsPolygon)?;
-        let (nn, nr, sides) = (r.layout.normals(), r.layout.rolling, corners.len());
-        let beta = |j: usize, k: usize| nn + j * nr + k;
-        let size = nn + (sides + 1) * nr;
+        let rolling = (0..self.contacts()).filter(|&c| self.modes()[c] == Mode::Rolling);
+        let mut corners = Corners::default();
+        if !corners.read(r.layout.tangents, rolling.map(|c| self.friction_of(c))) {
+            return Err(NotConvertible::NeedsPolygon);
+        }
+        let (nn, nr) = (r.layout.normals(), r.layout.rolling);
+        let size = nn + corners.count() + nr;
         let mut change = Matrix::zeros(nn + r.layout.tangents * nr, size);
         for i in 0..nn {
             change[(i, i)] = 1.0;
         }
-        for (j, corner) in corners.iter().enumerate() {
-            for k in 0..nr {
-                for d in 0..r.layout.tangents {
-                    change[(r.layout.tangent(d, k), beta(j, k))] = corner[d];
-                }
+        for k in 0..nr {
+            for (j, corner) in corners.of(k) {
+                (0..r.layout.tangents).for_each(|d| change[(r.layout.tangent(d, k), nn + j)] = corner[d]);
             }
         }
         let (mut m, mut q) = (Matrix::default(), vec![]);

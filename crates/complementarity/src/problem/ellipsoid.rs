@@ -5,10 +5,10 @@ use crate::matrix::Matrix;
 use crate::operator::{BlockMatrix, Operator};
 
 /// A problem with ellipsoids written as one with discs: `lambda = E y` with `E = diag(1, e_k)` a contact, `A' = E A E`, `b' = E b`. The
-/// slips `E s` are those of the new problem, and `|y_t| <= mu y_n` says that `lambda` is in the ellipsoid.
+/// slips `E s` are those of the new problem, and `|y_t| <= mu y_n` says that `lambda` is in the ellipsoid. Contacts with other sets stay as they are.
 #[derive(Debug, Clone)]
 pub struct AsDisc {
-    /// The problem in `y`, under Coulomb's cone.
+    /// The problem in `y`, without ellipsoids.
     pub problem: FrictionProblem,
     /// Diagonal of `E`.
     scale: Vec<f64>,
@@ -32,10 +32,10 @@ impl AsDisc {
 }
 
 impl FrictionProblem {
-    /// The problem with its ellipsoids scaled to discs; `None` if its friction is not an ellipsoid, or numbers overflow. The residual of
+    /// The problem with its ellipsoids scaled to discs; `None` if no contact has one, or numbers overflow. The residual of
     /// the original must be judged afresh: the two measure in different units.
     pub fn as_disc(&self) -> Option<AsDisc> {
-        if self.friction() != Friction::Ellipsoid {
+        if self.axes().is_empty() {
             return None;
         }
         let rows = self.rows_per_contact();
@@ -49,8 +49,12 @@ impl FrictionProblem {
             _ => Operator::Blocks(BlockMatrix::from_dense(&a, rows)),
         };
         let b = self.vector().iter().zip(&scale).map(|(b, e)| e * b).collect();
+        let sets = (0..self.contacts()).map(|c| match self.friction_of(c) {
+            Friction::Ellipsoid => Friction::Cone,
+            other => other,
+        });
         let problem = Self::new(a, b, self.mu().to_vec(), rows, Friction::Cone).ok()?;
-        Some(AsDisc { problem, scale })
+        Some(AsDisc { problem: problem.with_frictions(sets.collect()).ok()?, scale })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The frictional contact problem.
 
 use super::{InvalidProblem, check_square, check_vector};
+use crate::cone::Shape;
 use crate::matrix::Matrix;
 use crate::operator::{MOST_ROWS, Operator};
 use std::borrow::Cow;
@@ -44,6 +45,26 @@ pub enum Mode {
     },
 }
 
+/// The friction sets of a problem's contacts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sets<'a> {
+    /// The same for all.
+    All(Friction),
+    /// One a contact.
+    Each(&'a [Friction]),
+}
+
+impl Sets<'_> {
+    /// Of a contact.
+    #[inline]
+    pub fn of(&self, contact: usize) -> Friction {
+        match self {
+            Self::All(set) => *set,
+            Self::Each(sets) => sets[contact],
+        }
+    }
+}
+
 /// Forces `lambda` and speeds `s = A lambda + b` of contacts, rows n, t(, o) contact by contact:
 /// `0 <= lambda_n _|_ s_n >= 0`, and `lambda_t` in argmin `{ s_t . x : x in F(mu lambda_n) }`.
 ///
@@ -54,14 +75,17 @@ pub struct FrictionProblem {
     b: Vec<f64>,
     mu: Vec<f64>,
     modes: Vec<Mode>,
+    /// Of all contacts, where `each` is empty.
     friction: Friction,
-    /// `e_k`, one for each row but the first of each contact; empty unless the friction is an ellipsoid.
+    /// Of each contact, where they differ.
+    each: Vec<Friction>,
+    /// `e_k`, one for each row but the first of each contact, 1 where the set is no ellipsoid; empty if none is.
     axes: Vec<f64>,
     rows_per_contact: usize,
 }
 
-/// A friction problem under Coulomb's cone in borrowed parts: what the cone solvers work on. All contacts rolling; the
-/// friction of a contact is a disc of one dimension less than `rows`.
+/// A friction problem in borrowed parts: what the cone solvers work on. All contacts rolling; the friction set of a contact is a disc of one dimension
+/// less than `rows`, or a polygon (3 rows).
 #[derive(Debug, Clone, Copy)]
 pub struct ConeProblem<'a> {
     /// `A`.
@@ -72,6 +96,31 @@ pub struct ConeProblem<'a> {
     pub mu: &'a [f64],
     /// Rows a contact, 2 to 6.
     pub rows: usize,
+    /// Discs or polygons; with 2 rows both are the interval. Ellipsoids are discs in other units: [`FrictionProblem::as_disc`].
+    pub sets: Sets<'a>,
+}
+
+impl ConeProblem<'_> {
+    /// Cross-section of a contact's force cone.
+    #[inline]
+    pub(crate) fn shape(&self, contact: usize) -> Shape {
+        Shape::of(self.sets.of(contact), self.rows)
+    }
+
+    /// Whether a contact's friction set has corners; in one dimension it is an interval, which has.
+    pub(crate) fn is_flat(&self, contact: usize) -> bool {
+        self.rows == 2 || self.shape(contact) != Shape::Disc
+    }
+
+    /// Whether all of some contacts have discs.
+    pub(crate) fn round(&self, contacts: &[usize]) -> bool {
+        self.sets == Sets::All(Friction::Cone) || contacts.iter().all(|&c| self.shape(c) == Shape::Disc)
+    }
+
+    /// The first contact with a polygon.
+    pub(crate) fn first_polygon(&self) -> Option<usize> {
+        (0..self.mu.len()).find(|&c| self.shape(c) != Shape::Disc)
+    }
 }
 
 impl FrictionProblem {
@@ -113,11 +162,12 @@ impl FrictionProblem {
         check_friction(friction, rows_per_contact)?;
         let modes = vec![Mode::Rolling; mu.len()];
         let axes = unit_axes(friction, b.len() - mu.len());
-        Ok(Self { a, b, mu, modes, friction, axes, rows_per_contact })
+        Ok(Self { a, b, mu, modes, friction, each: vec![], axes, rows_per_contact })
     }
 
     /// The same problem with an ellipsoid of friction forces: semi-axes `e_k >= 0` for `mu lambda_n = 1`, one for each row but the
-    /// first of each contact. Contacts that slide already are not foreseen.
+    /// first of each contact. Where sets were given contact by contact ([`Self::with_frictions`]), the axes of contacts with another set must be 1. Contacts
+    /// that slide already are not foreseen.
     pub fn with_axes(mut self, axes: Vec<f64>) -> Result<Self, InvalidProblem> {
         check_vector("axes", &axes, self.size() - self.contacts())?;
         if let Some(index) = axes.iter().position(|&e| e < 0.0) {
@@ -128,7 +178,19 @@ impl FrictionProblem {
                 expected: "a semi-axis >= 0",
             });
         }
-        self = self.with_friction(Friction::Ellipsoid)?;
+        if self.each.is_empty() {
+            self = self.with_friction(Friction::Ellipsoid)?;
+        }
+        let each = self.rows_per_contact - 1;
+        let unused = |k: &usize| self.friction_of(k / each) != Friction::Ellipsoid && axes[*k] != 1.0;
+        if let Some(index) = (0..axes.len()).find(unused) {
+            return Err(InvalidProblem::VectorEntry {
+                part: "axes",
+                index,
+                value: axes[index],
+                expected: "1 at a contact whose set is no ellipsoid",
+            });
+        }
         self.axes = axes;
         Ok(self)
     }
@@ -144,7 +206,7 @@ impl FrictionProblem {
         }
         for (index, mode) in modes.iter().enumerate() {
             if let Mode::Sliding { direction: [t, o] } = mode {
-                check_sliding(self.friction, self.rows_per_contact)?;
+                check_sliding(self.friction_of(index), self.rows_per_contact)?;
                 let length = t.hypot(*o);
                 let planar_ok = self.rows_per_contact == 3 || *o == 0.0;
                 if !((length - 1.0).abs() <= 1e-12 && planar_ok) {
@@ -168,7 +230,34 @@ impl FrictionProblem {
             check_sliding(friction, self.rows_per_contact)?;
         }
         self.friction = friction;
+        self.each = vec![];
         self.axes = unit_axes(friction, self.size() - self.contacts());
+        Ok(self)
+    }
+
+    /// The same problem with a friction set for each contact; ellipsoids have all axes 1 ([`Self::with_axes`] gives them others).
+    pub fn with_frictions(mut self, each: Vec<Friction>) -> Result<Self, InvalidProblem> {
+        if each.len() != self.contacts() {
+            return Err(InvalidProblem::Size {
+                part: "friction sets",
+                found: each.len(),
+                expected: self.contacts(),
+            });
+        }
+        if let Some((first, rest)) = each.split_first()
+            && rest.iter().all(|f| f == first)
+        {
+            return self.with_friction(*first);
+        }
+        for (&friction, mode) in each.iter().zip(&self.modes) {
+            check_friction(friction, self.rows_per_contact)?;
+            if *mode != Mode::Rolling {
+                check_sliding(friction, self.rows_per_contact)?;
+            }
+        }
+        let any = each.iter().copied().find(|&f| f == Friction::Ellipsoid).unwrap_or(Friction::Cone);
+        self.axes = unit_axes(any, self.size() - self.contacts());
+        self.each = each;
         Ok(self)
     }
 
@@ -200,16 +289,11 @@ impl FrictionProblem {
         &self.a
     }
 
-    /// What the cone solvers see; `None` unless the friction is a cone and all contacts roll. For ellipsoids: [`Self::as_disc`].
+    /// What the cone solvers see; `None` if a contact slides already, or has an ellipsoid ([`Self::as_disc`]).
     pub fn as_cone(&self) -> Option<ConeProblem<'_>> {
         let rolling = self.modes.iter().all(|m| *m == Mode::Rolling);
-        let disc = match self.friction {
-            Friction::Cone => true,
-            Friction::Pyramid | Friction::Polygon { .. } => self.rows_per_contact == 2,
-            Friction::Ellipsoid => false,
-        };
-        let parts = ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: self.rows_per_contact };
-        (rolling && disc).then_some(parts)
+        let (a, b, mu, rows) = (&self.a, &self.b[..], &self.mu[..], self.rows_per_contact);
+        (rolling && self.axes.is_empty()).then_some(ConeProblem { a, b, mu, rows, sets: self.sets() })
     }
 
     /// `b`.
@@ -227,12 +311,27 @@ impl FrictionProblem {
         &self.modes
     }
 
-    /// The friction set.
-    pub fn friction(&self) -> Friction {
-        self.friction
+    /// The friction set that all contacts have; `None` if they differ.
+    pub fn friction(&self) -> Option<Friction> {
+        self.each.is_empty().then_some(self.friction)
     }
 
-    /// Semi-axes of the ellipsoid, one for each row but the first of each contact; empty under another friction set.
+    /// The friction set of a contact.
+    pub fn friction_of(&self, contact: usize) -> Friction {
+        self.sets().of(contact)
+    }
+
+    /// Cross-section of a contact's force cone; an ellipsoid's as if it were scaled to a disc.
+    pub(crate) fn shape(&self, contact: usize) -> Shape {
+        Shape::of(self.friction_of(contact), self.rows_per_contact)
+    }
+
+    /// The friction sets.
+    pub fn sets(&self) -> Sets<'_> {
+        if self.each.is_empty() { Sets::All(self.friction) } else { Sets::Each(&self.each) }
+    }
+
+    /// Semi-axes of the ellipsoids, one for each row but the first of each contact; empty if there are none.
     pub fn axes(&self) -> &[f64] {
         &self.axes
     }

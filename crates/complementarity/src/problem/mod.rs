@@ -11,7 +11,7 @@ mod rolling;
 pub use conversion::{Converted, NotConvertible};
 pub use elimination::{Elimination, NotEliminable};
 pub use ellipsoid::AsDisc;
-pub use friction::{ConeProblem, Friction, FrictionProblem, Mode, SIDES, SIDES_EXPECTED};
+pub use friction::{ConeProblem, Friction, FrictionProblem, Mode, SIDES, SIDES_EXPECTED, Sets};
 pub use lcp::Lcp;
 pub use mixed::MixedLcp;
 pub use rolling::{LcpForm, RollingLcp};

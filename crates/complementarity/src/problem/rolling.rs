@@ -1,9 +1,9 @@
 //! LCPs of rolling contacts, written in place: the formulas behind the conversions, and the form that a time-stepper
 //! fills again at every step.
 
-use super::{ConeProblem, Friction, InvalidProblem, Lcp};
+use super::{ConeProblem, Friction, Lcp, NotConvertible};
+use crate::cone::Polygon;
 use crate::matrix::Matrix;
-use std::f64::consts::PI;
 
 /// Order of forces and speeds in the LCPs: normals of sliding contacts, normals of rolling ones, then friction
 /// direction by direction.
@@ -30,20 +30,48 @@ impl Layout {
     }
 }
 
-/// Corners of the friction polygon for `mu lambda_n = 1`; `None` for the disc.
-pub(super) fn corners(friction: Friction, tangents: usize) -> Option<Vec<[f64; 2]>> {
-    Some(match friction {
-        Friction::Ellipsoid => return None,
-        _ if tangents == 1 => vec![[1.0, 0.0], [-1.0, 0.0]],
-        Friction::Cone => return None,
-        Friction::Pyramid => vec![[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]],
-        Friction::Polygon { sides } => (0..sides)
-            .map(|j| {
-                let (sin, cos) = (2.0 * PI * j as f64 / sides as f64).sin_cos();
-                [cos, sin]
-            })
-            .collect(),
-    })
+/// Corners of the contacts' friction sets for `mu lambda_n = 1`, contact by contact.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Corners {
+    all: Vec<[f64; 2]>,
+    /// Where a contact's begin; one more than there are contacts.
+    start: Vec<usize>,
+}
+
+impl Corners {
+    /// Reads those of contacts, in their order; false if one has a disc or an ellipsoid.
+    pub fn read(&mut self, tangents: usize, sets: impl Iterator<Item = Friction>) -> bool {
+        self.all.clear();
+        self.start.clear();
+        self.start.push(0);
+        for set in sets {
+            match Polygon::of(set, tangents + 1) {
+                Some(polygon) => self.all.extend((0..polygon.sides()).map(|k| polygon.corner(k))),
+                None if tangents == 1 && set != Friction::Ellipsoid => {
+                    self.all.extend([[1.0, 0.0], [-1.0, 0.0]])
+                }
+                None => return false,
+            }
+            self.start.push(self.all.len());
+        }
+        true
+    }
+
+    /// How many all contacts have.
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Of contact `k`, and their places among all.
+    pub fn of(&self, k: usize) -> impl Iterator<Item = (usize, &[f64; 2])> {
+        let own = self.start[k]..self.start[k + 1];
+        own.clone().zip(&self.all[own])
+    }
+}
+
+/// Whether all sets are squares, or intervals.
+pub(super) fn is_pyramid(rows: usize, mut sets: impl Iterator<Item = Friction>) -> bool {
+    sets.all(|set| set == Friction::Pyramid || (rows == 2 && set != Friction::Ellipsoid))
 }
 
 /// trinkle1995 (32)-(33), `z = (c_Sn, c_Rn, s_Rt+, s_Ro+, a_Rt-, a_Ro-)`: with `c_Rt = s_Rt+ - mu c_Rn`, (30),
@@ -80,34 +108,32 @@ pub(super) fn write_slack(
     q.resize(nn + 2 * nt, 0.0);
 }
 
-/// Stewart and Trinkle, `z = (lambda_n, beta, gamma)`: friction `D beta` spanned by the corners, `gamma` the slip
+/// Stewart and Trinkle, `z = (lambda_n, beta, gamma)`: friction `D beta` spanned by the corners, contact by contact, `gamma` the slip
 /// speed.
 pub(super) fn write_polygon(
     l: Layout,
-    corners: &[[f64; 2]],
+    corners: &Corners,
     a: impl Fn(usize, usize) -> f64,
     b: impl Fn(usize) -> f64,
     mu: &[f64],
     m: &mut Matrix,
     q: &mut Vec<f64>,
 ) {
-    let (nn, nr, sides) = (l.normals(), l.rolling, corners.len());
-    let beta = |j: usize, k: usize| nn + j * nr + k;
-    let gamma = |k: usize| nn + sides * nr + k;
-    let size = nn + (sides + 1) * nr;
+    let (nn, nr) = (l.normals(), l.rolling);
+    let forces = nn + corners.count();
+    let gamma = |k: usize| forces + k;
+    let size = forces + nr;
     m.reset(size, size);
     q.clear();
     q.resize(size, 0.0);
     // row i of A, its friction columns spanned by the corners
     let span = |i: usize, row: &mut [f64]| {
         (0..nn).for_each(|j| row[j] = a(i, j));
-        row[nn..nn + sides * nr].fill(0.0);
-        for d in 0..l.tangents {
-            for k in 0..nr {
+        row[nn..forces].fill(0.0);
+        for k in 0..nr {
+            for d in 0..l.tangents {
                 let x = a(i, l.tangent(d, k));
-                for (j, corner) in corners.iter().enumerate() {
-                    row[beta(j, k)] += corner[d] * x;
-                }
+                corners.of(k).for_each(|(j, corner)| row[nn + j] += corner[d] * x);
             }
         }
     };
@@ -121,16 +147,16 @@ pub(super) fn write_polygon(
             let b = b(l.tangent(d, k));
             let (above, from) = m.split_at_row(gamma(k));
             span(l.tangent(d, k), from);
-            for (j, corner) in corners.iter().enumerate().filter(|(_, corner)| corner[d] != 0.0) {
-                let to = &mut above[size * beta(j, k)..][..nn + sides * nr];
+            for (j, corner) in corners.of(k).filter(|(_, corner)| corner[d] != 0.0) {
+                let to = &mut above[size * (nn + j)..][..forces];
                 to.iter_mut().zip(&*from).for_each(|(to, from)| *to += corner[d] * from);
-                q[beta(j, k)] += corner[d] * b;
+                q[nn + j] += corner[d] * b;
             }
         }
         m.row_mut(gamma(k)).fill(0.0);
-        for j in 0..sides {
-            m[(beta(j, k), gamma(k))] = 1.0;
-            m[(gamma(k), beta(j, k))] = -1.0;
+        for (j, _) in corners.of(k) {
+            m[(nn + j, gamma(k))] = 1.0;
+            m[(gamma(k), nn + j)] = -1.0;
         }
         m[(gamma(k), l.normal(k))] = mu[k];
     }
@@ -149,8 +175,7 @@ pub enum LcpForm {
 #[derive(Debug, Clone)]
 pub struct RollingLcp {
     form: LcpForm,
-    friction: Friction,
-    corners: Vec<[f64; 2]>,
+    corners: Corners,
     layout: Layout,
     /// Row of the problem of each force in the layout's order.
     order: Vec<usize>,
@@ -159,37 +184,30 @@ pub struct RollingLcp {
 }
 
 impl RollingLcp {
-    /// Empty. `None` if the friction is a cone (3 rows), or the form is slack and the friction no pyramid.
-    pub fn new(friction: Friction, rows: usize, form: LcpForm) -> Option<Self> {
-        let pyramid = rows == 2 || friction == Friction::Pyramid;
-        let corners = corners(friction, rows - 1)?;
+    /// Empty, for problems of so many rows a contact.
+    pub fn new(rows: usize, form: LcpForm) -> Self {
         let layout = Layout { sliding: 0, rolling: 0, tangents: rows - 1 };
-        (pyramid || form == LcpForm::Polygon).then(|| Self {
-            form,
-            friction,
-            corners,
-            layout,
-            order: vec![],
-            mu: vec![],
-            lcp: Lcp::empty(),
-        })
-    }
-
-    /// The friction set.
-    pub fn friction(&self) -> Friction {
-        self.friction
+        Self { form, corners: Corners::default(), layout, order: vec![], mu: vec![], lcp: Lcp::empty() }
     }
 
     /// Fills in a problem whose `A` is `dense`; its rows a contact must be those of [`new`](Self::new).
     ///
     /// # Errors
-    /// If a number is not finite.
-    pub fn fill(&mut self, problem: ConeProblem<'_>, dense: &Matrix) -> Result<(), InvalidProblem> {
-        let rows = problem.rows;
-        self.layout.rolling = problem.mu.len();
+    /// If a contact's friction set does not allow the form, or a number is not finite.
+    pub fn fill(&mut self, problem: ConeProblem<'_>, dense: &Matrix) -> Result<(), NotConvertible> {
+        let (rows, count) = (problem.rows, problem.mu.len());
+        let sets = (0..count).map(|c| problem.sets.of(c));
+        match self.form {
+            LcpForm::Slack if !is_pyramid(rows, sets.clone()) => return Err(NotConvertible::NeedsPyramid),
+            LcpForm::Polygon if !self.corners.read(rows - 1, sets) => {
+                return Err(NotConvertible::NeedsPolygon);
+            }
+            _ => {}
+        }
+        self.layout.rolling = count;
         self.mu.clear();
         self.mu.extend_from_slice(problem.mu);
-        let (l, count) = (self.layout, problem.mu.len());
+        let l = self.layout;
         if self.order.len() != rows * count {
             self.order.clear();
             self.order.extend((0..rows).flat_map(|d| (0..count).map(move |k| rows * k + d)));
@@ -198,10 +216,11 @@ impl RollingLcp {
         let a = |i: usize, j: usize| dense[(order[i], order[j])];
         let b = |i: usize| problem.b[order[i]];
         let (form, corners, mu) = (self.form, &self.corners, &self.mu);
-        self.lcp.refill(|m, q| match form {
+        let written = self.lcp.refill(|m, q| match form {
             LcpForm::Slack => write_slack(l, a, b, mu, m, q),
             LcpForm::Polygon => write_polygon(l, corners, a, b, mu, m, q),
-        })
+        });
+        written.map_err(|_| NotConvertible::OutOfRange)
     }
 
     /// The LCP.
@@ -219,8 +238,7 @@ impl RollingLcp {
                 own[1 + d] = match self.form {
                     LcpForm::Slack => z[l.tangent(d, k)] - self.mu[k] * own[0],
                     LcpForm::Polygon => {
-                        let beta = |j: usize| z[l.normals() + j * l.rolling + k];
-                        self.corners.iter().enumerate().map(|(j, corner)| corner[d] * beta(j)).sum()
+                        self.corners.of(k).map(|(j, corner)| corner[d] * z[l.normals() + j]).sum()
                     }
                 };
             }

@@ -1,6 +1,7 @@
 //! Alternating directions (ADMM) for Coulomb's cone, with a penalty taken from the spectrum.
 //!
-//! Problem, in the units of `scaled`: `u = W x + q`; for each contact `x` in `L = { |x_t| <= x_n }`, `y = u + |u_t| e_1` in `L`, `x' y = 0`.
+//! Problem, in the units of `scaled`: `u = W x + q`; for each contact `x` in `L = { |x_t| <= x_n }`, `y = u + |u_t| e_1` in `L`, `x' y = 0`. Under a
+//! polygon `L` is its cone, `y` in the dual of that, and instead of `|u_t|` there is its support function at `-u_t`.
 //!
 //! Source: Carpentier, Le Lidec, Montaut, "From compliant to rigid contact simulation: a unified and efficient approach" (2024). With De Saxce's
 //! term `s = |g_t| e_1` frozen at the last iterate, `x` minimises a quadratic function and `z` a distance to `L`, held together by the multiplier
@@ -19,11 +20,10 @@
 //! `least_ratio l`, so that rank-deficient problems start alike; `rho` changes by a fixed factor. The method is slow at the end where
 //! forces are undetermined or elements at the verge of slipping.
 
-use super::scaled::{Scaled, tangential};
+use super::scaled::Scaled;
 use super::system::System;
 use super::{End, Outcome};
 use crate::bench::Bench;
-use crate::cone::project_in_place;
 use crate::matrix::{dot, norm};
 use crate::problem::ConeProblem;
 use crate::residual::{self, ConeScratch};
@@ -107,7 +107,7 @@ impl Admm {
         }
         self.system.prepare(&self.scaled);
         self.forces.resize(lambda.len(), 0.0);
-        self.start(lambda);
+        self.start(problem, lambda);
         let (end, iterations) = self.run(problem, lambda);
         self.bench.judge(problem, lambda, tolerance, NAME, iterations, end)
     }
@@ -120,7 +120,7 @@ impl Admm {
         }
         let mut changed = 0;
         for iteration in 1..=self.settings.max_iterations {
-            let (primal, dual) = self.iterate();
+            let (primal, dual) = self.iterate(problem);
             if !(primal + dual).is_finite() {
                 return (End::Stalled, iteration);
             }
@@ -153,15 +153,22 @@ impl Admm {
     }
 
     /// `z` from the forces given, `g` from their speeds, `rho` from the spectrum.
-    fn start(&mut self, lambda: &[f64]) {
+    fn start(&mut self, problem: ConeProblem<'_>, lambda: &[f64]) {
         let rows = self.scaled.rows;
         self.scaled.unknowns(lambda, &mut self.x);
-        self.x.chunks_exact_mut(rows).for_each(|x| project_in_place(1.0, x));
+        let contacts = self.x.chunks_exact_mut(rows).enumerate();
+        contacts.for_each(|(c, x)| problem.shape(c).project(1.0, x));
         self.z.clone_from(&self.x);
         self.scaled.speeds(&self.x, &mut self.g);
-        for g in self.g.chunks_exact_mut(rows) {
-            g[0] += tangential(g);
-            project_in_place(1.0, g);
+        self.last.resize(rows, 0.0);
+        for (c, g) in self.g.chunks_exact_mut(rows).enumerate() {
+            let shape = problem.shape(c);
+            g[0] += shape.lift(g);
+            // onto the dual cone: g + P_L(-g) (Moreau)
+            let opposite = &mut self.last[..rows];
+            opposite.iter_mut().zip(&*g).for_each(|(o, g)| *o = -g);
+            shape.project(1.0, opposite);
+            g.iter_mut().zip(opposite).for_each(|(g, o)| *g += *o);
         }
         let largest = self.power(0.0);
         let smallest = largest - self.power(largest);
@@ -204,21 +211,22 @@ impl Admm {
     }
 
     /// One iteration; the primal and the dual residual.
-    fn iterate(&mut self) -> (f64, f64) {
+    fn iterate(&mut self, problem: ConeProblem<'_>) -> (f64, f64) {
         let Self { scaled, system, rho, x, z, g, last, settings, .. } = self;
         let (rho, eta) = (*rho, settings.proximal);
         for (k, x) in x.iter_mut().enumerate() {
             *x = eta * *x + rho * z[k] + g[k] - scaled.q[k];
         }
-        for (x, g) in x.chunks_exact_mut(scaled.rows).zip(g.chunks_exact(scaled.rows)) {
-            x[0] -= tangential(g);
+        for (c, (x, g)) in x.chunks_exact_mut(scaled.rows).zip(g.chunks_exact(scaled.rows)).enumerate() {
+            x[0] -= problem.shape(c).lift(g);
         }
         system.solve(scaled.rows, x);
         last.clone_from(z);
         for ((z, x), g) in z.iter_mut().zip(x.iter()).zip(g.iter()) {
             *z = x - g / rho;
         }
-        z.chunks_exact_mut(scaled.rows).for_each(|z| project_in_place(1.0, z));
+        let contacts = z.chunks_exact_mut(scaled.rows).enumerate();
+        contacts.for_each(|(c, z)| problem.shape(c).project(1.0, z));
         let (mut primal, mut dual) = (0.0, 0.0);
         for k in 0..x.len() {
             let apart = x[k] - z[k];

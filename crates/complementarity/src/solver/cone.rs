@@ -177,7 +177,7 @@ impl ConeSolver {
         let mut block = [[0.0; D]; D];
         problem.a.diagonal(D, 0, block.as_flattened_mut());
         let (b, force) = (problem.b.as_chunks::<D>().0, lambda.as_chunks_mut::<D>().0);
-        force[0] = one_contact::solve(&block, &b[0], problem.mu[0], &mut Local::default());
+        force[0] = one_contact::solve(problem.shape(0), &block, &b[0], problem.mu[0], &mut Local::default());
     }
 
     fn run<const D: usize>(&mut self, given: ConeProblem<'_>, lambda: &mut [f64], goal: f64) -> Work {

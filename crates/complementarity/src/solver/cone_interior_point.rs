@@ -30,7 +30,7 @@ use super::{End, Outcome};
 use crate::bench::Bench;
 use crate::cone::project_in_place;
 use crate::matrix::dot;
-use crate::problem::ConeProblem;
+use crate::problem::{ConeProblem, Friction, Sets};
 use crate::residual::{self, ConeScratch, Residual};
 
 /// Name in reports.
@@ -137,9 +137,12 @@ impl ConeInteriorPoint {
         &self.bench.judged.speed
     }
 
-    /// Solves from the warm start `lambda`, which takes the answer, or the best try.
+    /// Solves from the warm start `lambda`, which takes the answer, or the best try. Polygons are not known here.
     pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
+        if problem.sets != Sets::All(Friction::Cone) && problem.first_polygon().is_some() {
+            return Outcome::invalid(NAME);
+        }
         if let Some(outcome) = self.bench.begin(problem, lambda, tolerance, NAME) {
             return outcome;
         }

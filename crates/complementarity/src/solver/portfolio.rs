@@ -203,9 +203,9 @@ fn polish(problem: &MixedLcp, report: &mut Report) {
     }
 }
 
-/// Solves a friction problem; the solution holds the contact forces. Coulomb's cone goes to the cone solvers (unless an LCP method or all solutions
-/// are asked for), pyramids (as slack LCP) and polygons to the LCP solvers: pieces are then in forces too, but their supports still name the LCP's
-/// variables.
+/// Solves a friction problem; the solution holds the contact forces. Coulomb's cone, and sets that differ from contact to contact, go to the cone solvers (unless
+/// an LCP method or all solutions are asked for); where all contacts have the same pyramid (as slack LCP) or polygon, to the LCP solvers, unless a cone
+/// solver is named: pieces are then in forces too, but their supports still name the LCP's variables.
 pub fn solve_friction(
     problem: &FrictionProblem,
     settings: &Settings,
@@ -214,11 +214,13 @@ pub fn solve_friction(
     if let Some(disc) = problem.as_disc() {
         return solve_as_disc(problem, &disc, settings, watch);
     }
+    // the same polygon everywhere: the LCP solvers, which can also prove that there is no solution
+    let flat = !matches!(problem.friction(), None | Some(Friction::Cone));
     let cone = match problem.as_cone() {
         Some(cone) if settings.method.wants_cone() => Some(cone),
-        Some(cone) if settings.method == Method::Auto && problem.friction() == Friction::Cone => Some(cone),
+        Some(cone) if settings.method == Method::Auto && !flat => Some(cone),
         None if settings.method.wants_cone() => {
-            return stopped("this solver works on Coulomb's cone, all contacts rolling".to_owned());
+            return stopped("this solver wants all contacts rolling, none sliding already".to_owned());
         }
         _ => None,
     };
@@ -226,9 +228,9 @@ pub fn solve_friction(
         return solve_polyhedral(problem, settings, watch);
     };
     let report = solve_cone(cone, settings);
-    // in the plane the cone is a polygon, and Lemke's method may find what the others did not
-    let planar = problem.rows_per_contact() == 2 && settings.method == Method::Auto;
-    if report.status != Status::Solved && planar && problem.contacts() <= settings.large_from {
+    // without discs (in the plane they are intervals) Lemke's method may find what the others did not
+    let small = problem.contacts() <= settings.large_from && settings.method == Method::Auto;
+    if report.status != Status::Solved && small && (0..problem.contacts()).all(|c| cone.is_flat(c)) {
         let second = solve_polyhedral(problem, settings, watch);
         if second.status.is_decided() {
             return second;
@@ -261,6 +263,13 @@ fn solve_as_disc(
 pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     let tolerance = settings.tolerance;
     let mut solution = vec![0.0; problem.b.len()];
+    if settings.method == Method::ConeInteriorPoint
+        && let Some(c) = problem.first_polygon()
+    {
+        return stopped(format!(
+            "the interior point for cones knows discs and ellipsoids; contact {c} has a polygon: use auto, or another solver"
+        ));
+    }
     let mut left = String::new();
     let outcome = match settings.method {
         Method::GaussSeidel => {
@@ -337,16 +346,19 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
 const ADMM_ROWS: usize = 600;
 const EXACT_ROWS: usize = 150;
 
-/// Where the others failed, the interior point and, for small problems, ADMM and the exact proximal method, which had gone on from what the others
+/// Where the others failed, the interior point (not with polygons) and, for small problems, ADMM and the exact proximal method, which had gone on from what the others
 /// left; each from zero. The first outcome if they fail too.
 fn second_opinion(first: Outcome, problem: ConeProblem<'_>, tolerance: f64, solution: &mut [f64]) -> Outcome {
     if matches!(first.end, End::Solved | End::Invalid) {
         return first;
     }
     let mut other = vec![0.0; solution.len()];
-    let mut interior_point = ConeInteriorPoint::default();
-    interior_point.settings.tolerance = tolerance;
-    let mut last = interior_point.solve(problem, &mut other);
+    let mut last = first;
+    if problem.first_polygon().is_none() {
+        let mut interior_point = ConeInteriorPoint::default();
+        interior_point.settings.tolerance = tolerance;
+        last = interior_point.solve(problem, &mut other);
+    }
     if !last.is_solved() && other.len() <= ADMM_ROWS {
         let mut admm = Admm::default();
         admm.settings.tolerance = tolerance;
@@ -379,7 +391,7 @@ fn solve_polyhedral(
     watch: &mut dyn FnMut(Progress),
 ) -> Report {
     let converted: Result<Converted<Lcp>, NotConvertible> = match problem.friction() {
-        Friction::Pyramid => problem.as_slack_lcp(),
+        Some(Friction::Pyramid) => problem.as_slack_lcp(),
         _ => problem.as_polygon_lcp(),
     };
     let converted = match converted {

@@ -8,7 +8,7 @@
 //!
 //! `lambda` is in the cone of coefficient `mu` exactly if `x` is in the cone `L = { |x_t| <= x_n }`, and `u = S s / beta`: the speeds
 //! that friction sees are the `mu s_t`, so that De Saxce's `s_n + mu |s_t|` is `u_n + |u_t|`. Where `mu = 0` the rows of
-//! friction vanish, and nothing has to be divided by `mu`. `d_c = 1 / sqrt(trace of the block of c)` brings `W` near the identity.
+//! friction vanish, and nothing has to be divided by `mu`. Polygons likewise become those of `mu = 1`. `d_c = 1 / sqrt(trace of the block of c)` brings `W` near the identity.
 
 use crate::matrix::norm;
 use crate::operator::{BlockMatrix, Neighbours, Operator};

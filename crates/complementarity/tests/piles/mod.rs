@@ -3,7 +3,7 @@
 
 use complementarity::matrix::Matrix;
 use complementarity::operator::{Factored, Operator};
-use complementarity::problem::ConeProblem;
+use complementarity::problem::{ConeProblem, Friction, Sets};
 
 /// A problem that owns its parts.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub struct Owned {
 
 impl Owned {
     pub fn problem(&self) -> ConeProblem<'_> {
-        ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: self.rows }
+        ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: self.rows, sets: Sets::All(Friction::Cone) }
     }
 }
 

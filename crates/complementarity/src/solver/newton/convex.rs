@@ -13,6 +13,7 @@
 
 use crate::bench::Task;
 use crate::block_lu::BlockLu;
+use crate::cone::Shape;
 use crate::one_contact::tangent;
 use crate::operator::BlockMatrix;
 use crate::sweep::{Sweeper, blocks_of, row_times};
@@ -160,7 +161,7 @@ impl Convex {
             self.place[c] = k;
             self.centre.extend_from_slice(&lambda[D * c..][..D]);
             self.s.extend_from_slice(s);
-            self.shift.push(problem.mu[c] * tangent(s, s).sqrt());
+            self.shift.push(problem.mu[c] * problem.shape(c).lift(s));
             self.weight.push(alpha * sweeper.unit::<D>(c));
         }
         self.y.clone_from(&self.centre);
@@ -171,12 +172,11 @@ impl Convex {
         let Task { problem, contacts, .. } = task;
         let mut theta = 0.0;
         for (k, &c) in contacts.iter().enumerate() {
-            let weight = self.weight[k];
+            let (weight, shape) = (self.weight[k], problem.shape(c));
             let mut x = [0.0; D];
             if self.kind == Shift::Free {
-                let slip =
-                    (1..D).map(|i| (self.s[D * k + i] + t * self.change[D * k + i]).powi(2)).sum::<f64>();
-                self.shift[k] = problem.mu[c] * slip.sqrt();
+                let s: [f64; D] = std::array::from_fn(|i| self.s[D * k + i] + t * self.change[D * k + i]);
+                self.shift[k] = problem.mu[c] * shape.lift(&s);
             }
             for i in 0..D {
                 let at = D * k + i;
@@ -185,7 +185,7 @@ impl Convex {
                 let g = if i == 0 { self.shift[k] } else { 0.0 };
                 x[i] = self.centre[at] - (s + g) / weight;
             }
-            crate::cone::project_in_place(problem.mu[c], &mut x);
+            shape.project(problem.mu[c], &mut x);
             theta += 0.5 * weight * x.iter().map(|x| x * x).sum::<f64>();
             self.p[D * k..][..D].copy_from_slice(&x);
         }
@@ -200,20 +200,20 @@ impl Convex {
         for (k, &c) in contacts.iter().enumerate() {
             let s = &self.s.as_chunks::<D>().0[k];
             let centre = &self.centre.as_chunks::<D>().0[k];
-            let slip = tangent(s, s).sqrt();
-            let free = self.kind == Shift::Free;
-            let g = if free { problem.mu[c] * slip } else { self.shift[k] };
+            let (mu, shape, free) = (problem.mu[c], problem.shape(c), self.kind == Shift::Free);
+            let g = if free { mu * shape.lift(s) } else { self.shift[k] };
             let x: [f64; D] =
                 std::array::from_fn(|i| centre[i] - (s[i] + if i == 0 { g } else { 0.0 }) / self.weight[k]);
             self.index[c] = NONE;
             // where P' = 0, dy = P - y at once
             self.full[D * c..][..D].fill(0.0);
-            match slope_of(problem.mu[c], &x) {
+            match slope_of(shape, mu, &x) {
                 Some(mut slope) => {
-                    if free && slip > 0.0 {
+                    if free {
                         // P' G
+                        let lift = lift_slope(shape, s);
                         for row in &mut slope {
-                            (1..D).for_each(|q| row[q] += row[0] * problem.mu[c] * s[q] / slip);
+                            (1..D).for_each(|q| row[q] += row[0] * mu * lift[q]);
                         }
                     }
                     self.index[c] = self.active.len();
@@ -274,8 +274,28 @@ impl Convex {
     }
 }
 
-/// `P'` at `x`; `None` if it is zero. On the cone's side: `u u' + (mu a / T) f f'` with `u = (1, mu e) / sqrt(1 + mu^2)`.
-fn slope_of<const D: usize>(mu: f64, x: &[f64; D]) -> Option<[[f64; D]; D]> {
+/// Derivative of [`Shape::lift`].
+fn lift_slope<const D: usize>(shape: Shape, s: &[f64; D]) -> [f64; D] {
+    let mut out = [0.0; D];
+    match shape {
+        Shape::Disc => {
+            let slip = tangent(s, s).sqrt();
+            (1..D).filter(|_| slip > 0.0).for_each(|q| out[q] = s[q] / slip);
+        }
+        Shape::Polygon(polygon) => {
+            let [t, o] = polygon.farthest([-s[1], -s[2]]);
+            (out[1], out[2]) = (-t, -o);
+        }
+    }
+    out
+}
+
+/// `P'` at `x`; `None` if it is zero. On the side of a disc's cone: `u u' + (mu a / T) f f'` with `u = (1, mu e) / sqrt(1 + mu^2)`.
+fn slope_of<const D: usize>(shape: Shape, mu: f64, x: &[f64; D]) -> Option<[[f64; D]; D]> {
+    if let Shape::Polygon(polygon) = shape {
+        let slope = polygon.slope(mu, [x[0], x[1], x[2]])?;
+        return Some(std::array::from_fn(|i| std::array::from_fn(|j| slope[i][j])));
+    }
     let length = tangent(x, x).sqrt();
     let mut slope = [[0.0; D]; D];
     if length <= mu * x[0] && x[0] >= 0.0 {

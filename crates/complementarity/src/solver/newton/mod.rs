@@ -199,7 +199,7 @@ impl Steps {
         let mut iterations = 0;
         while iterations < settings.max_steps && residual > target && failures < settings.patience {
             iterations += 1;
-            self.system.linearise::<D>(sweeper, problem.mu, contacts, lambda);
+            self.system.linearise::<D>(sweeper, problem, contacts, lambda);
             keep::<D>(&mut self.from, contacts, lambda);
             if self.system.solve::<D>(sweeper, a, sweeper.alpha + weight) {
                 residual = self.step::<D>(sweeper, problem, contacts, lambda, smoothing);

@@ -3,12 +3,15 @@
 //! Stick: all of `s + ds = 0`. Slip, with `e` the direction of the friction force and `f` those across: `s_n + ds_n = 0`,
 //! `f . (s_t + ds_t + tau dl_t) = 0`, and the force stays on the cone, `dl = (1, mu e) y_0 + (0, f) y`. Open: `dl = 0`. With `R` the rows that
 //! are kept and `C` the directions of the force, the system is `R (A + tau T + weight) C y = -R s`: not symmetric where contacts slip. Rows
-//! without a variable are padded, so that all blocks have one size.
+//! without a variable are padded, so that all blocks have one size. On a side of a polygon `e` is its normal, times its distance, and `tau = 0`; at a corner
+//! `e` is the corner, and nothing goes across.
 
 use crate::block_lu::BlockLu;
+use crate::cone::{Face, Polygon, Shape};
 use crate::factor::Lu;
 use crate::one_contact::{State, tangent};
 use crate::operator::BlockMatrix;
+use crate::problem::ConeProblem;
 use crate::sweep::{Sweeper, blocks_of};
 
 const NONE: usize = usize::MAX;
@@ -50,11 +53,11 @@ impl System {
     pub fn linearise<const D: usize>(
         &mut self,
         sweeper: &Sweeper,
-        mu: &[f64],
+        problem: ConeProblem<'_>,
         contacts: &[usize],
         lambda: &[f64],
     ) {
-        self.index.resize(mu.len(), NONE);
+        self.index.resize(problem.mu.len(), NONE);
         self.active.clear();
         self.frames.clear();
         self.slips.clear();
@@ -70,7 +73,11 @@ impl System {
             self.active.push(c);
             let slips = state == State::Slip;
             self.slips.push(slips);
-            let (r, columns) = if slips { slip_frame(mu[c], l) } else { (identity(), identity()) };
+            let (r, columns) = match (slips, problem.shape(c)) {
+                (false, _) => (identity(), identity()),
+                (true, Shape::Disc) => slip_frame(problem.mu[c], l),
+                (true, Shape::Polygon(polygon)) => flat_frame(&polygon, problem.mu[c], l),
+            };
             let s = &sweeper.speed.as_chunks::<D>().0[c];
             self.y.extend((0..D).map(|i| -(0..D).map(|j| r[i][j] * s[j]).sum::<f64>()));
             self.frames.extend_from_slice(r.as_flattened());
@@ -207,6 +214,24 @@ fn slip_frame<const D: usize>(mu: f64, l: &[f64; D]) -> ([[f64; D]; D], [[f64; D
             }
         }
     }
+    (r, columns)
+}
+
+/// As [`slip_frame`], on the side or at the corner of a polygon where the force is.
+fn flat_frame<const D: usize>(polygon: &Polygon, mu: f64, l: &[f64; D]) -> ([[f64; D]; D], [[f64; D]; D]) {
+    let mut r = [[0.0; D]; D];
+    r[0][0] = 1.0;
+    let mut columns = r;
+    let along = match polygon.face([l[0], l[1], l[2]]) {
+        _ if mu == 0.0 => [0.0; 2],
+        Face::Corner(corner) => corner,
+        Face::Side([t, o]) => {
+            (r[1][1], r[1][2]) = (-o, t);
+            (columns[1][1], columns[2][1]) = (-o, t);
+            [t, o].map(|x| polygon.apothem() * x)
+        }
+    };
+    (columns[1][0], columns[2][0]) = (mu * along[0], mu * along[1]);
     (r, columns)
 }
 

@@ -1,0 +1,214 @@
+//! Friction sets that differ from contact to contact: disc, ellipsoid, square, polygon and none in one problem.
+#![allow(missing_docs)]
+
+mod piles;
+
+use complementarity::certificate::{self, examine};
+use complementarity::matrix::Matrix;
+use complementarity::operator::Operator;
+use complementarity::problem::{ConeProblem, Friction, FrictionProblem, InvalidProblem, Sets};
+use complementarity::report::Status;
+use complementarity::residual;
+use complementarity::solver::portfolio::{Method, Settings, solve_friction};
+use piles::{Owned, boxes, signed, spheres, uniform};
+
+const HEXAGON: Friction = Friction::Polygon { sides: 6 };
+/// Those that know polygons.
+const SOLVERS: [Method; 6] = [
+    Method::Auto,
+    Method::GaussSeidel,
+    Method::Newton,
+    Method::ProximalNewton,
+    Method::ExactProximal,
+    Method::Admm,
+];
+
+fn solve(p: &FrictionProblem, method: Method, tolerance: f64) -> Vec<f64> {
+    let settings = Settings { method, tolerance, ..Settings::default() };
+    let report = solve_friction(p, &settings, &mut |_| ());
+    assert_eq!(report.status, Status::Solved, "{method:?}: {report:?}");
+    assert!(residual::friction(p, &report.solution).relative <= tolerance, "{method:?}");
+    report.solution
+}
+
+fn far(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+/// Any of them.
+fn any(random: &mut u64) -> Friction {
+    match (uniform(random) * 4.0) as usize {
+        0 => Friction::Cone,
+        1 => Friction::Pyramid,
+        2 => Friction::Ellipsoid,
+        _ => Friction::Polygon { sides: 4 + 2 * (uniform(random) * 7.0) as usize },
+    }
+}
+
+/// Contacts that all see each other: `A = G G' / n + 0.3 I`, pressed together and pushed about; sets, coefficients and axes at random.
+fn dense(contacts: usize, seed: u64, sets: impl Fn(&mut u64) -> Friction) -> FrictionProblem {
+    let n = 3 * contacts;
+    let mut random = seed;
+    let g = Matrix::from_fn(n, n, |_, _| signed(&mut random));
+    let a = Matrix::from_fn(n, n, |i, j| {
+        let product: f64 = (0..n).map(|k| g[(i, k)] * g[(j, k)]).sum();
+        product / n as f64 + if i == j { 0.3 } else { 0.0 }
+    });
+    let b = (0..n).map(|i| signed(&mut random) - if i % 3 == 0 { 0.7 } else { 0.0 }).collect();
+    let mu = (0..contacts).map(|c| if c % 5 == 4 { 0.0 } else { 0.4 * uniform(&mut random) }).collect();
+    let sets: Vec<Friction> = (0..contacts).map(|_| sets(&mut random)).collect();
+    let axis = |set: &Friction, u: f64| if *set == Friction::Ellipsoid { 0.2 + u } else { 1.0 };
+    let axes: Vec<f64> =
+        sets.iter().flat_map(|set| [0, 1].map(|_| axis(set, uniform(&mut random)))).collect();
+    let p = FrictionProblem::new(a, b, mu, 3, Friction::Cone).unwrap();
+    let p = p.with_frictions(sets.clone()).unwrap();
+    if sets.contains(&Friction::Ellipsoid) { p.with_axes(axes).unwrap() } else { p }
+}
+
+/// Five unit masses on a table, pressed with force 1 and pushed along 30 degrees: each obeys its own law. Maximum dissipation picks the corner of a
+/// square or hexagon that reaches farthest against the slip, the nearest point of the disc, and on the ellipse the point whose normal is the slip.
+#[test]
+fn every_contact_obeys_its_own_set() {
+    let (sin, cos) = 30f64.to_radians().sin_cos();
+    let b: Vec<f64> = (0..5).flat_map(|_| [-1.0, 2.0 * cos, 2.0 * sin]).collect();
+    let sets = vec![Friction::Cone, Friction::Pyramid, HEXAGON, Friction::Ellipsoid, Friction::Cone];
+    let mut axes = vec![1.0; 10];
+    axes[7] = 0.5;
+    let p = FrictionProblem::new(Matrix::identity(15), b, vec![0.5, 0.5, 0.5, 0.5, 0.0], 3, Friction::Cone)
+        .unwrap()
+        .with_frictions(sets)
+        .unwrap()
+        .with_axes(axes)
+        .unwrap();
+    for method in SOLVERS {
+        let l = solve(&p, method, 1e-10);
+        let near = |c: usize, t: f64, o: f64| far(&l[3 * c..][..3], &[1.0, t, o]) < 1e-8;
+        assert!(near(0, -0.5 * cos, -0.5 * sin), "disc {l:?}");
+        assert!(near(1, -0.5, -0.5), "square {l:?}");
+        // corners at 180 and 240 degrees are equally far from 210: the mass slips across the side between them
+        let [n, t, o] = [l[6], l[7], l[8]];
+        let (apothem, s) = (0.5 * cos, [2.0 * cos + t, 2.0 * sin + o]);
+        assert!((n - 1.0).abs() < 1e-8 && (-(cos * t + sin * o) - apothem).abs() < 1e-8, "hexagon {l:?}");
+        assert!((cos * s[1] - sin * s[0]).abs() < 1e-8 && cos * s[0] + sin * s[1] > 0.0, "hexagon {l:?}");
+        // the slip is a multiple of the ellipse's normal (t, o / e^2)
+        let [n, t, o] = [l[9], l[10], l[11]];
+        let s = [2.0 * cos + t, 2.0 * sin + o];
+        assert!((n - 1.0).abs() < 1e-8 && ((t * t + 4.0 * o * o).sqrt() - 0.5).abs() < 1e-8, "ellipse {l:?}");
+        assert!((s[0] * 4.0 * o - s[1] * t).abs() < 1e-8 && s[0] * t < 0.0, "ellipse {l:?}");
+        assert!(near(4, 0.0, 0.0), "none {l:?}");
+    }
+}
+
+#[test]
+fn all_solvers_agree_on_mixed_sets() {
+    for (contacts, seed) in [(1, 1), (2, 2), (3, 3), (5, 4), (8, 5), (12, 6), (20, 7), (20, 8)] {
+        let p = dense(contacts, seed, any);
+        let first = solve(&p, SOLVERS[0], 1e-11);
+        for method in &SOLVERS[1..] {
+            let (tolerance, apart) = if *method == Method::Admm { (1e-9, 1e-7) } else { (1e-11, 1e-9) };
+            let l = solve(&p, *method, tolerance);
+            assert!(far(&l, &first) < apart, "{method:?} {contacts}: {}", far(&l, &first));
+        }
+    }
+}
+
+/// The cone solvers on polygons against Lemke's method and the interior point on Stewart and Trinkle's LCP, which share no code with them.
+#[test]
+fn polygons_have_the_forces_of_their_lcp() {
+    let flat = |random: &mut u64| loop {
+        match any(random) {
+            Friction::Cone | Friction::Ellipsoid => {}
+            set => return set,
+        }
+    };
+    for seed in 1..30 {
+        let p = dense(1 + seed as usize % 7, seed, flat);
+        let uniform = p.clone().with_friction(HEXAGON).unwrap();
+        for p in [p, uniform] {
+            let expected = solve(&p, Method::Lemke, 1e-9);
+            assert!(far(&solve(&p, Method::InteriorPoint, 1e-9), &expected) < 1e-7);
+            for method in SOLVERS {
+                let l = solve(&p, method, 1e-9);
+                assert!(far(&l, &expected) < 1e-7, "{method:?} {seed}: {}", far(&l, &expected));
+            }
+        }
+    }
+}
+
+fn with_sets(owned: &Owned, seed: u64) -> FrictionProblem {
+    let ConeProblem { a, b, mu, rows, .. } = owned.problem();
+    let mut random = seed;
+    let sets = (0..mu.len()).map(|_| match any(&mut random) {
+        Friction::Ellipsoid => Friction::Cone,
+        set => set,
+    });
+    FrictionProblem::new(a.clone(), b.to_vec(), mu.to_vec(), rows, Friction::Cone)
+        .unwrap()
+        .with_frictions(sets.collect())
+        .unwrap()
+}
+
+/// Piles and walls, in which forces are not unique, through the bodies and with blocks.
+#[test]
+fn auto_solves_piles_with_mixed_sets() {
+    for (k, owned) in
+        [spheres(3, 0.4, 7), spheres(4, 0.6, 3), boxes(4, 0.5, 0.1, 0.02), boxes(8, 0.8, 0.1, 0.0)]
+            .into_iter()
+            .enumerate()
+    {
+        let p = with_sets(&owned, 10 + k as u64);
+        assert!(p.friction().is_none() && matches!(p.sets(), Sets::Each(_)));
+        solve(&p, Method::Auto, 1e-8);
+        let blocks = Owned { a: Operator::Dense(owned.a.to_dense()), ..owned };
+        solve(&with_sets(&blocks, 10 + k as u64), Method::Auto, 1e-8);
+    }
+}
+
+/// Polygons of many sides come near the disc: by the length of a side.
+#[test]
+fn many_sides_come_near_the_disc() {
+    let p = dense(6, 3, |_| Friction::Cone);
+    let disc = solve(&p, Method::Auto, 1e-10);
+    for sides in [4, 16, 64] {
+        let mut sets = vec![Friction::Polygon { sides }; 6];
+        sets[0] = Friction::Cone;
+        let apart = far(&solve(&p.clone().with_frictions(sets).unwrap(), Method::Auto, 1e-10), &disc);
+        assert!(apart > 0.0 && apart < 5.0 / sides as f64, "{sides}: {apart}");
+    }
+}
+
+/// A square reaches out to sqrt 2, so that the bound of an island with one is that of a pyramid; forces are examined under each set.
+#[test]
+fn certificates_know_the_sets() {
+    let p = dense(4, 5, |_| Friction::Cone);
+    let mixed =
+        p.clone().with_frictions(vec![Friction::Cone, Friction::Pyramid, HEXAGON, Friction::Cone]).unwrap();
+    let bar = |p: &FrictionProblem| {
+        let lambda = solve(p, Method::Auto, 1e-11);
+        let known = examine(p, Some(&lambda), &certificate::Settings::default());
+        assert_eq!(known.forces.map(|f| (f.dimension, f.undetermined.len())), Some((0, 0)));
+        known.uniqueness.unwrap().mu_bar
+    };
+    let pyramid = p.clone().with_friction(Friction::Pyramid).unwrap();
+    assert_eq!(bar(&mixed), bar(&pyramid));
+    assert!((bar(&p) / bar(&mixed) - 2f64.sqrt()).abs() < 1e-12);
+}
+
+#[test]
+fn sets_that_do_not_fit_are_refused_with_their_place() {
+    let p = dense(2, 1, |_| Friction::Cone);
+    let short = p.clone().with_frictions(vec![HEXAGON]);
+    assert_eq!(short, Err(InvalidProblem::Size { part: "friction sets", found: 1, expected: 2 }));
+    let odd = p.clone().with_frictions(vec![Friction::Cone, Friction::Polygon { sides: 7 }]);
+    assert!(odd.unwrap_err().to_string().contains("7"));
+    let mixed = p.clone().with_frictions(vec![HEXAGON, Friction::Ellipsoid]).unwrap();
+    let unused = mixed.clone().with_axes(vec![1.0, 0.5, 0.5, 0.5]).unwrap_err().to_string();
+    assert!(unused.contains("axes") && unused.contains('1'), "{unused}");
+    assert_eq!(mixed.with_axes(vec![1.0, 1.0, 0.5, 0.5]).unwrap().axes_of(1), [0.5, 0.5]);
+    // one set for all is that set
+    assert_eq!(p.clone().with_frictions(vec![HEXAGON; 2]).unwrap().friction(), Some(HEXAGON));
+    let settings = Settings { method: Method::ConeInteriorPoint, ..Settings::default() };
+    let sets = vec![Friction::Cone, HEXAGON];
+    let refused = solve_friction(&p.with_frictions(sets).unwrap(), &settings, &mut |_| ());
+    assert!(format!("{refused:?}").contains("contact 1 has a polygon"), "{refused:?}");
+}
