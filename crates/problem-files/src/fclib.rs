@@ -1,6 +1,8 @@
-//! FCLIB's HDF5 files -> friction problem: groups `fclib_local` and `fclib_global`, 2 or 3 rows a contact.
+//! FCLIB's HDF5 files -> friction problem: groups `fclib_local` and `fclib_global`, 2 or 3 rows a contact. Friction sets other than Coulomb's disc are an
+//! addition of ours, which other readers leave alone ([`sets`]).
 
 mod global;
+pub(crate) mod sets;
 mod source;
 
 use crate::error::{At, Fault};
@@ -19,11 +21,13 @@ enum Raw {
     Global(Box<Global>),
 }
 
-/// Rows a contact, and coefficients of friction.
+/// Rows a contact, coefficients of friction and, where FCLIB's own law is not meant, friction sets.
 struct Contacts {
     spacedim: i64,
     mu: Vec<f64>,
     rolling: bool,
+    sets: Option<Vec<i64>>,
+    axes: Option<Vec<f64>>,
 }
 
 struct Local {
@@ -74,10 +78,13 @@ impl Raw {
 
 impl Contacts {
     fn read(source: &Source) -> Result<Self, Fault> {
+        let given = |part: &str| Ok::<bool, Fault>(source.dataset(part)?.is_some());
         Ok(Self {
             spacedim: source.integer("spacedim")?,
             mu: source.numbers("vectors/mu")?,
-            rolling: source.dataset("vectors/mu_r")?.is_some(),
+            rolling: given("vectors/mu_r")?,
+            sets: given(sets::SETS)?.then(|| source.integers(sets::SETS)).transpose()?,
+            axes: given(sets::AXES)?.then(|| source.numbers(sets::AXES)).transpose()?,
         })
     }
 
@@ -107,7 +114,8 @@ impl Contacts {
     }
 
     fn problem(self, w: BlockMatrix, q: Vec<f64>, dim: usize) -> Result<FrictionProblem, Fault> {
-        Ok(FrictionProblem::new(Operator::Blocks(w), q, self.mu, dim, Friction::Cone)?)
+        let problem = FrictionProblem::new(Operator::Blocks(w), q, self.mu, dim, Friction::Cone)?;
+        sets::give(problem, self.sets, self.axes)
     }
 }
 

@@ -41,7 +41,7 @@ pub enum Problem {
     Lcp(Lcp),
     /// A mixed linear complementarity problem.
     Mixed(MixedLcp),
-    /// A frictional contact problem under Coulomb's cone; see [`FrictionProblem::with_friction`].
+    /// A frictional contact problem; under Coulomb's cone unless the file says otherwise, see [`FrictionProblem::with_friction`].
     Friction(FrictionProblem),
 }
 

@@ -1,6 +1,7 @@
 //! Problems as NumPy archives, stored without compression, as `numpy.savez` does it; friction problems as FCLIB files.
 
 use crate::error::one_line;
+use crate::fclib::sets;
 use complementarity::matrix::Matrix;
 use complementarity::operator::Operator;
 use complementarity::problem::{Friction, FrictionProblem, Lcp, MixedLcp, Mode};
@@ -55,7 +56,7 @@ pub struct Info {
 }
 
 /// Writes `W` (by rows), `q` and `mu` as FCLIB does, group `fclib_local`. The format knows Coulomb's cone with 2 or 3 rows a contact, all
-/// rolling: polygons are written as cones, and what else it cannot hold is refused.
+/// rolling; other friction sets are written beside it for our own reader (others see discs), and what it cannot hold is refused.
 pub fn write_friction(path: &Path, problem: &FrictionProblem) -> Result<(), WriteError> {
     write_friction_with(path, problem, &Info::default())
 }
@@ -72,9 +73,6 @@ fn fclib(problem: &FrictionProblem, info: &Info) -> io::Result<Vec<u8>> {
     let rows = problem.rows_per_contact();
     if rows > 3 {
         return Err(refuse("more than 3 rows a contact"));
-    }
-    if problem.friction() == Friction::Ellipsoid {
-        return Err(refuse("ellipsoids of friction"));
     }
     if problem.modes().iter().any(|m| *m != Mode::Rolling) {
         return Err(refuse("contacts that slide already"));
@@ -122,6 +120,14 @@ fn fclib(problem: &FrictionProblem, info: &Info) -> io::Result<Vec<u8>> {
     let mut vectors = root.create_group("vectors");
     vectors.create_dataset("q").with_f64_data(problem.vector());
     vectors.create_dataset("mu").with_f64_data(problem.mu());
+    let name = |path: &'static str| path.trim_start_matches("vectors/");
+    if problem.friction() != Some(Friction::Cone) {
+        let codes: Vec<i32> = (0..problem.contacts()).map(|c| sets::code(problem.friction_of(c))).collect();
+        vectors.create_dataset(name(sets::SETS)).with_i32_data(&codes);
+    }
+    if !problem.axes().is_empty() {
+        vectors.create_dataset(name(sets::AXES)).with_f64_data(problem.axes());
+    }
     root.add_group(vectors.finish());
     let words = [("title", &info.title), ("description", &info.description), ("math_info", &info.math_info)];
     if words.iter().any(|(_, text)| !text.is_empty()) {

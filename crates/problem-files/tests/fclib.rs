@@ -37,7 +37,7 @@ fn all_forms_of_the_matrix_agree() {
         assert_eq!(p.matrix().data(), W, "nz = {:?}", form.nz);
         assert_eq!(p.vector(), [-1.0, 0.5, -2.0, 0.0]);
         assert_eq!(p.mu(), [0.3, 0.0]);
-        assert_eq!((p.rows_per_contact(), p.contacts(), p.friction()), (2, 2, Friction::Cone));
+        assert_eq!((p.rows_per_contact(), p.contacts(), p.friction()), (2, 2, Some(Friction::Cone)));
     }
 }
 
@@ -106,6 +106,30 @@ fn what_is_not_read_yet_is_said() {
         told(|f| f.root = "fclib_global_rolling"),
         "rolling friction (group 'fclib_global_rolling') is not supported yet"
     );
+}
+
+#[test]
+fn friction_sets_are_read_and_bad_ones_named() {
+    let of = |sets: &[i32]| Fclib { sets: Some(sets.to_vec()), ..Fclib::default() };
+    let p = friction(&of(&[-4, 12]).bytes());
+    assert_eq!((p.friction_of(0), p.friction_of(1)), (Friction::Pyramid, Friction::Polygon { sides: 12 }));
+    assert_eq!(friction(&of(&[0, 0]).bytes()).friction(), Some(Friction::Cone));
+    let p = friction(&Fclib { axes: Some(vec![1.0, 0.5]), ..of(&[0, 1]) }.bytes());
+    assert_eq!((p.friction_of(1), p.axes()), (Friction::Ellipsoid, &[1.0, 0.5][..]));
+    let expected = "expected 0 (disc), 1 (ellipsoid), -4 (square about the disc), or an even number of corners from 4 to 64";
+    for bad in [2, 3, 5, 66, -6, i32::MIN] {
+        assert_eq!(
+            told(|f| f.sets = Some(vec![0, bad])),
+            format!("vectors/friction_sets[1] = {bad}, {expected}")
+        );
+    }
+    assert_eq!(told(|f| f.sets = Some(vec![0])), "vectors/friction_sets has 1 entries, expected 2");
+    let axes = |axes: &[f64]| told(|f| (f.sets, f.axes) = (Some(vec![0, 1]), Some(axes.to_vec())));
+    assert_eq!(axes(&[1.0]), "vectors/friction_axes has 1 entries, expected 2");
+    assert_eq!(axes(&[1.0, -0.5]), "vectors/friction_axes[1] = -0.5, expected a finite number >= 0");
+    assert_eq!(axes(&[1.0, f64::NAN]), "vectors/friction_axes[1] = NaN, expected a finite number >= 0");
+    let unused = "vectors/friction_axes[0] = 2, expected 1 at a contact whose set is no ellipsoid";
+    assert_eq!(axes(&[2.0, 0.5]), unused);
 }
 
 #[test]

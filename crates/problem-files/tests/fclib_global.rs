@@ -120,7 +120,7 @@ fn global_problems_are_condensed_body_by_body() {
                 assert!((p.matrix()[(i, j)] - w[(i, j)]).abs() < 1e-12, "form {form}, {i}, {j}");
             }
         }
-        assert_eq!((p.mu(), p.rows_per_contact(), p.friction()), (&global.mu[..], 2, Friction::Cone));
+        assert_eq!((p.mu(), p.rows_per_contact(), p.friction()), (&global.mu[..], 2, Some(Friction::Cone)));
         // contacts 0 and 2 share no body
         let Operator::Blocks(blocks) = p.operator() else { panic!("blocks") };
         assert_eq!(blocks.row(0).0, [0, 1]);
@@ -183,13 +183,21 @@ fn friction_problems_are_written_and_read_again() {
         let of = |a: Operator| {
             FrictionProblem::new(a, b.clone(), vec![0.1, 0.0, 2.5], rows, Friction::Cone).unwrap()
         };
-        for (k, problem) in [of(blocks), of(a.into())].iter().enumerate() {
+        let hexagon = Friction::Polygon { sides: 6 };
+        let pyramid = of(blocks.clone()).with_friction(Friction::Pyramid).unwrap();
+        let mixed =
+            of(a.clone().into()).with_frictions(vec![hexagon, Friction::Ellipsoid, Friction::Cone]).unwrap();
+        let axes = (0..n - 3).map(|k| if k / (rows - 1) == 1 { 0.5 + k as f64 } else { 1.0 }).collect();
+        let with_axes = mixed.clone().with_axes(axes).unwrap();
+        let all = [of(blocks), of(a.into()), pyramid, mixed, with_axes];
+        for (k, problem) in all.iter().enumerate() {
             let path = folder.join(format!("{rows}-{k}.hdf5"));
             write_friction(&path, problem).unwrap();
             let Problem::Friction(found) = read(&path).unwrap() else { panic!("a friction problem") };
             assert_eq!(found.matrix(), problem.matrix());
             assert_eq!((found.vector(), found.mu()), (problem.vector(), problem.mu()));
             assert_eq!(found.rows_per_contact(), rows);
+            assert_eq!((found.sets(), found.axes()), (problem.sets(), problem.axes()));
         }
     }
     std::fs::remove_dir_all(&folder).unwrap();
@@ -202,10 +210,6 @@ fn what_the_format_cannot_hold_is_refused() {
     };
     let told = |p: &FrictionProblem| write_friction("never.hdf5".as_ref(), p).unwrap_err().to_string();
     assert_eq!(told(&p(4, Friction::Cone)), "never.hdf5: FCLIB files cannot hold more than 3 rows a contact");
-    assert_eq!(
-        told(&p(3, Friction::Ellipsoid)),
-        "never.hdf5: FCLIB files cannot hold ellipsoids of friction"
-    );
     let slides = p(2, Friction::Pyramid).with_modes(vec![Mode::Sliding { direction: [1.0, 0.0] }]).unwrap();
     assert_eq!(told(&slides), "never.hdf5: FCLIB files cannot hold contacts that slide already");
 }

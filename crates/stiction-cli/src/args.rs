@@ -186,8 +186,8 @@ pub struct Solve {
     #[arg(long, value_name = "X", default_value = "1e-8", value_parser = positive, allow_negative_numbers = true)]
     pub tol: f64,
 
-    /// Friction set of an FCLIB problem: cone (the default), pyramid (the default with --all and the solvers of LCPs), or polygon:K with K
-    /// corners inscribed in the disc (even, 4 to 64).
+    /// Friction set of all contacts of an FCLIB problem: cone (the default, unless the file says what each contact has), pyramid (the default with
+    /// --all and the solvers of LCPs), or polygon:K with K corners inscribed in the disc (even, 4 to 64).
     #[arg(long, value_name = "SET", value_parser = friction)]
     pub friction: Option<FrictionSet>,
 
@@ -222,26 +222,26 @@ pub enum Solver {
     Auto,
     /// Lemke's method alone
     Lemke,
-    /// The interior-point method alone; on Coulomb's cone that for cones
+    /// The interior-point method alone; where friction sets are round that for cones
     #[value(alias = "interior_point")]
     InteriorPoint,
     /// Branch and bound, to a solution or a proof that there is none
     Decide,
-    /// Block Gauss-Seidel alone (Coulomb's cone)
+    /// Block Gauss-Seidel alone (friction)
     #[value(alias = "gauss_seidel")]
     GaussSeidel,
-    /// Semismooth Newton alone (Coulomb's cone)
+    /// Semismooth Newton alone (friction)
     Newton,
-    /// Proximal point with semismooth Newton inside (Coulomb's cone)
+    /// Proximal point with semismooth Newton inside (friction)
     #[value(alias = "proximal_newton")]
     ProximalNewton,
-    /// Proximal point with semismooth Newton alone inside: slow, for what the others do not solve (Coulomb's cone)
+    /// Proximal point with semismooth Newton alone inside: slow, for what the others do not solve (friction)
     #[value(alias = "exact_proximal")]
     ExactProximal,
-    /// Interior point for cones alone (Coulomb's cone)
+    /// Interior point for cones alone (friction)
     #[value(alias = "cone_interior_point")]
     ConeInteriorPoint,
-    /// ADMM alone (Coulomb's cone)
+    /// ADMM alone (friction)
     Admm,
 }
 

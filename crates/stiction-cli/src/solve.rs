@@ -49,12 +49,7 @@ struct States {
 pub fn run(arguments: &Solve) -> Result<ExitCode, InputError> {
     let mut settings = settings(arguments)?;
     let problem = problem_files::read(&arguments.file).map_err(|e| InputError(e.to_string()))?;
-    let on_cone = matches!(problem, Problem::Friction(_))
-        && matches!(arguments.friction, None | Some(FrictionSet::Cone));
-    if on_cone && settings.method == Method::InteriorPoint {
-        settings.method = Method::ConeInteriorPoint;
-    }
-    let problem = with_friction(problem, arguments, settings.method)?;
+    let problem = with_friction(problem, arguments, &mut settings.method)?;
 
     let mut display = Display::new(!arguments.json && !arguments.quiet);
     let mut solve = || {
@@ -113,8 +108,9 @@ fn settings(arguments: &Solve) -> Result<Settings, InputError> {
     Ok(Settings { method, tolerance: arguments.tol, all: arguments.all, max_nodes, ..default })
 }
 
-fn with_friction(problem: Problem, arguments: &Solve, method: Method) -> Result<Problem, InputError> {
-    let Problem::Friction(p) = problem else {
+/// The problem with the friction set asked for, and `interior-point` made that for cones where it takes one.
+fn with_friction(problem: Problem, arguments: &Solve, method: &mut Method) -> Result<Problem, InputError> {
+    let Problem::Friction(mut p) = problem else {
         let kind = if matches!(problem, Problem::Lcp(_)) { "an LCP" } else { "a mixed LCP" };
         let option = match arguments.friction {
             Some(_) => "--friction is",
@@ -124,26 +120,37 @@ fn with_friction(problem: Problem, arguments: &Solve, method: Method) -> Result<
         let file = arguments.file.display();
         return Err(InputError(format!("{file}: {option} for friction problems, this is {kind}")));
     };
-    // --all and the solvers of LCPs want a polygon
-    let polyhedral = arguments.all || !(method == Method::Auto || method.wants_cone());
-    let friction = match arguments.friction {
-        None if polyhedral => Friction::Pyramid,
-        None | Some(FrictionSet::Cone) => Friction::Cone,
-        Some(FrictionSet::Pyramid) => Friction::Pyramid,
-        Some(FrictionSet::Polygon(sides)) => Friction::Polygon { sides },
+    // --all and the solvers of LCPs want polygons everywhere
+    let polyhedral = arguments.all || matches!(method, Method::Lemke | Method::Decide);
+    let asked = match arguments.friction {
+        None if polyhedral && p.friction() == Some(Friction::Cone) => Some(Friction::Pyramid),
+        None => None,
+        Some(FrictionSet::Cone) => Some(Friction::Cone),
+        Some(FrictionSet::Pyramid) => Some(Friction::Pyramid),
+        Some(FrictionSet::Polygon(sides)) => Some(Friction::Polygon { sides }),
     };
-    let p = p.with_friction(friction).map_err(|e| InputError(format!("--friction: {e}")))?;
-    // in the plane all sets are one
-    let planar = p.rows_per_contact() == 2;
-    if !planar && method.wants_cone() && friction != Friction::Cone {
-        return Err(InputError("this --solver works on Coulomb's cone: --friction cone".to_owned()));
+    if let Some(friction) = asked {
+        p = p.with_friction(friction).map_err(|e| InputError(format!("--friction: {e}")))?;
     }
-    if !planar && polyhedral && friction == Friction::Cone {
-        return Err(InputError(
+    // in the plane discs are intervals, and every set is one
+    let round =
+        |set: Friction| set == Friction::Ellipsoid || (set == Friction::Cone && p.rows_per_contact() > 2);
+    let first_round = (0..p.contacts()).find(|&c| round(p.friction_of(c)));
+    match first_round {
+        Some(_) if polyhedral && p.friction() == Some(Friction::Cone) => Err(InputError(
             "--friction cone needs --solver auto or one of the cone solvers, without --all".to_owned(),
-        ));
+        )),
+        Some(c) if polyhedral => Err(InputError(format!(
+            "contact {c} has a round friction set: --all and this --solver need --friction pyramid or polygon:K"
+        ))),
+        _ => {
+            let cone = first_round.is_some() || p.friction() == Some(Friction::Cone);
+            if cone && *method == Method::InteriorPoint {
+                *method = Method::ConeInteriorPoint;
+            }
+            Ok(Problem::Friction(p))
+        }
     }
-    Ok(Problem::Friction(p))
 }
 
 /// Without an answer the judge's residual is infinite; a proof that there is none overrules all.
@@ -183,6 +190,11 @@ impl Contacts {
         }
         Some(Self { states, cone: residual::friction(&cone, lambda) })
     }
+}
+
+/// As it is typed after `--friction`; `mixed` if contacts differ.
+fn friction_words(p: &FrictionProblem) -> String {
+    p.friction().map_or_else(|| "mixed".to_owned(), friction_name)
 }
 
 /// As it is typed after `--friction`.

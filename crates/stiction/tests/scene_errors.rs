@@ -1,6 +1,6 @@
 //! Faults point at the line and column, say what was expected, and name the nearest known name.
 
-use stiction::scene::{Fault, Scene, SceneError};
+use stiction::scene::{Fault, FrictionKind, Owner, Scene, SceneError};
 
 fn faults(text: &str) -> Vec<Fault> {
     match Scene::from_toml("s.toml", text) {
@@ -425,6 +425,35 @@ fn what_is_read_is_finite_even_from_extreme_numbers() {
     );
 }
 
+#[test]
+fn a_pair_may_have_a_friction_set_where_its_contacts_allow_it() {
+    let pair = |set: &str| {
+        of_material("", &format!("[[pair]]\nbodies = ['ball', 'ground']\nfriction_set = {set}\n"))
+    };
+    for (set, kind) in [
+        ("'cone'", FrictionKind::Cone),
+        ("'pyramid'", FrictionKind::Pyramid),
+        ("'frictionless'", FrictionKind::Frictionless),
+        ("{ polygon = { sides = 6 } }", FrictionKind::Polygon { sides: 6 }),
+    ] {
+        let scene = Scene::from_toml("s.toml", &pair(set)).expect("valid");
+        assert_eq!(scene.pairs[0].friction_set, Some(kind));
+        let rule = scene.contact_rule((Owner::Body(0), 0), (Owner::World(0), 0)).expect("they can touch");
+        assert_eq!((rule.friction_set, rule.friction > 0.0), (kind, kind != FrictionKind::Frictionless));
+    }
+    check(&pair("{ polygon = { sides = §7 } }"), "sides is 7, expected an even number from 4 to 64");
+    check("[[pair]]\nfriction_set = §'pyramid'", "a pair of nothing, expected materials or bodies");
+    // a second ball rolls on the ground with friction of its own: then all contacts have rows for moments
+    let second = BALL.replace("ball", "other");
+    let rolls = "[[pair]]\nbodies = ['other', 'ground']\nrolling = 0.01\n";
+    let set = "[[pair]]\nbodies = ['ball', 'ground']\nfriction_set = §'pyramid'\n";
+    let text = of_material("", &format!("{second}material = 'm'\n{rolls}{set}"));
+    check(
+        &text,
+        "friction set of 'm' and 'm': expected \"cone\", for other contacts of the scene have torsion or rolling friction",
+    );
+}
+
 /// A ball on the ground, of one material with these lines, and the rest of the file.
 fn of_material(lines: &str, rest: &str) -> String {
     format!(
@@ -451,11 +480,13 @@ fn torsion_and_rolling_are_only_where_contacts_can_have_them() {
         );
         for friction in ["'pyramid'", "'frictionless'", "{ polygon = { sides = 8 } }"] {
             let step = format!("[step]\nfriction = {friction}\n");
-            wrong("", &step, "expected 0: such a moment needs friction = \"cone\" of the step");
+            wrong("", &step, "expected 0: such a moment needs Coulomb's cone, not another friction set");
         }
         let planar = format!("planar = true\n{}", of_material(&given("§0.01"), ""));
         let why = "expected 0: contacts of a planar scene have no such moment";
         check(&planar, &format!("{what} is 0.01 between 'm' and 'm', {why}"));
+        let own = "[[pair]]\nbodies = ['ball', 'ground']\nfriction_set = 'pyramid'\n";
+        wrong("", own, "expected 0: such a moment needs Coulomb's cone, not another friction set");
         // by a pair; of 0 it says nothing
         let pair = |value: &str| format!("[[pair]]\nbodies = ['ball', 'ground']\n{what} = {value}\n");
         let own = of_material("friction = 0", &pair("§0.02"));

@@ -28,20 +28,20 @@ const SAME_FORCES: f64 = 1e-7;
 /// Which algorithm to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// Lemke first; where it fails, the interior point if the problem is large, then decide. Coulomb's cone: [`ConeSolver`].
+    /// Lemke first; where it fails, the interior point if the problem is large, then decide. Friction problems: see [`solve_friction`].
     #[default]
     Auto,
-    /// Block Gauss-Seidel alone (Coulomb's cone).
+    /// Block Gauss-Seidel alone (friction problems).
     GaussSeidel,
-    /// Semismooth Newton alone (Coulomb's cone).
+    /// Semismooth Newton alone (friction problems).
     Newton,
-    /// Proximal point with Newton inside (Coulomb's cone).
+    /// Proximal point with Newton inside (friction problems).
     ProximalNewton,
-    /// Proximal point with Newton alone inside, without sweeps (Coulomb's cone).
+    /// Proximal point with Newton alone inside, without sweeps (friction problems).
     ExactProximal,
-    /// Interior point for cones alone (Coulomb's cone).
+    /// Interior point for cones alone (friction problems).
     ConeInteriorPoint,
-    /// ADMM alone (Coulomb's cone).
+    /// ADMM alone (friction problems).
     Admm,
     /// Lemke's method alone.
     Lemke,
@@ -80,7 +80,7 @@ impl Default for Settings {
 }
 
 impl Method {
-    /// Whether it works on Coulomb's cone only.
+    /// Whether it works on friction problems only, as they are.
     pub fn wants_cone(self) -> bool {
         matches!(
             self,
@@ -123,7 +123,7 @@ pub fn solve_lcp(problem: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progr
         Method::InteriorPoint => interior_point::solve(problem, &settings.interior_point(), watch),
         Method::Decide => decide::solve(&problem.into(), &settings.decide(), watch),
         method if method.wants_cone() => {
-            stopped("this solver works on Coulomb's cone, not on LCPs".to_owned())
+            stopped("this solver works on friction problems, not on LCPs".to_owned())
         }
         _ => {
             let first = lemke::solve_watched(problem, &settings.lemke(problem.size()), watch);

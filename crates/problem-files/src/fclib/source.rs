@@ -72,7 +72,7 @@ impl Source {
         Ok(())
     }
 
-    fn integers(&self, part: &str) -> Result<Vec<i64>, Fault> {
+    pub fn integers(&self, part: &str) -> Result<Vec<i64>, Fault> {
         self.vector(part, "integers", is_integer)?.read_i64().map_err(|e| within(part, &e))
     }
 

@@ -74,6 +74,8 @@ pub struct Fclib {
     /// Datasets left out.
     pub without: Vec<&'static str>,
     pub mu_r: Option<Vec<f64>>,
+    pub sets: Option<Vec<i32>>,
+    pub axes: Option<Vec<f64>>,
 }
 
 /// Row-major `W` of the default [`Fclib`].
@@ -100,6 +102,8 @@ impl Default for Fclib {
             mu: vec![0.3, 0.0],
             without: vec![],
             mu_r: None,
+            sets: None,
+            axes: None,
         }
     }
 }
@@ -135,6 +139,12 @@ impl Fclib {
         }
         if let Some(mu_r) = &self.mu_r {
             vectors.create_dataset("mu_r").with_f64_data(mu_r);
+        }
+        if let Some(sets) = &self.sets {
+            vectors.create_dataset("friction_sets").with_i32_data(sets);
+        }
+        if let Some(axes) = &self.axes {
+            vectors.create_dataset("friction_axes").with_f64_data(axes);
         }
         root.add_group(vectors.finish());
         file.add_group(root.finish());

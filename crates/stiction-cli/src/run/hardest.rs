@@ -93,9 +93,10 @@ impl Hardest {
 /// Scene, time, who solved it and how well.
 fn about(scene: &str, h: f64, kept: &Kept) -> Info {
     let friction = match kept.problem.friction() {
-        Friction::Pyramid => "the pyramid".to_owned(),
-        Friction::Polygon { sides } => format!("a polygon of {sides} sides"),
-        Friction::Cone | Friction::Ellipsoid => "Coulomb's cone".to_owned(),
+        Some(Friction::Pyramid) => "the pyramid".to_owned(),
+        Some(Friction::Polygon { sides }) => format!("a polygon of {sides} sides"),
+        Some(Friction::Cone | Friction::Ellipsoid) => "Coulomb's cone".to_owned(),
+        None => "of different sets by contact".to_owned(),
     };
     let answer = match kept.answer {
         Some((solver, residual)) => format!("solved by {solver}, relative residual {residual:e}"),

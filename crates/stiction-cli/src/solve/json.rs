@@ -4,7 +4,7 @@
 //! a proof that holds for every `z` is null.
 
 use super::unsolved::Unsolved;
-use super::{Answer, States, friction_name};
+use super::{Answer, States, friction_name, friction_words};
 use complementarity::certificate::Certificate as Known;
 use complementarity::report::{Certificate, Piece, Status};
 use complementarity::residual::Residual;
@@ -42,8 +42,11 @@ struct Described {
     size: usize,
     /// Friction problems; else null.
     contacts: Option<usize>,
-    /// The same, as typed after `--friction`.
+    /// The same, as typed after `--friction`; `mixed` if contacts differ.
     friction: Option<String>,
+    /// Of each contact, if they differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sets: Option<Vec<String>>,
     /// Mixed problems; else null.
     equalities: Option<usize>,
 }
@@ -88,7 +91,7 @@ fn certificate(certificate: &Certificate, listed: bool) -> Value {
 
 fn describe(problem: &Problem) -> Described {
     let size = problem.size();
-    let plain = |kind| Described { kind, size, contacts: None, friction: None, equalities: None };
+    let plain = |kind| Described { kind, size, contacts: None, friction: None, sets: None, equalities: None };
     match problem {
         Problem::Lcp(_) => plain("lcp"),
         Problem::Mixed(p) => {
@@ -97,7 +100,11 @@ fn describe(problem: &Problem) -> Described {
         }
         Problem::Friction(p) => Described {
             contacts: Some(p.contacts()),
-            friction: Some(friction_name(p.friction())),
+            friction: Some(friction_words(p)),
+            sets: p
+                .friction()
+                .is_none()
+                .then(|| (0..p.contacts()).map(|c| friction_name(p.friction_of(c))).collect()),
             ..plain("friction")
         },
     }

@@ -1,10 +1,11 @@
 //! The answer for people.
 
-use super::{Answer, certificate, friction_name};
-use complementarity::problem::Friction;
+use super::{Answer, certificate, friction_name, friction_words};
+use complementarity::problem::{Friction, FrictionProblem};
 use complementarity::report::{Certificate, Piece, Proof, ProofNode, Report, Status};
 use complementarity::residual::Residual;
 use problem_files::Problem;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Solutions, or entries of one, that are shown; `--json` has them all.
@@ -17,11 +18,11 @@ pub fn render(answer: &Answer) -> String {
     lines.push(("outcome", outcome_words(answer)));
     if answer.solution().is_some() {
         let set = match &answer.problem {
-            Problem::Friction(p) => format!(" ({})", friction_name(p.friction())),
+            Problem::Friction(p) => format!(" ({})", friction_words(p)),
             _ => String::new(),
         };
         lines.push(("residual", format!("{}{set}", residual(report.residual))));
-        let is_cone = matches!(&answer.problem, Problem::Friction(p) if p.friction() == Friction::Cone);
+        let is_cone = matches!(&answer.problem, Problem::Friction(p) if p.friction() == Some(Friction::Cone));
         if let Some(contacts) = answer.contacts.as_ref().filter(|_| !is_cone) {
             lines.push(("", cone(answer, contacts.cone)));
         }
@@ -75,16 +76,25 @@ fn problem(answer: &Answer) -> String {
         }
         Problem::Friction(p) => {
             let set = match p.friction() {
-                Friction::Cone => "Coulomb's cone".to_owned(),
-                Friction::Pyramid => "friction pyramid".to_owned(),
-                Friction::Polygon { sides } => format!("friction polygon of {sides} corners"),
-                Friction::Ellipsoid => "ellipsoids of friction".to_owned(),
+                Some(Friction::Cone) => "Coulomb's cone".to_owned(),
+                Some(Friction::Pyramid) => "friction pyramid".to_owned(),
+                Some(Friction::Polygon { sides }) => format!("friction polygon of {sides} corners"),
+                Some(Friction::Ellipsoid) => "ellipsoids of friction".to_owned(),
+                None => mixed(p),
             };
             let (contacts, each) = (count(p.contacts(), "contact"), p.rows_per_contact());
             format!("friction, {contacts} of {each} rows, {} in all, {set}", count(rows, "row"))
         }
     };
     format!("{}: {what}", answer.file)
+}
+
+/// How many contacts have which set.
+fn mixed(p: &FrictionProblem) -> String {
+    let mut sets: BTreeMap<String, usize> = BTreeMap::new();
+    (0..p.contacts()).for_each(|c| *sets.entry(friction_name(p.friction_of(c))).or_default() += 1);
+    let told: Vec<String> = sets.iter().map(|(set, n)| format!("{n} {set}")).collect();
+    format!("mixed friction sets ({})", told.join(", "))
 }
 
 fn outcome_words(answer: &Answer) -> String {

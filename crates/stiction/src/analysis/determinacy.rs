@@ -256,7 +256,7 @@ fn without_free(gram: &Matrix, free: usize) -> Option<Matrix> {
 
 /// What the contact law lets an element's force do.
 fn of_element(scene: &Scene, element: usize, e: &ElementReport, law: Law) -> Vec<Direction> {
-    let Law { mu, rigid, axes } = law;
+    let Law { mu, rigid, axes, set } = law;
     let touches = e.gap <= SMALL && scene.step.h * e.speed[0] <= SMALL;
     if !rigid || (e.status == Status::Open && !touches) {
         return vec![];
@@ -275,8 +275,9 @@ fn of_element(scene: &Scene, element: usize, e: &ElementReport, law: Law) -> Vec
         return vec![direction(along(0), !loaded)];
     }
     let force: Row = std::array::from_fn(|i| if i < 3 { e.force[i] } else { moments[i - 3] } / e.force[0]);
-    let corners = corners(scene);
-    let within = match round(scene) {
+    let corners = corners(set, scene.planar);
+    let round = set == FrictionKind::Cone && !scene.planar;
+    let within = match round {
         true => norm(&force[1..]) < mu * (1.0 - SMALL),
         false => inside(&corners, [force[1] / mu, force[2] / mu]),
     };
@@ -287,7 +288,7 @@ fn of_element(scene: &Scene, element: usize, e: &ElementReport, law: Law) -> Vec
     }
     // friction that opposes the slip most
     let fast = norm(&slip);
-    let edge: Vec<[f64; 5]> = match round(scene) && !still {
+    let edge: Vec<[f64; 5]> = match round && !still {
         true => vec![slip.map(|s| -s / fast)],
         false => {
             let ends = turns.flat_map(|k| [1.0, -1.0].map(|x| (k - 1, x)));
@@ -308,16 +309,11 @@ fn of_element(scene: &Scene, element: usize, e: &ElementReport, law: Law) -> Vec
     directions
 }
 
-/// Whether friction forces lie in a disc.
-fn round(scene: &Scene) -> bool {
-    scene.step.friction == FrictionKind::Cone && !scene.planar
-}
-
 /// Corners of the set of friction forces for `mu lambda_n = 1`, in order about the middle; of the disc, some points of
 /// its edge, which span the same.
-fn corners(scene: &Scene) -> Vec<[f64; 2]> {
-    match scene.step.friction {
-        _ if scene.planar => vec![[1.0, 0.0], [-1.0, 0.0]],
+fn corners(set: FrictionKind, planar: bool) -> Vec<[f64; 2]> {
+    match set {
+        _ if planar => vec![[1.0, 0.0], [-1.0, 0.0]],
         FrictionKind::Polygon { sides } => regular(sides),
         FrictionKind::Cone => regular(16),
         FrictionKind::Pyramid | FrictionKind::Frictionless => {
@@ -352,6 +348,7 @@ struct Law {
     rigid: bool,
     /// Of the ellipsoid of force and moments, about n, t, o: torsion and rolling friction over `mu`, m.
     axes: [f64; 3],
+    set: FrictionKind,
 }
 
 impl Law {
@@ -366,10 +363,10 @@ impl Law {
             Some((owner, parts.get((part as usize).checked_sub(first(owner))?)?.material))
         };
         let rule = scene.contact_rule(side(e.body_a, e.id.part_a)?, side(e.body_b, e.id.part_b)?)?;
-        let mu = if scene.step.friction == FrictionKind::Frictionless { 0.0 } else { rule.friction };
+        let mu = rule.friction;
         let axis = |length: f64| if mu > 0.0 { length / mu } else { 0.0 };
         let axes = [rule.torsion, rule.rolling, rule.rolling].map(axis);
-        Some(Self { mu, rigid: rule.law == crate::contact::Law::Rigid, axes })
+        Some(Self { mu, rigid: rule.law == crate::contact::Law::Rigid, axes, set: rule.friction_set })
     }
 }
 

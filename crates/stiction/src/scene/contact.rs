@@ -61,6 +61,8 @@ pub struct Pair {
     pub rolling: Option<f64>,
     /// Combination of the materials' friction, torsion and rolling; not beside `friction`.
     pub friction_rule: Option<FrictionRule>,
+    /// Set of friction forces; that of the step if `None`.
+    pub friction_set: Option<FrictionKind>,
     /// Contact law.
     pub law: Option<Law>,
 }
@@ -69,8 +71,10 @@ pub struct Pair {
 /// `(f_t^2 + f_o^2) / friction^2 + m_n^2 / torsion^2 + (m_t^2 + m_o^2) / rolling^2 <= f_n^2`; where a length is 0 there is no such moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContactRule {
-    /// Coefficient of friction.
+    /// Coefficient of friction; 0 if the set is none.
     pub friction: f64,
+    /// Set of friction forces; the ellipsoid is that of the cone.
+    pub friction_set: FrictionKind,
     /// Torsional friction, m.
     pub torsion: f64,
     /// Rolling friction, m.
@@ -79,7 +83,23 @@ pub struct ContactRule {
     pub law: Law,
 }
 
+impl ContactRule {
+    /// What is wrong with its friction set where contacts of the scene have so many rows: solvers know corners in the plane of t and o only.
+    pub(crate) fn wrong_set(&self, rows: usize) -> Option<&'static str> {
+        let flat = matches!(self.friction_set, FrictionKind::Pyramid | FrictionKind::Polygon { .. });
+        let why = "expected \"cone\", for other contacts of the scene have torsion or rolling friction";
+        // of moments of its own `wrong_moment` speaks
+        (flat && rows > 3 && self.torsion == 0.0 && self.rolling == 0.0).then_some(why)
+    }
+}
+
 impl Scene {
+    /// The set of friction forces of all contacts; `None` if pairs differ.
+    pub(crate) fn friction_set(&self) -> Option<FrictionKind> {
+        let same = |p: &Pair| p.friction_set.is_none_or(|set| set == self.step.friction);
+        self.pairs.iter().all(same).then_some(self.step.friction)
+    }
+
     /// Whether shapes of the two can touch: never of one body, two world parts, a link and its parent, or a link
     /// fixed to the world and a world part; otherwise unless a pair says no.
     pub fn can_touch(&self, a: Owner, b: Owner) -> bool {
@@ -114,8 +134,15 @@ impl Scene {
             by_pairs.unwrap_or_else(|| combined(self.friction_rule))
         };
         let law = pairs.into_iter().flatten().find_map(|p| p.law.as_ref());
+        let friction_set =
+            pairs.into_iter().flatten().find_map(|p| p.friction_set).unwrap_or(self.step.friction);
+        let friction = match friction_set {
+            FrictionKind::Frictionless => 0.0,
+            _ => value(|p| p.friction, |m| m.friction),
+        };
         Some(ContactRule {
-            friction: value(|p| p.friction, |m| m.friction),
+            friction,
+            friction_set,
             torsion: value(|p| p.torsion, |m| m.torsion),
             rolling: value(|p| p.rolling, |m| m.rolling),
             law: law.or_else(|| common_law(materials)).unwrap_or(&materials[0].law).clone(),
@@ -167,8 +194,8 @@ impl Scene {
             () if !(x >= 0.0 && x.is_finite()) => Some("expected 0 or more"),
             () if x == 0.0 => None,
             () if self.planar => Some("expected 0: contacts of a planar scene have no such moment"),
-            () if self.step.friction != FrictionKind::Cone => {
-                Some("expected 0: such a moment needs friction = \"cone\" of the step")
+            () if rule.friction_set != FrictionKind::Cone => {
+                Some("expected 0: such a moment needs Coulomb's cone, not another friction set")
             }
             // the solver sees it in units of the force: axes of the ellipsoid over `friction`
             () if rule.friction == 0.0 => Some("needs friction above 0"),

@@ -1,5 +1,7 @@
 //! How a scene is stepped and what is kept of it.
 
+use complementarity::problem::Friction;
+
 /// More steps than anyone waits for; keeps counts exact.
 const MOST_STEPS: f64 = 1e12;
 
@@ -16,7 +18,7 @@ pub struct StepSettings {
     pub forces: ForceTime,
     /// Length of the run, s; 1 by default.
     pub duration: f64,
-    /// Set of friction forces; Coulomb's cone by default. Planar scenes know no difference but the solver.
+    /// Set of friction forces where no pair says otherwise; Coulomb's cone by default. Planar scenes know no difference but the solver.
     pub friction: FrictionKind,
     /// Who solves the contact problem; picked step by step by default.
     pub solver: SolverKind,
@@ -83,6 +85,17 @@ pub enum FrictionKind {
         /// Sides, an even number from 4 to 64.
         sides: usize,
     },
+}
+
+impl FrictionKind {
+    /// As solvers know it: without friction the coefficient is 0, and any will do.
+    pub(crate) fn set(self) -> Friction {
+        match self {
+            Self::Polygon { sides } => Friction::Polygon { sides },
+            Self::Pyramid => Friction::Pyramid,
+            Self::Cone | Self::Frictionless => Friction::Cone,
+        }
+    }
 }
 
 /// Who solves the contact problem.

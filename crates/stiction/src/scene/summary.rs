@@ -80,6 +80,9 @@ fn contacts(scene: &Scene, lines: &mut Vec<String>) {
                 let [first, second] = names;
                 let mut kind =
                     format!("{first} on {second}: {}, friction {}", law(&rule.law), short(rule.friction));
+                if rule.friction_set != scene.step.friction {
+                    kind += &format!(", {}", set(rule.friction_set));
+                }
                 for (what, length) in [("torsion", rule.torsion), ("rolling", rule.rolling)] {
                     if length > 0.0 {
                         kind += &format!(", {what} {} m", short(length));
@@ -119,6 +122,15 @@ fn law(law: &Law) -> String {
     }
 }
 
+fn set(kind: FrictionKind) -> String {
+    match kind {
+        FrictionKind::Frictionless => "no friction".to_owned(),
+        FrictionKind::Cone => "Coulomb's cone".to_owned(),
+        FrictionKind::Pyramid => "friction pyramid".to_owned(),
+        FrictionKind::Polygon { sides } => format!("friction {sides}-gon"),
+    }
+}
+
 fn steps(scene: &Scene) -> String {
     let step = &scene.step;
     let mut text = format!("{} of {} s: {} s", count(step.count(), "step"), step.h, step.duration);
@@ -126,12 +138,7 @@ fn steps(scene: &Scene) -> String {
         GapLevel::Position => "position",
         GapLevel::Velocity => "velocity",
     };
-    let friction = match step.friction {
-        FrictionKind::Frictionless => "no friction".to_owned(),
-        FrictionKind::Cone => "Coulomb's cone".to_owned(),
-        FrictionKind::Pyramid => "friction pyramid".to_owned(),
-        FrictionKind::Polygon { sides } => format!("friction {sides}-gon"),
-    };
+    let friction = set(step.friction);
     let theta = step.explicit_share;
     let forces = if step.forces == ForceTime::Theta { "implicit forces, " } else { "" };
     // writing to a string cannot fail

@@ -13,7 +13,7 @@ use crate::scene::{FrictionKind, GapLevel, Owner, Scene};
 use crate::space::{Vector, scale};
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
-use complementarity::problem::{ConeProblem, Friction, FrictionProblem};
+use complementarity::problem::{ConeProblem, Friction, FrictionProblem, Sets};
 
 /// The contact problem, in memory that is used again.
 #[derive(Debug)]
@@ -29,6 +29,9 @@ pub(super) struct Rows {
     pub fastest: f64,
     /// A coefficient an element.
     pub mu: Vec<f64>,
+    /// A friction set an element, and that of all, if they are the same.
+    sets: Vec<Friction>,
+    friction_set: Option<Friction>,
     /// `g` of each element (0 where the law is about speeds), m.
     pub gap: Vec<f64>,
     /// `j M^-1 j'` of each element's normal row, 1/kg.
@@ -63,6 +66,12 @@ impl Rows {
             b: vec![],
             fastest: 0.0,
             mu: vec![],
+            sets: vec![],
+            // without friction every set is the same, and Lemke's method wants corners
+            friction_set: scene.friction_set().map(|kind| match kind {
+                FrictionKind::Frictionless => Friction::Pyramid,
+                other => other.set(),
+            }),
             gap: vec![],
             mobility: vec![],
             scale: vec![],
@@ -76,7 +85,11 @@ impl Rows {
 
     /// The contact problem.
     pub fn problem(&self) -> ConeProblem<'_> {
-        ConeProblem { a: &self.operator, b: &self.b, mu: &self.mu, rows: self.per }
+        let sets = match self.friction_set {
+            Some(set) => Sets::All(set),
+            None => Sets::Each(&self.sets),
+        };
+        ConeProblem { a: &self.operator, b: &self.b, mu: &self.mu, rows: self.per, sets }
     }
 
     /// `A`, as its factors.
@@ -100,11 +113,11 @@ impl Rows {
         self.jacobian(scene.step.explicit_share, detector, dynamics, speeds, h);
         self.fastest = self.b.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         self.mu.clear();
+        self.sets.clear();
         self.gap.clear();
         self.scale.clear();
         self.compliant = true;
         let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
-        let frictionless = scene.step.friction == FrictionKind::Frictionless;
         for c in &detector.contacts {
             let rule = &detector.rules[c.rule];
             self.compliant &= rule.compliance.is_some();
@@ -143,7 +156,8 @@ impl Rows {
             }
             self.scale.push(scale);
             for k in c.first..c.first + c.count {
-                self.mu.push(if frictionless { 0.0 } else { rule.friction });
+                self.mu.push(rule.friction);
+                self.sets.push(rule.friction_set);
                 // an element farther off than anything moves, or whose line misses a body, takes no force; its gap must not
                 // drown the others in the residual's measure
                 let gap = match scene.step.gap {
@@ -240,13 +254,15 @@ impl Rows {
     }
 
     /// A copy that stands for itself, `A` multiplied out; `None` if it is empty or not finite.
-    pub fn to_friction(&self, friction: Friction) -> Option<FrictionProblem> {
+    pub fn to_friction(&self) -> Option<FrictionProblem> {
         if self.b.is_empty() {
             return None;
         }
         let mut a = BlockMatrix::default();
         a.assign_factored(self.factors(), &mut Neighbours::default());
-        FrictionProblem::new(Operator::Blocks(a), self.b.clone(), self.mu.clone(), self.per, friction).ok()
+        let (b, mu, sets) = (self.b.clone(), self.mu.clone(), self.sets.clone());
+        let problem = FrictionProblem::new(Operator::Blocks(a), b, mu, self.per, Friction::Cone).ok()?;
+        problem.with_frictions(sets).ok()
     }
 
     /// Adds `h M^-1 J' lambda` to `v`.

@@ -8,6 +8,7 @@ use crate::geometry::{
 use crate::scene::{ContactRule, MOST_FRICTION, Owner, Scene};
 use crate::space::{Frame, Pose, Vector, add, cross, length};
 use crate::state::{ContactId, State};
+use complementarity::problem::Friction;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
@@ -31,6 +32,7 @@ pub(super) struct Body {
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub friction: f64,
+    pub friction_set: Friction,
     /// Torsion and rolling friction over `friction`, m: axes of the ellipsoid of forces and moments where that of forces is 1.
     pub axes: [f64; 2],
     /// `None`: rigid.
@@ -139,6 +141,9 @@ impl Detector {
                 if let Some((what, value, why)) = scene.wrong_moment(&rule) {
                     return Err(InvalidModel(format!("{}: {what} is {value}, {why}", names())));
                 }
+                if let Some(why) = rule.wrong_set(scene.contact_rows()) {
+                    return Err(InvalidModel(format!("{}: friction set: {why}", names())));
+                }
                 if !supported(&pa.solid, &pb.solid) {
                     return Err(InvalidModel(format!("{}: these shapes cannot touch each other", names())));
                 }
@@ -167,7 +172,8 @@ impl Detector {
                         // a rule without friction has neither
                         let axes = [rule.torsion, rule.rolling]
                             .map(|x| if x > 0.0 { x / rule.friction } else { 0.0 });
-                        self.rules.push(Rule { friction: rule.friction, axes, compliance });
+                        let friction_set = rule.friction_set.set();
+                        self.rules.push(Rule { friction: rule.friction, friction_set, axes, compliance });
                         let index = self.rules.len() - 1;
                         built.push((materials, rule, index));
                         index

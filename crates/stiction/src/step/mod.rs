@@ -17,13 +17,13 @@ mod settle;
 mod solve;
 
 use crate::dynamics::{Kinematics, MassMatrix, SingularMass, System};
-use crate::scene::{ForceTime, FrictionKind, GapLevel, Owner, Scene, SolverKind};
+use crate::scene::{ForceTime, GapLevel, Owner, Scene, SolverKind};
 use crate::space::{Frame, Vector, length};
 use crate::state::{ContactId, Memory, State};
 use assemble::{Rows, Speeds};
 use complementarity::certificate::{Diagnosis, Settings, examine};
 use complementarity::matrix::{dot, norm};
-use complementarity::problem::{Friction, FrictionProblem};
+use complementarity::problem::FrictionProblem;
 use complementarity::residual::Residual;
 use detect::Detector;
 use solve::ContactSolver;
@@ -267,7 +267,7 @@ impl Stepper {
     /// [`Self::elements`], rows n, t(, o). Where the scene has torsion or rolling friction turns about n (and t, o) follow, in m/s, times an axis
     /// of the ellipsoid, torsion or rolling over friction, and their unknowns are moments over that axis, N. `None` if nothing was near.
     pub fn problem(&self) -> Option<FrictionProblem> {
-        self.rows.to_friction(self.friction_set())
+        self.rows.to_friction()
     }
 
     /// Whether steps that are cut keep their problem for [`Self::unsolved`]: a copy.
@@ -302,15 +302,6 @@ impl Stepper {
         let mut lines = found.lines(name);
         lines.push(help.to_owned());
         format!(": {}", lines.join("; "))
-    }
-
-    /// The set of friction forces, as solvers know it.
-    fn friction_set(&self) -> Friction {
-        match self.scene.step.friction {
-            FrictionKind::Polygon { sides } => Friction::Polygon { sides },
-            FrictionKind::Pyramid => Friction::Pyramid,
-            FrictionKind::Cone | FrictionKind::Frictionless => Friction::Cone,
-        }
     }
 
     /// Energies at a state.

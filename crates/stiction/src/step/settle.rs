@@ -5,7 +5,6 @@
 //! small. M, W and G stay those of the old state. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
 
 use super::{Failed, StepReport, Stepper, load};
-use crate::scene::FrictionKind;
 use crate::space::length;
 use crate::state::State;
 
@@ -76,7 +75,7 @@ impl Stepper {
             report.parts = parts;
             let calm = state.basis.len();
             self.solver.solve(&self.rows, state.time, h, &mut state.basis, report)?;
-            if self.scene.step.friction == FrictionKind::Cone {
+            if !self.solver.is_lemke() {
                 // the first answer of a step is a good start of the next round, whether or not the bodies are calm
                 state.basis.truncate(calm);
             }

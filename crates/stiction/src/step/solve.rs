@@ -4,7 +4,7 @@ use super::assemble::Rows;
 use super::{Failed, InvalidModel, StepReport};
 use crate::scene::{FrictionKind, Scene, SolverKind};
 use complementarity::matrix::Matrix;
-use complementarity::problem::{ConeProblem, Friction, InvalidProblem, LcpForm, RollingLcp};
+use complementarity::problem::{ConeProblem, LcpForm, NotConvertible, RollingLcp};
 use complementarity::residual::{self, ConeScratch, Residual};
 use complementarity::solver::admm::Admm;
 use complementarity::solver::cone::ConeSolver;
@@ -82,31 +82,33 @@ struct Answer {
 impl ContactSolver {
     pub fn new(scene: &Scene) -> Self {
         let tolerance = scene.step.tolerance;
-        let friction = match scene.step.friction {
-            FrictionKind::Cone => None,
-            FrictionKind::Polygon { sides } => Some(Friction::Polygon { sides }),
-            FrictionKind::Pyramid | FrictionKind::Frictionless => Some(Friction::Pyramid),
-        };
+        // corners everywhere: an LCP
+        let flat = !matches!(scene.friction_set(), None | Some(FrictionKind::Cone));
         let one = |mut solver: Box<dyn ConeMethod>| {
             solver.set_tolerance(tolerance);
             Method::One(solver)
         };
         let newton = |proximal| Newton::new(newton::Settings { proximal, ..newton::Settings::default() });
-        let method = match (friction, scene.step.solver) {
-            (Some(friction), _) => Method::Lemke(Box::new(ByLemke::new(scene, friction))),
-            (None, SolverKind::Auto) => {
+        let method = match scene.step.solver {
+            SolverKind::Auto if flat => Method::Lemke(Box::new(ByLemke::new(scene))),
+            SolverKind::Auto => {
                 let mut solver = ConeSolver::default();
                 solver.settings.tolerance = tolerance;
                 Method::Auto(Box::new(solver))
             }
-            (None, SolverKind::GaussSeidel) => one(Box::<GaussSeidel>::default()),
-            (None, SolverKind::Newton) => one(Box::new(newton(false))),
-            (None, SolverKind::ProximalNewton) => one(Box::new(newton(true))),
-            (None, SolverKind::ExactProximal) => one(Box::<ExactProximal>::default()),
-            (None, SolverKind::InteriorPoint) => one(Box::<ConeInteriorPoint>::default()),
-            (None, SolverKind::Admm) => one(Box::<Admm>::default()),
+            SolverKind::GaussSeidel => one(Box::<GaussSeidel>::default()),
+            SolverKind::Newton => one(Box::new(newton(false))),
+            SolverKind::ProximalNewton => one(Box::new(newton(true))),
+            SolverKind::ExactProximal => one(Box::<ExactProximal>::default()),
+            SolverKind::InteriorPoint => one(Box::<ConeInteriorPoint>::default()),
+            SolverKind::Admm => one(Box::<Admm>::default()),
         };
         Self { method, tolerance, stubborn: true, lambda: vec![] }
+    }
+
+    /// Whether the state's basis is one of an LCP.
+    pub fn is_lemke(&self) -> bool {
+        matches!(self.method, Method::Lemke(_))
     }
 
     /// `s = A lambda + b` of the last solve, if there were contacts.
@@ -186,23 +188,22 @@ struct ByLemke {
     /// The smaller form, where friction is a pyramid and every contact compliant.
     slack: Option<RollingLcp>,
     polygon: RollingLcp,
-    friction: Friction,
     dense: Matrix,
     /// Holds `s = A lambda + b` after a solve.
     scratch: ConeScratch,
 }
 
 impl ByLemke {
-    fn new(scene: &Scene, friction: Friction) -> Self {
+    fn new(scene: &Scene) -> Self {
         let rows = if scene.planar { 2 } else { 3 };
+        let pyramid = scene.planar || !matches!(scene.step.friction, FrictionKind::Polygon { .. });
         let mut lemke = Lemke::default();
         lemke.settings.tolerance = scene.step.tolerance;
         lemke.settings.starts = STARTS;
         Self {
             lemke,
-            slack: RollingLcp::new(friction, rows, LcpForm::Slack),
-            polygon: RollingLcp::new(friction, rows, LcpForm::Polygon).expect("no cone"),
-            friction,
+            slack: pyramid.then(|| RollingLcp::new(rows, LcpForm::Slack)),
+            polygon: RollingLcp::new(rows, LcpForm::Polygon),
             dense: Matrix::default(),
             scratch: ConeScratch::default(),
         }
@@ -213,7 +214,7 @@ impl ByLemke {
         rows: &Rows,
         lambda: &mut [f64],
         basis: &mut Vec<usize>,
-    ) -> Result<Answer, InvalidProblem> {
+    ) -> Result<Answer, NotConvertible> {
         let (problem, tolerance) = (rows.problem(), self.lemke.settings.tolerance);
         let converted = match &mut self.slack {
             Some(slack) if rows.compliant => slack,
@@ -237,7 +238,7 @@ impl ByLemke {
             end = outcome.end;
             answer.wasted += std::mem::replace(&mut answer.iterations, outcome.pivots);
             converted.forces(self.lemke.solution(), lambda);
-            answer.residual = residual::rolling(problem, self.friction, lambda, &mut self.scratch);
+            answer.residual = residual::cone(problem, lambda, &mut self.scratch);
             if end == lemke::End::Solved && answer.residual.relative <= tolerance {
                 basis.clear();
                 basis.reserve(converted.lcp().size());
@@ -252,7 +253,7 @@ impl ByLemke {
         answer.wasted += std::mem::replace(&mut answer.iterations, second.iterations);
         if second.solution.len() == converted.lcp().size() {
             converted.forces(&second.solution, lambda);
-            answer.residual = residual::rolling(problem, self.friction, lambda, &mut self.scratch);
+            answer.residual = residual::cone(problem, lambda, &mut self.scratch);
         }
         answer.end = format!("Lemke's method: {end:?}; interior point: {}", second.status).into();
         Ok(answer)

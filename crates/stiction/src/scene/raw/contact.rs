@@ -1,6 +1,6 @@
 //! Materials, laws, pairs.
 
-use super::{At, Numbers};
+use super::{At, FrictionKind, Numbers};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -122,6 +122,8 @@ pub struct Pair {
     pub rolling: Option<At<f64>>,
     /// How the materials' friction, torsion and rolling combine; not beside `friction`.
     pub friction_rule: Option<At<FrictionRule>>,
+    /// Set of friction forces; that of the step by default.
+    pub friction_set: Option<At<FrictionKind>>,
     /// Contact law.
     pub law: Option<At<Law>>,
 }

@@ -16,7 +16,7 @@ pub struct Step {
     pub forces: Option<ForceTime>,
     /// Length of the run, s; 1 by default.
     pub duration: Option<At<f64>>,
-    /// Set of friction forces; cone by default.
+    /// Set of friction forces where no pair has its own; cone by default.
     pub friction: Option<At<FrictionKind>>,
     /// Who solves the contact problem; auto by default.
     pub solver: Option<At<SolverKind>>,

@@ -202,6 +202,7 @@ impl Reader<'_> {
                         p.torsion.as_ref().map(At::span),
                         p.rolling.as_ref().map(At::span),
                         p.friction_rule.as_ref().map(At::span),
+                        p.friction_set.as_ref().map(At::span),
                         p.law.as_ref().map(At::span),
                     ];
                     let span: Range<usize> = span.into_iter().flatten().next().unwrap_or(0..0);
@@ -228,6 +229,7 @@ impl Reader<'_> {
                 torsion: p.torsion.as_ref().map(|x| self.not_negative(x, "torsion")),
                 rolling: p.rolling.as_ref().map(|x| self.not_negative(x, "rolling")),
                 friction_rule: p.friction_rule.as_ref().map(|r| rule(*r.get())),
+                friction_set: p.friction_set.as_ref().map(|set| self.friction_kind(set.get())),
                 law: p.law.as_ref().map(|l| self.law(l)),
             });
         }
@@ -360,6 +362,32 @@ impl Reader<'_> {
                 let [a, b] = [i, j].map(|k| &scene.materials[k].name);
                 let message = format!("{what} is {value} between '{a}' and '{b}', {why}");
                 self.fault(&given.map_or(0..0, At::span), message);
+            }
+        }
+    }
+
+    /// Whether sets with corners are only where contacts have no moments.
+    pub fn sets_fit(&mut self, file: &File, scene: &Scene) {
+        let rows = scene.contact_rows();
+        let mut told = HashSet::new();
+        for [a, b] in scene.touching_owners() {
+            for (i, j) in
+                scene.parts(a).iter().flat_map(|p| scene.parts(b).iter().map(|q| (p.material, q.material)))
+            {
+                let rule = scene.contact_rule((a, i), (b, j));
+                let Some(why) = rule.and_then(|r| r.wrong_set(rows)) else { continue };
+                let by_pair = scene.pair_that(|p| p.friction_set.is_some(), (a, i), (b, j));
+                if told.insert(by_pair) {
+                    let given = match by_pair {
+                        Some(k) => file.pairs[k].friction_set.as_ref(),
+                        None => file.step.friction.as_ref(),
+                    };
+                    let [a, b] = [i, j].map(|k| &scene.materials[k].name);
+                    self.fault(
+                        &given.map_or(0..0, At::span),
+                        format!("friction set of '{a}' and '{b}': {why}"),
+                    );
+                }
             }
         }
     }

@@ -123,6 +123,7 @@ impl Reader<'_> {
             self.shapes_fit(file, &scene);
             self.laws_fit(file, &scene);
             self.moments_fit(file, &scene);
+            self.sets_fit(file, &scene);
             self.limits_fit(file, &scene);
         }
         scene

@@ -14,18 +14,7 @@ impl Reader<'_> {
         if let (Some(x), Some(message)) = (raw.h.as_ref().or(raw.duration.as_ref()), excess) {
             self.fault(&x.span(), message);
         }
-        let friction = raw.friction.as_ref().map_or(default.friction, |kind| match kind.get() {
-            raw::FrictionKind::Frictionless => FrictionKind::Frictionless,
-            raw::FrictionKind::Cone => FrictionKind::Cone,
-            raw::FrictionKind::Pyramid => FrictionKind::Pyramid,
-            raw::FrictionKind::Polygon { sides } => {
-                if sides.get() % 2 == 1 || !SIDES.contains(sides.get()) {
-                    let message = format!("sides is {}, expected {SIDES_EXPECTED}", sides.get());
-                    self.fault(&sides.span(), message);
-                }
-                FrictionKind::Polygon { sides: *sides.get() }
-            }
-        });
+        let friction = raw.friction.as_ref().map_or(default.friction, |kind| self.friction_kind(kind.get()));
         let explicit_share = raw.explicit_share.as_ref().map_or(default.explicit_share, |x| {
             self.number(x, "explicit_share", |x| (0.0..=1.0).contains(&x), "a number from 0 to 1")
         });
@@ -40,7 +29,7 @@ impl Reader<'_> {
                 None => ForceTime::Theta,
             },
             friction,
-            solver: self.solver(raw, friction),
+            solver: raw.solver.as_ref().map_or(default.solver, |named| solver_kind(*named.get())),
             gap: match raw.gap {
                 Some(raw::GapLevel::Velocity) => GapLevel::Velocity,
                 Some(raw::GapLevel::Position) => GapLevel::Position,
@@ -59,22 +48,19 @@ impl Reader<'_> {
         }
     }
 
-    /// Cone solvers are for the cone; planar scenes may be solved as one, too.
-    fn solver(&mut self, raw: &raw::Step, friction: FrictionKind) -> SolverKind {
-        let Some(named) = &raw.solver else { return SolverKind::Auto };
-        let kind = match named.get() {
-            raw::SolverKind::Auto => SolverKind::Auto,
-            raw::SolverKind::GaussSeidel => SolverKind::GaussSeidel,
-            raw::SolverKind::Newton => SolverKind::Newton,
-            raw::SolverKind::ProximalNewton => SolverKind::ProximalNewton,
-            raw::SolverKind::ExactProximal => SolverKind::ExactProximal,
-            raw::SolverKind::InteriorPoint => SolverKind::InteriorPoint,
-            raw::SolverKind::Admm => SolverKind::Admm,
-        };
-        if kind != SolverKind::Auto && friction != FrictionKind::Cone {
-            self.fault(&named.span(), "this solver is for friction = \"cone\"");
+    pub(super) fn friction_kind(&mut self, raw: &raw::FrictionKind) -> FrictionKind {
+        match raw {
+            raw::FrictionKind::Frictionless => FrictionKind::Frictionless,
+            raw::FrictionKind::Cone => FrictionKind::Cone,
+            raw::FrictionKind::Pyramid => FrictionKind::Pyramid,
+            raw::FrictionKind::Polygon { sides } => {
+                if sides.get() % 2 == 1 || !SIDES.contains(sides.get()) {
+                    let message = format!("sides is {}, expected {SIDES_EXPECTED}", sides.get());
+                    self.fault(&sides.span(), message);
+                }
+                FrictionKind::Polygon { sides: *sides.get() }
+            }
         }
-        kind
     }
 
     pub fn record(&mut self, raw: &raw::Record, step: &StepSettings) -> RecordSettings {
@@ -99,5 +85,17 @@ impl Reader<'_> {
             tables
         });
         RecordSettings { interval, tables }
+    }
+}
+
+fn solver_kind(raw: raw::SolverKind) -> SolverKind {
+    match raw {
+        raw::SolverKind::Auto => SolverKind::Auto,
+        raw::SolverKind::GaussSeidel => SolverKind::GaussSeidel,
+        raw::SolverKind::Newton => SolverKind::Newton,
+        raw::SolverKind::ProximalNewton => SolverKind::ProximalNewton,
+        raw::SolverKind::ExactProximal => SolverKind::ExactProximal,
+        raw::SolverKind::InteriorPoint => SolverKind::InteriorPoint,
+        raw::SolverKind::Admm => SolverKind::Admm,
     }
 }
