@@ -204,8 +204,8 @@ fn polish(problem: &MixedLcp, report: &mut Report) {
 }
 
 /// Solves a friction problem; the solution holds the contact forces. Coulomb's cone, and sets that differ from contact to contact, go to the cone solvers (unless
-/// an LCP method or all solutions are asked for); where all contacts have the same pyramid (as slack LCP) or polygon, to the LCP solvers, unless a cone
-/// solver is named: pieces are then in forces too, but their supports still name the LCP's variables.
+/// an LCP method or all solutions are asked for). The same pyramid (as slack LCP) or polygon everywhere goes to the LCP solvers, unless a cone solver is named; if it
+/// is large, to the cone solvers first. Pieces are then in forces too, but their supports still name the LCP's variables.
 pub fn solve_friction(
     problem: &FrictionProblem,
     settings: &Settings,
@@ -214,11 +214,12 @@ pub fn solve_friction(
     if let Some(disc) = problem.as_disc() {
         return solve_as_disc(problem, &disc, settings, watch);
     }
-    // the same polygon everywhere: the LCP solvers, which can also prove that there is no solution
-    let flat = !matches!(problem.friction(), None | Some(Friction::Cone));
+    // the same polygon everywhere: the LCP solvers have exact bases, and can prove that there is no solution
+    let polygon = !matches!(problem.friction(), None | Some(Friction::Cone));
+    let small = (2 * problem.rows_per_contact() - 1) * problem.contacts() < settings.large_from;
     let cone = match problem.as_cone() {
         Some(cone) if settings.method.wants_cone() => Some(cone),
-        Some(cone) if settings.method == Method::Auto && !flat => Some(cone),
+        Some(cone) if settings.method == Method::Auto && !(polygon && small) => Some(cone),
         None if settings.method.wants_cone() => {
             return stopped("this solver wants all contacts rolling, none sliding already".to_owned());
         }
@@ -228,9 +229,10 @@ pub fn solve_friction(
         return solve_polyhedral(problem, settings, watch);
     };
     let report = solve_cone(cone, settings);
-    // without discs (in the plane they are intervals) Lemke's method may find what the others did not
-    let small = problem.contacts() <= settings.large_from && settings.method == Method::Auto;
-    if report.status != Status::Solved && small && (0..problem.contacts()).all(|c| cone.is_flat(c)) {
+    // without discs (in the plane they are intervals) the LCP solvers may find what the others did not
+    let lcp = (0..problem.contacts()).all(|c| cone.is_flat(c)) && settings.method == Method::Auto;
+    let worth = polygon || problem.contacts() <= settings.large_from;
+    if report.status != Status::Solved && lcp && worth {
         let second = solve_polyhedral(problem, settings, watch);
         if second.status.is_decided() {
             return second;
