@@ -443,6 +443,10 @@ fn a_pair_may_have_a_friction_set_where_its_contacts_allow_it() {
     }
     check(&pair("{ polygon = { sides = §7 } }"), "sides is 7, expected an even number from 4 to 64");
     check("[[pair]]\nfriction_set = §'pyramid'", "a pair of nothing, expected materials or bodies");
+    let lemke = |set: &str| format!("{}[step]\nfriction = 'pyramid'\nsolver = §'lemke'\n", pair(set));
+    let why = "lemke is for friction = \"pyramid\" or a polygon, of all pairs, and for planar scenes";
+    check(&lemke("'cone'"), why);
+    assert!(Scene::from_toml("s.toml", &lemke("'frictionless'").replace('§', "")).is_ok());
     // a second ball rolls on the ground with friction of its own: then all contacts have rows for moments
     let second = BALL.replace("ball", "other");
     let rolls = "[[pair]]\nbodies = ['other', 'ground']\nrolling = 0.01\n";

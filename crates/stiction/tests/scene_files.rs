@@ -111,6 +111,7 @@ fn an_empty_scene_has_defaults_that_work() {
 fn solvers_have_the_names_of_the_command_line() {
     for (name, kind) in [
         ("auto", SolverKind::Auto),
+        ("lemke", SolverKind::Lemke),
         ("gauss_seidel", SolverKind::GaussSeidel),
         ("newton", SolverKind::Newton),
         ("proximal_newton", SolverKind::ProximalNewton),
@@ -118,7 +119,7 @@ fn solvers_have_the_names_of_the_command_line() {
         ("interior_point", SolverKind::InteriorPoint),
         ("admm", SolverKind::Admm),
     ] {
-        let text = format!("[step]\nsolver = '{name}'\n");
+        let text = format!("planar = true\n[step]\nsolver = '{name}'\n");
         assert_eq!(from(&text).step.solver, kind, "{name}");
         if name.contains('_') {
             let fault = Scene::from_toml("s.toml", &text.replace('_', "-")).expect_err(name).to_string();

@@ -6,7 +6,7 @@ mod event_driven;
 
 use event_driven::{Mode, SONG2004};
 use std::path::Path;
-use stiction::scene::{FrictionKind, Scene};
+use stiction::scene::{FrictionKind, Scene, SolverKind};
 use stiction::step::{Status, Stepper};
 
 const SCENES: [&str; 4] =
@@ -27,7 +27,10 @@ fn run(name: &str) -> Vec<Frame> {
 fn run_with(name: &str, friction: FrictionKind) -> Vec<Frame> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/song2004").join(name);
     let mut scene = Scene::read(&path).expect("a valid scene");
-    scene.step.friction = friction;
+    assert_eq!(scene.step.solver, SolverKind::Lemke);
+    if friction == FrictionKind::Cone {
+        (scene.step.friction, scene.step.solver) = (friction, SolverKind::Auto);
+    }
     let steps = scene.step.count();
     let mut stepper = Stepper::new(scene).expect("a valid model");
     let mut state = stepper.initial();

@@ -115,7 +115,7 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
 
 impl FrictionProblem {
     fn needs_pyramid(&self) -> Result<(), NotConvertible> {
-        let sets = (0..self.contacts()).map(|c| self.friction_of(c));
+        let sets = (0..self.contacts()).map(|c| self.sets().with_corners(c, self.mu()[c]));
         is_pyramid(self.rows_per_contact(), sets).then_some(()).ok_or(NotConvertible::NeedsPyramid)
     }
 
@@ -264,7 +264,7 @@ impl FrictionProblem {
         let r = Reduced::new(self);
         let rolling = (0..self.contacts()).filter(|&c| self.modes()[c] == Mode::Rolling);
         let mut corners = Corners::default();
-        if !corners.read(r.layout.tangents, rolling.map(|c| self.friction_of(c))) {
+        if !corners.read(r.layout.tangents, rolling.map(|c| self.sets().with_corners(c, self.mu()[c]))) {
             return Err(NotConvertible::NeedsPolygon);
         }
         let (nn, nr) = (r.layout.normals(), r.layout.rolling);

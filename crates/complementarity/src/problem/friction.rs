@@ -63,6 +63,11 @@ impl Sets<'_> {
             Self::Each(sets) => sets[contact],
         }
     }
+
+    /// Of a contact; where its coefficient is 0 all sets are the same, and one with corners stands for them.
+    pub(super) fn with_corners(&self, contact: usize, mu: f64) -> Friction {
+        if mu == 0.0 { Friction::Pyramid } else { self.of(contact) }
+    }
 }
 
 /// Forces `lambda` and speeds `s = A lambda + b` of contacts, rows n, t(, o) contact by contact:
@@ -109,7 +114,7 @@ impl ConeProblem<'_> {
 
     /// Whether a contact's friction set has corners; in one dimension it is an interval, which has.
     pub(crate) fn is_flat(&self, contact: usize) -> bool {
-        self.rows == 2 || self.shape(contact) != Shape::Disc
+        self.rows == 2 || self.mu[contact] == 0.0 || self.shape(contact) != Shape::Disc
     }
 
     /// Whether all of some contacts have discs.

@@ -196,7 +196,7 @@ impl RollingLcp {
     /// If a contact's friction set does not allow the form, or a number is not finite.
     pub fn fill(&mut self, problem: ConeProblem<'_>, dense: &Matrix) -> Result<(), NotConvertible> {
         let (rows, count) = (problem.rows, problem.mu.len());
-        let sets = (0..count).map(|c| problem.sets.of(c));
+        let sets = (0..count).map(|c| problem.sets.with_corners(c, problem.mu[c]));
         match self.form {
             LcpForm::Slack if !is_pyramid(rows, sets.clone()) => return Err(NotConvertible::NeedsPyramid),
             LcpForm::Polygon if !self.corners.read(rows - 1, sets) => {

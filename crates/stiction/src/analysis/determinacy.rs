@@ -37,7 +37,7 @@ pub struct Determinacy {
 
 /// Directions are dependent if an eigenvalue of their Gram matrix (diagonal 1) is below this share of the largest.
 const NULL: f64 = 1e-12;
-/// Lengths of unit directions below this are rounding; gaps, and slips in a step, too (m).
+/// Lengths of unit directions below this are rounding; gaps, and slips in a step, too (m); normal forces, as a share of the largest.
 const SMALL: f64 = 1e-9;
 /// Share of an element in a null vector above which its force is not determined.
 const PART: f64 = 1e-6;
@@ -48,8 +48,9 @@ pub fn determinacy(stepper: &mut Stepper, start: &State) -> Option<Determinacy> 
     let elements = stepper.elements().to_vec();
     let laws: Vec<Option<Law>> = elements.iter().map(|e| Law::of(&scene, e)).collect();
     let contacts = Contacts::new(&elements, &laws, stepper.kinematics(start))?;
+    let no_force = SMALL * elements.iter().fold(0.0f64, |m, e| m.max(e.force[0]));
     let directions: Vec<Direction> = (0..elements.len())
-        .flat_map(|k| laws[k].map_or(vec![], |law| of_element(&scene, k, &elements[k], law)))
+        .flat_map(|k| laws[k].map_or(vec![], |law| of_element(&scene, k, &elements[k], law, no_force)))
         .collect();
     let taken = contacts.possible(&directions)?;
     let kept: Vec<Direction> =
@@ -255,7 +256,7 @@ fn without_free(gram: &Matrix, free: usize) -> Option<Matrix> {
 }
 
 /// What the contact law lets an element's force do.
-fn of_element(scene: &Scene, element: usize, e: &ElementReport, law: Law) -> Vec<Direction> {
+fn of_element(scene: &Scene, element: usize, e: &ElementReport, law: Law, no_force: f64) -> Vec<Direction> {
     let Law { mu, rigid, axes, set } = law;
     let touches = e.gap <= SMALL && scene.step.h * e.speed[0] <= SMALL;
     if !rigid || (e.status == Status::Open && !touches) {
@@ -268,7 +269,7 @@ fn of_element(scene: &Scene, element: usize, e: &ElementReport, law: Law) -> Vec
         Status::Slip => false,
         Status::Open => scene.step.h * norm(&slip) <= SMALL,
     };
-    let loaded = e.force[0] > 0.0;
+    let loaded = e.force[0] > no_force;
     let direction = |force: Row, one_sided: bool| Direction { element, force, one_sided };
     let along = |k: usize| std::array::from_fn(|i| if i == k { 1.0 } else { 0.0 });
     if mu == 0.0 {

@@ -94,10 +94,14 @@ impl ContactRule {
 }
 
 impl Scene {
+    /// All sets of friction forces that are named.
+    pub(crate) fn friction_sets(&self) -> impl Iterator<Item = FrictionKind> {
+        self.pairs.iter().filter_map(|p| p.friction_set).chain([self.step.friction])
+    }
+
     /// The set of friction forces of all contacts; `None` if pairs differ.
     pub(crate) fn friction_set(&self) -> Option<FrictionKind> {
-        let same = |p: &Pair| p.friction_set.is_none_or(|set| set == self.step.friction);
-        self.pairs.iter().all(same).then_some(self.step.friction)
+        self.friction_sets().all(|set| set == self.step.friction).then_some(self.step.friction)
     }
 
     /// Whether shapes of the two can touch: never of one body, two world parts, a link and its parent, or a link

@@ -101,20 +101,21 @@ impl FrictionKind {
 /// Who solves the contact problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SolverKind {
-    /// Cone: Gauss-Seidel, then Newton, then proximal Newton, island by island. Pyramid and polygon: Lemke's
-    /// method, then the interior point.
+    /// Gauss-Seidel, then Newton, then proximal Newton, island by island; where all contacts have pyramids or polygons and these fail, Lemke's method.
     Auto,
-    /// Block Gauss-Seidel (cone).
+    /// Lemke's method, then the interior point for LCPs: pyramids and polygons, and all planar scenes.
+    Lemke,
+    /// Block Gauss-Seidel.
     GaussSeidel,
-    /// Semismooth Newton (cone).
+    /// Semismooth Newton.
     Newton,
-    /// Proximal Newton (cone).
+    /// Proximal Newton.
     ProximalNewton,
-    /// Proximal Newton without sweeps (cone).
+    /// Proximal Newton without sweeps.
     ExactProximal,
-    /// Interior point for cones (cone).
+    /// Interior point for cones.
     InteriorPoint,
-    /// Alternating directions (cone).
+    /// Alternating directions.
     Admm,
 }
 

@@ -67,11 +67,7 @@ impl Rows {
             fastest: 0.0,
             mu: vec![],
             sets: vec![],
-            // without friction every set is the same, and Lemke's method wants corners
-            friction_set: scene.friction_set().map(|kind| match kind {
-                FrictionKind::Frictionless => Friction::Pyramid,
-                other => other.set(),
-            }),
+            friction_set: scene.friction_set().map(FrictionKind::set),
             gap: vec![],
             mobility: vec![],
             scale: vec![],

@@ -38,7 +38,8 @@ pub(super) struct ContactSolver {
 
 #[derive(Debug)]
 enum Method {
-    Auto(Box<ConeSolver>),
+    /// With Lemke's method for what is left, where no set is round.
+    Auto(Box<ConeSolver>, Option<Box<ByLemke>>),
     One(Box<dyn ConeMethod>),
     Lemke(Box<ByLemke>),
 }
@@ -82,20 +83,19 @@ struct Answer {
 impl ContactSolver {
     pub fn new(scene: &Scene) -> Self {
         let tolerance = scene.step.tolerance;
-        // corners everywhere: an LCP
-        let flat = !matches!(scene.friction_set(), None | Some(FrictionKind::Cone));
         let one = |mut solver: Box<dyn ConeMethod>| {
             solver.set_tolerance(tolerance);
             Method::One(solver)
         };
         let newton = |proximal| Newton::new(newton::Settings { proximal, ..newton::Settings::default() });
         let method = match scene.step.solver {
-            SolverKind::Auto if flat => Method::Lemke(Box::new(ByLemke::new(scene))),
             SolverKind::Auto => {
                 let mut solver = ConeSolver::default();
                 solver.settings.tolerance = tolerance;
-                Method::Auto(Box::new(solver))
+                let flat = scene.friction_sets().all(|set| set != FrictionKind::Cone);
+                Method::Auto(Box::new(solver), flat.then(|| Box::new(ByLemke::new(scene))))
             }
+            SolverKind::Lemke => Method::Lemke(Box::new(ByLemke::new(scene))),
             SolverKind::GaussSeidel => one(Box::<GaussSeidel>::default()),
             SolverKind::Newton => one(Box::new(newton(false))),
             SolverKind::ProximalNewton => one(Box::new(newton(true))),
@@ -114,7 +114,8 @@ impl ContactSolver {
     /// `s = A lambda + b` of the last solve, if there were contacts.
     pub fn speed(&self) -> &[f64] {
         match &self.method {
-            Method::Auto(solver) => solver.speed(),
+            Method::Auto(_, Some(lemke)) if lemke.answered => &lemke.scratch.speed,
+            Method::Auto(solver, _) => solver.speed(),
             Method::One(solver) => solver.speed(),
             Method::Lemke(lemke) => &lemke.scratch.speed,
         }
@@ -137,17 +138,27 @@ impl ContactSolver {
         }
         let lambda = &mut self.lambda;
         let answer = match &mut self.method {
-            Method::Lemke(lemke) => lemke
-                .solve(rows, lambda, basis)
-                .map_err(|e| Failed::Model(InvalidModel(format!("t = {time} s: contact problem: {e}"))))?,
-            Method::Auto(solver) => {
+            Method::Lemke(lemke) => lemke.solve(rows, lambda, basis).map_err(|e| not_converted(time, &e))?,
+            Method::Auto(solver, then) => {
                 solver.settings.stubborn = self.stubborn;
                 solver.calm = !basis.is_empty();
                 // room for its one entry from the first step on, so that no later one allocates
                 basis.reserve(1);
                 let outcome = solver.solve(problem, lambda);
                 basis.resize(usize::from(solver.calm), 0);
-                cone(outcome)
+                let mut answer = cone(outcome);
+                if let Some(lemke) = then {
+                    lemke.answered = !outcome.is_solved();
+                    if lemke.answered {
+                        let mut own = std::mem::take(&mut lemke.basis);
+                        own.clear();
+                        let in_vain = answer.wasted + answer.iterations;
+                        answer = lemke.solve(rows, lambda, &mut own).map_err(|e| not_converted(time, &e))?;
+                        answer.wasted += in_vain;
+                        lemke.basis = own;
+                    }
+                }
+                answer
             }
             Method::One(solver) => cone(solver.solve(problem, lambda)),
         };
@@ -167,6 +178,10 @@ impl ContactSolver {
         report.parts += 1;
         Ok(())
     }
+}
+
+fn not_converted(time: f64, why: &NotConvertible) -> Failed {
+    Failed::Model(InvalidModel(format!("t = {time} s: contact problem: {why}")))
 }
 
 /// The outcome of a solver for cones, which ends with the judge.
@@ -189,6 +204,9 @@ struct ByLemke {
     slack: Option<RollingLcp>,
     polygon: RollingLcp,
     dense: Matrix,
+    /// After others: whether it was asked, and its basis.
+    answered: bool,
+    basis: Vec<usize>,
     /// Holds `s = A lambda + b` after a solve.
     scratch: ConeScratch,
 }
@@ -196,7 +214,8 @@ struct ByLemke {
 impl ByLemke {
     fn new(scene: &Scene) -> Self {
         let rows = if scene.planar { 2 } else { 3 };
-        let pyramid = scene.planar || !matches!(scene.step.friction, FrictionKind::Polygon { .. });
+        let square = |set: FrictionKind| !matches!(set, FrictionKind::Cone | FrictionKind::Polygon { .. });
+        let pyramid = scene.planar || scene.friction_sets().all(square);
         let mut lemke = Lemke::default();
         lemke.settings.tolerance = scene.step.tolerance;
         lemke.settings.starts = STARTS;
@@ -205,6 +224,8 @@ impl ByLemke {
             slack: pyramid.then(|| RollingLcp::new(rows, LcpForm::Slack)),
             polygon: RollingLcp::new(rows, LcpForm::Polygon),
             dense: Matrix::default(),
+            answered: false,
+            basis: vec![],
             scratch: ConeScratch::default(),
         }
     }

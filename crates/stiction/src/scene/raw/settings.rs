@@ -61,17 +61,19 @@ pub enum FrictionKind {
 pub enum SolverKind {
     /// Picked step by step.
     Auto,
-    /// Block Gauss-Seidel (cone).
+    /// Lemke's method (pyramid, polygon, planar scenes).
+    Lemke,
+    /// Block Gauss-Seidel.
     GaussSeidel,
-    /// Semismooth Newton (cone).
+    /// Semismooth Newton.
     Newton,
-    /// Proximal Newton (cone).
+    /// Proximal Newton.
     ProximalNewton,
-    /// Proximal Newton without sweeps (cone): slow, robust.
+    /// Proximal Newton without sweeps: slow, robust.
     ExactProximal,
-    /// Interior point for cones (cone).
+    /// Interior point for cones.
     InteriorPoint,
-    /// Alternating directions (cone).
+    /// Alternating directions.
     Admm,
 }
 

@@ -6,7 +6,7 @@ use crate::geometry::{Solid, Unsupported, supported};
 use crate::scene::contact::common_law;
 use crate::scene::model::{Owner, Scene};
 use crate::scene::raw::{self, At, File, Numbers};
-use crate::scene::{FrictionRule, MOST_FRICTION, Material, Pair, PairOf, Part};
+use crate::scene::{FrictionKind, FrictionRule, MOST_FRICTION, Material, Pair, PairOf, Part, SolverKind};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -366,8 +366,18 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether sets with corners are only where contacts have no moments.
+    /// Whether sets with corners are only where contacts have no moments, and round ones where the solver knows them.
     pub fn sets_fit(&mut self, file: &File, scene: &Scene) {
+        if let Some(named) = &file.step.solver
+            && scene.step.solver == SolverKind::Lemke
+            && !scene.planar
+            && scene.friction_sets().any(|set| set == FrictionKind::Cone)
+        {
+            self.fault(
+                &named.span(),
+                "lemke is for friction = \"pyramid\" or a polygon, of all pairs, and for planar scenes",
+            );
+        }
         let rows = scene.contact_rows();
         let mut told = HashSet::new();
         for [a, b] in scene.touching_owners() {

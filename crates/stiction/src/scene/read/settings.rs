@@ -91,6 +91,7 @@ impl Reader<'_> {
 fn solver_kind(raw: raw::SolverKind) -> SolverKind {
     match raw {
         raw::SolverKind::Auto => SolverKind::Auto,
+        raw::SolverKind::Lemke => SolverKind::Lemke,
         raw::SolverKind::GaussSeidel => SolverKind::GaussSeidel,
         raw::SolverKind::Newton => SolverKind::Newton,
         raw::SolverKind::ProximalNewton => SolverKind::ProximalNewton,
