@@ -118,8 +118,7 @@ fn every_scene_runs() {
     assert!(paths.len() >= 30, "{} scenes", paths.len());
     for path in paths {
         let scene = Scene::read(&path).unwrap_or_else(|e| panic!("{e}"));
-        // `song2004.rs` has the cone in the place of the paper's pyramid
-        assert!(scene.step.friction == FrictionKind::Cone || path.parent() == Some(&folder.join("song2004")));
+        assert_eq!(scene.step.friction, FrictionKind::Cone, "{path:?}");
         let most = match scene.name.as_str() {
             "balls-200" => 500,
             "like-materials" | "rigid-on-elastic" => 15,
