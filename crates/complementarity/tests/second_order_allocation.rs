@@ -24,13 +24,16 @@ fn a_second_solve_of_a_size_allocates_nothing() {
         let loads = [0, 1].map(|_| j.times(&(0..n / 2).map(|_| u.signed()).collect::<Vec<_>>()));
         let (mut interior_point, mut admm) = (ConeInteriorPoint::default(), Admm::default());
         let mut lambda = vec![0.0; n];
+        let mixed: Vec<Friction> =
+            (0..contacts).map(|c| [Friction::Cone, Friction::Polygon { sides: 8 }][c % 2]).collect();
         let mut before = 0;
         for round in 0..2 {
             if round == 1 {
                 before = count();
             }
-            for b in &loads {
-                let problem = ConeProblem { a: &a, b, mu: &mu, rows: 3, sets: Sets::All(Friction::Cone) };
+            let sets = [Sets::All(Friction::Cone), Sets::Each(&mixed)];
+            for (b, sets) in loads.iter().flat_map(|b| sets.map(|sets| (b, sets))) {
+                let problem = ConeProblem { a: &a, b, mu: &mu, rows: 3, sets };
                 lambda.fill(0.0);
                 assert!(interior_point.solve(problem, &mut lambda).is_solved());
                 lambda.fill(0.0);

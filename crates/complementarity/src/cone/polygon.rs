@@ -58,7 +58,7 @@ impl Polygon {
     /// The unit vector at `steps` half sectors from the t axis; exact at quarter turns.
     fn unit(&self, steps: usize) -> [f64; 2] {
         let steps = steps % (2 * self.sides);
-        if 2 * steps % self.sides == 0 {
+        if (2 * steps).is_multiple_of(self.sides) {
             return [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]][2 * steps / self.sides];
         }
         let (sin, cos) = (PI * steps as f64 / self.sides as f64).sin_cos();

@@ -121,11 +121,6 @@ impl ConeProblem<'_> {
     pub(crate) fn round(&self, contacts: &[usize]) -> bool {
         self.sets == Sets::All(Friction::Cone) || contacts.iter().all(|&c| self.shape(c) == Shape::Disc)
     }
-
-    /// The first contact with a polygon.
-    pub(crate) fn first_polygon(&self) -> Option<usize> {
-        (0..self.mu.len()).find(|&c| self.shape(c) != Shape::Disc)
-    }
 }
 
 impl FrictionProblem {

@@ -48,7 +48,7 @@ impl Corners {
             match Polygon::of(set, tangents + 1) {
                 Some(polygon) => self.all.extend((0..polygon.sides()).map(|k| polygon.corner(k))),
                 None if tangents == 1 && set != Friction::Ellipsoid => {
-                    self.all.extend([[1.0, 0.0], [-1.0, 0.0]])
+                    self.all.extend([[1.0, 0.0], [-1.0, 0.0]]);
                 }
                 None => return false,
             }

@@ -265,13 +265,6 @@ fn solve_as_disc(
 pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     let tolerance = settings.tolerance;
     let mut solution = vec![0.0; problem.b.len()];
-    if settings.method == Method::ConeInteriorPoint
-        && let Some(c) = problem.first_polygon()
-    {
-        return stopped(format!(
-            "the interior point for cones knows discs and ellipsoids; contact {c} has a polygon: use auto, or another solver"
-        ));
-    }
     let mut left = String::new();
     let outcome = match settings.method {
         Method::GaussSeidel => {
@@ -348,19 +341,16 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
 const ADMM_ROWS: usize = 600;
 const EXACT_ROWS: usize = 150;
 
-/// Where the others failed, the interior point (not with polygons) and, for small problems, ADMM and the exact proximal method, which had gone on from what the others
+/// Where the others failed, the interior point and, for small problems, ADMM and the exact proximal method, which had gone on from what the others
 /// left; each from zero. The first outcome if they fail too.
 fn second_opinion(first: Outcome, problem: ConeProblem<'_>, tolerance: f64, solution: &mut [f64]) -> Outcome {
     if matches!(first.end, End::Solved | End::Invalid) {
         return first;
     }
     let mut other = vec![0.0; solution.len()];
-    let mut last = first;
-    if problem.first_polygon().is_none() {
-        let mut interior_point = ConeInteriorPoint::default();
-        interior_point.settings.tolerance = tolerance;
-        last = interior_point.solve(problem, &mut other);
-    }
+    let mut interior_point = ConeInteriorPoint::default();
+    interior_point.settings.tolerance = tolerance;
+    let mut last = interior_point.solve(problem, &mut other);
     if !last.is_solved() && other.len() <= ADMM_ROWS {
         let mut admm = Admm::default();
         admm.settings.tolerance = tolerance;
