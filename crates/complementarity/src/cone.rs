@@ -186,6 +186,18 @@ mod tests {
         gauge <= mu * x[0] + 1e-12 * (1.0 + x[0].abs())
     }
 
+    /// Where the point is beyond the middle of a side, too.
+    #[test]
+    fn without_friction_the_slope_is_that_of_a_ray() {
+        for friction in [Friction::Pyramid, Friction::Polygon { sides: 6 }] {
+            let polygon = Polygon::of(friction, 3).unwrap();
+            for x in [[1.0, 0.5, 0.0], [1.0, 0.0, -0.5], [1.0, 0.3, 0.4], [1.0, 3f64.sqrt(), 1.0]] {
+                let slope = [[1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]];
+                assert_eq!(polygon.slope(0.0, x), Some(slope), "{friction:?} {x:?}");
+            }
+        }
+    }
+
     #[test]
     fn without_friction_the_cone_is_a_ray() {
         for friction in [Friction::Cone, Friction::Pyramid, Friction::Polygon { sides: 6 }] {

@@ -187,7 +187,10 @@ fn on_polygon<const D: usize>(
             best = (l, square);
         }
     };
-    for k in 0..polygon.sides() {
+    // from the side towards which sticking asks for friction to those opposite
+    let (first, sides) = (polygon.sector([stick[1], stick[2]]), polygon.sides());
+    for i in 0..sides {
+        let k = (first + if i % 2 == 0 { i / 2 } else { sides - i.div_ceil(2) }) % sides;
         // s_n = 0 with l along (1, mu p)
         let [t, o] = polygon.corner(k);
         let n = -q[0] / (a[0][0] + mu * (a[0][1] * t + a[0][2] * o));
@@ -195,7 +198,7 @@ fn on_polygon<const D: usize>(
             let l = force(n, mu * n * t, mu * n * o);
             let s = speed(&l);
             let beyond = |other: [f64; 2]| (other[0] - t) * s[1] + (other[1] - o) * s[2] >= 0.0;
-            if beyond(polygon.corner(k + 1)) && beyond(polygon.corner(k + polygon.sides() - 1)) {
+            if beyond(polygon.corner(k + 1)) && beyond(polygon.corner(k + sides - 1)) {
                 return l;
             }
             consider(l, &s);

@@ -1,7 +1,8 @@
 //! Regular polygons of friction forces: `K = { (n, t) : t in mu n P }`, `P` with a finite number of sides.
 
-use crate::problem::Friction;
+use crate::problem::{Friction, SIDES};
 use std::f64::consts::PI;
+use std::sync::LazyLock;
 
 /// Share of half a side by which a force may miss its end and still be at the corner.
 const AT_CORNER: f64 = 1e-9;
@@ -12,6 +13,8 @@ pub(crate) struct Polygon {
     sides: usize,
     apothem: f64,
     half_side: f64,
+    /// Unit vectors, half a sector from one to the next, the first on the t axis.
+    units: &'static [[f64; 2]],
     /// Angle of the normal of side 0, in half sectors: 1 if a corner is on the t axis, 0 if a side is across it.
     first: usize,
 }
@@ -32,10 +35,13 @@ impl Polygon {
         match friction {
             _ if rows != 3 => None,
             Friction::Cone | Friction::Ellipsoid => None,
-            Friction::Pyramid => Some(Self { sides: 4, apothem: 1.0, half_side: 1.0, first: 0 }),
+            Friction::Pyramid => {
+                Some(Self { sides: 4, apothem: 1.0, half_side: 1.0, units: circle(4)?, first: 0 })
+            }
             Friction::Polygon { sides } => {
-                let half = PI / sides as f64;
-                Some(Self { sides, apothem: half.cos(), half_side: half.sin(), first: 1 })
+                let units = circle(sides)?;
+                let [apothem, half_side] = units[1];
+                Some(Self { sides, apothem, half_side, units, first: 1 })
             }
         }
     }
@@ -55,19 +61,9 @@ impl Polygon {
         self.half_side
     }
 
-    /// The unit vector at `steps` half sectors from the t axis; exact at quarter turns.
-    fn unit(&self, steps: usize) -> [f64; 2] {
-        let steps = steps % (2 * self.sides);
-        if (2 * steps).is_multiple_of(self.sides) {
-            return [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]][2 * steps / self.sides];
-        }
-        let (sin, cos) = (PI * steps as f64 / self.sides as f64).sin_cos();
-        [cos, sin]
-    }
-
     /// Outward normal of side `k`.
     pub fn normal(&self, k: usize) -> [f64; 2] {
-        self.unit(2 * k + self.first)
+        self.units[(2 * k + self.first) % self.units.len()]
     }
 
     /// The corner between sides `k - 1` and `k`.
@@ -75,12 +71,12 @@ impl Polygon {
         let [t, o] = self.normal(k);
         match self.first {
             0 => [self.apothem * t + self.half_side * o, self.apothem * o - self.half_side * t],
-            _ => self.unit(2 * k),
+            _ => self.units[2 * k % self.units.len()],
         }
     }
 
     /// The side whose sector (the wedge of its ends) holds a point.
-    fn sector(&self, [t, o]: [f64; 2]) -> usize {
+    pub fn sector(&self, [t, o]: [f64; 2]) -> usize {
         let half_sectors = o.atan2(t) * self.sides as f64 / PI;
         let k = (0.5 * (half_sectors - self.first as f64)).round() as isize;
         k.rem_euclid(self.sides as isize) as usize
@@ -182,13 +178,28 @@ impl Polygon {
             return found(Part::Inside, n);
         }
         let on_plane = (n + steep * x) / (1.0 + steep * steep);
-        if on_plane > 0.0 && y.abs() <= mu * on_plane * self.half_side {
+        if on_plane > 0.0 && y.abs() < mu * on_plane * self.half_side {
             return found(Part::Plane, on_plane);
         }
         let end = mu * self.half_side * y.signum();
         let along = (n + steep * x + end * y) / (1.0 + steep * steep + end * end);
         found(if along > 0.0 { Part::End(end) } else { Part::Apex }, along)
     }
+}
+
+/// Unit vectors at multiples of half a sector, exact at quarter turns; `None` if there is no such polygon.
+fn circle(sides: usize) -> Option<&'static [[f64; 2]]> {
+    static CIRCLES: LazyLock<Vec<Vec<[f64; 2]>>> = LazyLock::new(|| {
+        let unit = |sides: usize, step: usize| {
+            if (2 * step).is_multiple_of(sides) {
+                return [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]][2 * step / sides];
+            }
+            let (sin, cos) = (PI * step as f64 / sides as f64).sin_cos();
+            [cos, sin]
+        };
+        SIDES.map(|sides| (0..2 * sides).map(|step| unit(sides, step)).collect()).collect()
+    });
+    CIRCLES.get(sides.checked_sub(*SIDES.start())?).map(Vec::as_slice)
 }
 
 /// The part of `K` that holds a point's projection.

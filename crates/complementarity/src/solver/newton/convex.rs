@@ -282,10 +282,12 @@ fn lift_slope<const D: usize>(shape: Shape, s: &[f64; D]) -> [f64; D] {
             let slip = tangent(s, s).sqrt();
             (1..D).filter(|_| slip > 0.0).for_each(|q| out[q] = s[q] / slip);
         }
-        Shape::Polygon(polygon) => {
+        Shape::Polygon(polygon) if (s[1], s[2]) != (0.0, 0.0) => {
             let [t, o] = polygon.farthest([-s[1], -s[2]]);
             (out[1], out[2]) = (-t, -o);
         }
+        // any mean of the corners will do
+        Shape::Polygon(_) => {}
     }
     out
 }
