@@ -315,7 +315,8 @@ fn a_file_may_give_each_contact_its_friction_set() {
             "{found:?}"
         );
     };
-    for solver in ["auto", "gauss-seidel", "newton", "proximal-newton", "exact-proximal", "admm"] {
+    let cone = ["auto", "gauss-seidel", "newton", "proximal-newton", "exact-proximal", "admm"];
+    for solver in cone.into_iter().chain(["cone-interior-point", "interior-point"]) {
         near(&forces(&["--solver", solver]), square, disc);
         near(&forces(&["--solver", solver, "--friction", "pyramid"]), square, square);
         near(&forces(&["--solver", solver, "--friction", "cone"]), disc, disc);

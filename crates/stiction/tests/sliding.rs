@@ -55,6 +55,7 @@ fn every_pair_may_have_a_friction_set_of_its_own() {
         SolverKind::Newton,
         SolverKind::ProximalNewton,
         SolverKind::ExactProximal,
+        SolverKind::InteriorPoint,
         SolverKind::Admm,
     ];
     for (solver, h) in solvers.into_iter().map(|s| (s, 1e-3)).chain([(SolverKind::Auto, 3e-3)]) {
