@@ -115,7 +115,7 @@ fn every_scene_runs() {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes"));
     let paths: Vec<_> =
         scenes(folder).into_iter().filter(|p| p.extension().is_some_and(|e| e == "toml")).collect();
-    assert!(paths.len() >= 30, "{} scenes", paths.len());
+    assert!(paths.len() >= 31, "{} scenes", paths.len());
     for path in paths {
         let scene = Scene::read(&path).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(scene.step.friction, FrictionKind::Cone, "{path:?}");

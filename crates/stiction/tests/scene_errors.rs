@@ -458,6 +458,48 @@ fn a_pair_may_have_a_friction_set_where_its_contacts_allow_it() {
     );
 }
 
+#[test]
+fn a_grain_is_a_direction_of_one_of_two_bodies() {
+    let with = |grain: &str, more: &str| {
+        of_material(
+            "friction = 0.3",
+            &format!("[[pair]]\nbodies = ['ball', 'ground']\ngrain = {grain}\n{more}"),
+        )
+    };
+    let pair = |grain: &str| with(grain, "");
+    let good = "{ body = 'ball', along = [0, 0, 2], across = 0.6 }";
+    let scene = Scene::from_toml("s.toml", &pair(good)).expect("valid");
+    let grain = scene.pairs[0].grain.expect("given");
+    assert_eq!((grain.of, grain.along, grain.across), (Owner::Body(0), [0.0, 0.0, 1.0], 0.6));
+    check(
+        &pair("{ body = §'bal', along = [1, 0, 0], across = 0.6 }"),
+        "unknown body of the pair 'bal', did you mean 'ball'?",
+    );
+    check(
+        &pair("{ body = 'ball', along = §[0, 0, 0], across = 0.6 }"),
+        "along is no direction, expected a vector that is not 0",
+    );
+    check(
+        &pair("{ body = 'ball', along = [1, 0, 0], across = §0 }"),
+        "across is 0, expected a number above 0",
+    );
+    let range = "grain: friction is 0.3 along and 1000.0 across, expected at most 1000, and neither below 0.001 of the other";
+    check(&pair("§{ body = 'ball', along = [1, 0, 0], across = 1000.0 }"), range);
+    let flat = "friction_set = 'pyramid'\n";
+    check(&with(&format!("§{good}"), flat), "grain: expected Coulomb's cone, not another friction set");
+    let materials = format!("[[pair]]\nmaterials = ['m', 'm']\ngrain = §{good}\n");
+    check(
+        &of_material("", &materials),
+        "grain of materials, expected it in a pair of bodies: it is a direction of one of them",
+    );
+    let planar = pair("§{ body = 'ball', along = [1, 0], across = 0.6 }");
+    check(
+        &format!("planar = true\n{planar}"),
+        "grain: contacts of a planar scene have one direction of friction",
+    );
+    check(&format!("[[pair]]\ngrain = §{good}"), "a pair of nothing, expected materials or bodies");
+}
+
 /// A ball on the ground, of one material with these lines, and the rest of the file.
 fn of_material(lines: &str, rest: &str) -> String {
     format!(

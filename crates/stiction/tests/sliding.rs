@@ -193,6 +193,7 @@ fn friction_of_two_materials_combines_by_the_rule_and_a_pair_overrides_it() {
             rolling: None,
             friction_rule: None,
             friction_set: None,
+            grain: None,
             law: None,
         };
         two.pairs.push(Pair { friction_rule: Some(Average), ..pair(PairOf::Materials([1, 0])) });

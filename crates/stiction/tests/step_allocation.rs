@@ -28,6 +28,8 @@ fn steps_allocate_nothing_after_the_first_ones() {
         ("sliding-sphere.toml", FrictionKind::Cone, 5, 900),
         ("chain.toml", FrictionKind::Cone, 5, 500),
         ("stack-of-ten.toml", FrictionKind::Cone, 100, 500),
+        ("stack-of-ten.toml", pyramid, 100, 500),
+        ("grain.toml", FrictionKind::Cone, 5, 450),
         ("four-legged-table-elastic.toml", FrictionKind::Cone, 100, 500),
     ] {
         allocates_nothing(name, (first, counted), |s| s.step.friction = friction);
@@ -123,6 +125,14 @@ fn falls_again_without_allocating(mut scene: Scene, steps: usize, hard: impl Fn(
     assert_eq!(count() - before, 0, "allocations");
     println!("{first} of {steps} steps");
     assert!(first > 0 && first == second && end == state.position, "{first} {second}");
+}
+
+/// Boxes that come to rest one after another, each under a friction set of its own.
+#[test]
+fn mixed_friction_sets_allocate_nothing_either() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/friction-sets.toml");
+    let scene = Scene::read(Path::new(path)).expect("a valid scene");
+    falls_again_without_allocating(scene, 1000, |report| report.iterations > 0);
 }
 
 #[test]

@@ -114,19 +114,20 @@ impl Contacts {
         let system = kinematics.system();
         let mut mass = MassMatrix::new(system);
         mass.update(kinematics).ok()?;
-        let rows = if laws.iter().flatten().any(|l| l.axes != [0.0; 3]) { ROWS } else { 3 };
+        let rows = if laws.iter().flatten().any(|l| l.axes[2..] != [0.0; 3]) { ROWS } else { 3 };
         let (mut w, mut m_inv_w) = (vec![], vec![]);
         for (e, law) in elements.iter().zip(laws) {
-            let (frame, axes) = ([e.frame.n, e.frame.t, e.frame.o], law.map_or([0.0; 3], |l| l.axes));
+            let (frame, axes) = ([e.frame.n, e.frame.t, e.frame.o], law.map_or(NO_MOMENTS, |l| l.axes));
             for k in 0..rows {
+                let axis = if k == 0 { 1.0 } else { axes[k - 1] };
                 let mut row = vec![0.0; system.velocity_size()];
                 for (owner, sign) in [(e.body_a, -1.0), (e.body_b, 1.0)] {
                     if let Owner::Body(link) = owner
                         && system.tree_of(link).is_some()
                     {
                         match k.checked_sub(3) {
-                            None => kinematics.jacobian_row(link, e.point, frame[k], sign, &mut row),
-                            Some(k) => kinematics.angular_row(link, frame[k], sign * axes[k], &mut row),
+                            None => kinematics.jacobian_row(link, e.point, frame[k], sign * axis, &mut row),
+                            Some(k) => kinematics.angular_row(link, frame[k], sign * axis, &mut row),
                         }
                     }
                 }
@@ -262,8 +263,9 @@ fn of_element(scene: &Scene, element: usize, e: &ElementReport, law: Law, no_for
     if !rigid || (e.status == Status::Open && !touches) {
         return vec![];
     }
-    let moments = [0, 1, 2].map(|i| if axes[i] > 0.0 { e.moment[i] / axes[i] } else { 0.0 });
-    let slip = [e.speed[1], e.speed[2], axes[0] * e.turn[0], axes[1] * e.turn[1], axes[2] * e.turn[2]];
+    let friction = [e.force[1], e.force[2], e.moment[0], e.moment[1], e.moment[2]];
+    let speeds = [e.speed[1], e.speed[2], e.turn[0], e.turn[1], e.turn[2]];
+    let slip: [f64; 5] = std::array::from_fn(|i| axes[i] * speeds[i]);
     let still = match e.status {
         Status::Stick => true,
         Status::Slip => false,
@@ -275,14 +277,15 @@ fn of_element(scene: &Scene, element: usize, e: &ElementReport, law: Law, no_for
     if mu == 0.0 {
         return vec![direction(along(0), !loaded)];
     }
-    let force: Row = std::array::from_fn(|i| if i < 3 { e.force[i] } else { moments[i - 3] } / e.force[0]);
+    let over = |i: usize| if axes[i] > 0.0 { friction[i] / axes[i] } else { 0.0 };
+    let force: Row = std::array::from_fn(|i| if i == 0 { 1.0 } else { over(i - 1) / e.force[0] });
     let corners = corners(set, scene.planar);
     let round = set == FrictionKind::Cone && !scene.planar;
     let within = match round {
         true => norm(&force[1..]) < mu * (1.0 - SMALL),
         false => inside(&corners, [force[1] / mu, force[2] / mu]),
     };
-    let turns = (3..ROWS).filter(|&k| axes[k - 3] > 0.0);
+    let turns = (3..ROWS).filter(|&k| axes[k - 1] > 0.0);
     if loaded && still && within {
         let all = (0..if scene.planar { 2 } else { 3 }).chain(turns);
         return all.map(|k| direction(along(k), false)).collect();
@@ -342,13 +345,16 @@ fn inside(corners: &[[f64; 2]], [t, o]: [f64; 2]) -> bool {
     })
 }
 
+/// Axes of an element whose law is not known.
+const NO_MOMENTS: [f64; 5] = [1.0, 1.0, 0.0, 0.0, 0.0];
+
 /// How an element may push.
 #[derive(Debug, Clone, Copy)]
 struct Law {
     mu: f64,
     rigid: bool,
-    /// Of the ellipsoid of force and moments, about n, t, o: torsion and rolling friction over `mu`, m.
-    axes: [f64; 3],
+    /// Of the ellipsoid of force and moments over `mu`: along t and o, and about n, t, o (m).
+    axes: [f64; 5],
     set: FrictionKind,
 }
 
@@ -364,9 +370,9 @@ impl Law {
             Some((owner, parts.get((part as usize).checked_sub(first(owner))?)?.material))
         };
         let rule = scene.contact_rule(side(e.body_a, e.id.part_a)?, side(e.body_b, e.id.part_b)?)?;
-        let mu = rule.friction;
+        let (mu, [t, o]) = rule.semi_axes();
         let axis = |length: f64| if mu > 0.0 { length / mu } else { 0.0 };
-        let axes = [rule.torsion, rule.rolling, rule.rolling].map(axis);
+        let axes = [t, o, axis(rule.torsion), axis(rule.rolling), axis(rule.rolling)];
         Some(Self { mu, rigid: rule.law == crate::contact::Law::Rigid, axes, set: rule.friction_set })
     }
 }

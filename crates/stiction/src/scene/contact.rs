@@ -4,9 +4,13 @@ use super::FrictionKind;
 use super::model::{Owner, Scene};
 use crate::contact::{self, FrictionRule, Law};
 use crate::dynamics::Joint;
+use crate::space::{Vector, length};
 
 /// Beyond it the residual, which slip shares between normal and friction as 1 to mu, no longer sees overlaps.
 pub(crate) const MOST_FRICTION: f64 = 1000.0;
+
+/// Least coefficient of friction along or across a grain, as a share of the other.
+const LEAST_AXIS: f64 = 1e-3;
 
 /// What a shape is made of.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +50,17 @@ pub enum PairOf {
     Owners([Owner; 2]),
 }
 
+/// Friction that differs by direction: an ellipse with one semi-axis along a direction of one of the bodies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grain {
+    /// The one of the two that has the direction.
+    pub of: Owner,
+    /// Direction in its axes, of length 1.
+    pub along: Vector,
+    /// Coefficient of friction across it; that of the pair is along it.
+    pub across: f64,
+}
+
 /// An exception for a pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
@@ -63,6 +78,8 @@ pub struct Pair {
     pub friction_rule: Option<FrictionRule>,
     /// Set of friction forces; that of the step if `None`.
     pub friction_set: Option<FrictionKind>,
+    /// Friction that differs by direction; only of bodies.
+    pub grain: Option<Grain>,
     /// Contact law.
     pub law: Option<Law>,
 }
@@ -71,8 +88,10 @@ pub struct Pair {
 /// `(f_t^2 + f_o^2) / friction^2 + m_n^2 / torsion^2 + (m_t^2 + m_o^2) / rolling^2 <= f_n^2`; where a length is 0 there is no such moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContactRule {
-    /// Coefficient of friction; 0 if the set is none.
+    /// Coefficient of friction; 0 if the set is none. Where there is a grain, along it.
     pub friction: f64,
+    /// Friction that differs by direction.
+    pub grain: Option<Grain>,
     /// Set of friction forces; the ellipsoid is that of the cone.
     pub friction_set: FrictionKind,
     /// Torsional friction, m.
@@ -84,6 +103,37 @@ pub struct ContactRule {
 }
 
 impl ContactRule {
+    /// The larger of the coefficients along and across a grain, and each over it.
+    pub(crate) fn semi_axes(&self) -> (f64, [f64; 2]) {
+        match self.grain {
+            Some(grain) => {
+                let most = self.friction.max(grain.across);
+                (most, [self.friction / most, grain.across / most])
+            }
+            None => (self.friction, [1.0; 2]),
+        }
+    }
+
+    /// What is wrong with its grain.
+    pub(crate) fn wrong_grain(&self, planar: bool) -> Option<String> {
+        let grain = self.grain.as_ref()?;
+        let (most, axes) = self.semi_axes();
+        match () {
+            () if planar => Some("contacts of a planar scene have one direction of friction".to_owned()),
+            () if self.friction_set != FrictionKind::Cone => {
+                Some("expected Coulomb's cone, not another friction set".to_owned())
+            }
+            () if !(most <= MOST_FRICTION && axes.iter().all(|e| *e >= LEAST_AXIS)) => Some(format!(
+                "friction is {:?} along and {:?} across, expected at most {MOST_FRICTION}, and neither below {LEAST_AXIS} of the other",
+                self.friction, grain.across
+            )),
+            () if !(length(grain.along) - 1.0).abs().le(&1e-9) => {
+                Some(format!("its direction has the length {:?}, expected 1", length(grain.along)))
+            }
+            () => None,
+        }
+    }
+
     /// What is wrong with its friction set where contacts of the scene have so many rows: solvers know corners in the plane of t and o only.
     pub(crate) fn wrong_set(&self, rows: usize) -> Option<&'static str> {
         let flat = matches!(self.friction_set, FrictionKind::Pyramid | FrictionKind::Polygon { .. });
@@ -146,6 +196,7 @@ impl Scene {
         };
         Some(ContactRule {
             friction,
+            grain: pairs[0].and_then(|p| p.grain),
             friction_set,
             torsion: value(|p| p.torsion, |m| m.torsion),
             rolling: value(|p| p.rolling, |m| m.rolling),

@@ -19,7 +19,7 @@ mod summary;
 
 pub use crate::contact::FrictionRule;
 pub(crate) use contact::MOST_FRICTION;
-pub use contact::{ContactRule, Material, Pair, PairOf};
+pub use contact::{ContactRule, Grain, Material, Pair, PairOf};
 pub use error::{Fault, Place, SceneError, nearest};
 pub use model::{Axes, Body, Course, End, Load, Motor, Owner, Part, Scene, Spring, WorldPart};
 pub use settings::{ForceTime, FrictionKind, GapLevel, RecordSettings, SolverKind, StepSettings, Table};

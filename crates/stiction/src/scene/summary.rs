@@ -83,6 +83,10 @@ fn contacts(scene: &Scene, lines: &mut Vec<String>) {
                 if rule.friction_set != scene.step.friction {
                     kind += &format!(", {}", set(rule.friction_set));
                 }
+                if let Some(grain) = rule.grain {
+                    let of = scene.name_of(grain.of);
+                    kind += &format!(" along the grain of '{of}', {} across", short(grain.across));
+                }
                 for (what, length) in [("torsion", rule.torsion), ("rolling", rule.rolling)] {
                     if length > 0.0 {
                         kind += &format!(", {what} {} m", short(length));

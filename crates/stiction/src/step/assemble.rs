@@ -7,7 +7,7 @@
 //! ellipsoid of forces and moments is a ball of radius `mu lambda_n`, as in `complementarity::problem::AsDisc`. Where a contact has no such
 //! moment, `e = 0`, and its row is `s = c lambda` with some `c > 0`, whose only answer is 0.
 
-use super::detect::Detector;
+use super::detect::{Detector, Rule};
 use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
 use crate::scene::{FrictionKind, GapLevel, Owner, Scene};
 use crate::space::{Vector, scale};
@@ -32,6 +32,8 @@ pub(super) struct Rows {
     /// A friction set an element, and that of all, if they are the same.
     sets: Vec<Friction>,
     friction_set: Option<Friction>,
+    /// Elements with a grain, and the semi-axes of their ellipses over `mu`.
+    grains: Vec<(usize, [f64; 2])>,
     /// `g` of each element (0 where the law is about speeds), m.
     pub gap: Vec<f64>,
     /// `j M^-1 j'` of each element's normal row, 1/kg.
@@ -67,6 +69,7 @@ impl Rows {
             fastest: 0.0,
             mu: vec![],
             sets: vec![],
+            grains: vec![],
             friction_set: scene.friction_set().map(FrictionKind::set),
             gap: vec![],
             mobility: vec![],
@@ -110,6 +113,7 @@ impl Rows {
         self.fastest = self.b.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         self.mu.clear();
         self.sets.clear();
+        self.grains.clear();
         self.gap.clear();
         self.scale.clear();
         self.compliant = true;
@@ -127,33 +131,38 @@ impl Rows {
                     }
                     e_inv = &self.point;
                 }
-                if per == along {
+                if per == along && !rule.has_grain() {
                     a.add_patch(c.first, e_inv);
                 } else {
-                    widen(&mut self.wide, (per, along), e_inv);
+                    widen(&mut self.wide, (per, along), e_inv, rule);
+                    if per == along {
+                        a.add_patch(c.first, &self.wide);
+                    }
                 }
                 let own = &delta[along * c.first..][..compliance.rows()];
                 let b = self.b[per * c.first..].chunks_exact_mut(per).take(c.count);
                 for (k, b) in b.enumerate() {
                     for (i, b) in b[..along].iter_mut().enumerate() {
-                        *b -= dot(compliance.e_inv_k().row(along * k + i), own);
+                        *b -= rule.axis(i) * dot(compliance.e_inv_k().row(along * k + i), own);
                     }
                 }
             }
             // the turns about t and o have one axis
-            if per > along && (rule.compliance.is_some() || rule.axes[..(per - along).min(2)].contains(&0.0))
-            {
+            if per > along && (rule.compliance.is_some() || (along..per).any(|row| rule.axis(row) == 0.0)) {
                 if rule.compliance.is_none() {
                     self.wide.reset(per * c.count, per * c.count);
                 }
                 let units = self.mobility[c.first..][..c.count].iter().map(|m| h * m);
-                hold_turns(&mut self.wide, (per, along), rule.axes, units);
+                hold_turns(&mut self.wide, (per, along), rule, units);
                 a.add_patch(c.first, &self.wide);
             }
             self.scale.push(scale);
             for k in c.first..c.first + c.count {
                 self.mu.push(rule.friction);
                 self.sets.push(rule.friction_set);
+                if rule.has_grain() {
+                    self.grains.push((k, [rule.axis(1), rule.axis(2)]));
+                }
                 // an element farther off than anything moves, or whose line misses a body, takes no force; its gap must not
                 // drown the others in the residual's measure
                 let gap = match scene.step.gap {
@@ -193,6 +202,11 @@ impl Rows {
                 Owner::World(_) => None,
             });
             let both = trees[0] == trees[1];
+            let rule = &detector.rules[c.rule];
+            let axes = match rule.has_grain() {
+                true => [c.frame.n, scale(rule.axis(1), c.frame.t), scale(rule.axis(2), c.frame.o)],
+                false => [c.frame.n, c.frame.t, c.frame.o],
+            };
             for element in &detector.elements[c.first..c.first + c.count] {
                 let at = self.b.len();
                 self.b.resize(at + per, 0.0);
@@ -205,7 +219,6 @@ impl Rows {
                     }
                     let dofs = system.trees()[t].dofs.clone();
                     let v = &self.middle[dofs.clone()];
-                    let axes = [c.frame.n, c.frame.t, c.frame.o];
                     let along = axes.map(|d| scale(ends[k].1, d));
                     if per == 3
                         && let Some(FreePoint { w, speed }) = mass.free_point(t, element.point, v, along)
@@ -217,9 +230,12 @@ impl Rows {
                     }
                     let (own, row) = (if both { &ends[..] } else { &ends[k..=k] }, &mut self.row);
                     let w = a.segment(dofs.start, dofs.len());
-                    let turns = detector.rules[c.rule].axes;
                     for i in 0..per {
-                        add_row(kinematics, own, element.point, (axes, turns, i), row);
+                        let direction = match i {
+                            0..3 => axes[i],
+                            _ => scale(rule.axis(i), [c.frame.n, c.frame.t, c.frame.o][i - 3]),
+                        };
+                        add_row(kinematics, own, element.point, (direction, i >= 3), row);
                         let row = &mut row[dofs.clone()];
                         b[i] += dot(row, v);
                         let w = &mut w[dofs.len() * i..][..dofs.len()];
@@ -256,9 +272,29 @@ impl Rows {
         }
         let mut a = BlockMatrix::default();
         a.assign_factored(self.factors(), &mut Neighbours::default());
-        let (b, mu, sets) = (self.b.clone(), self.mu.clone(), self.sets.clone());
+        let (mut b, mu, mut sets) = (self.b.clone(), self.mu.clone(), self.sets.clone());
+        // rows of a grain as they are, under an ellipse
+        let (mut back, mut axes) = (vec![1.0; b.len()], vec![1.0; b.len() - mu.len()]);
+        for &(k, [t, o]) in &self.grains {
+            sets[k] = Friction::Ellipsoid;
+            (back[self.per * k + 1], back[self.per * k + 2]) = (1.0 / t, 1.0 / o);
+            (axes[(self.per - 1) * k], axes[(self.per - 1) * k + 1]) = (t, o);
+        }
+        a.scale(&back);
+        b.iter_mut().zip(&back).for_each(|(b, s)| *b *= s);
         let problem = FrictionProblem::new(Operator::Blocks(a), b, mu, self.per, Friction::Cone).ok()?;
-        problem.with_frictions(sets).ok()
+        let problem = problem.with_frictions(sets).ok()?;
+        if self.grains.is_empty() { Some(problem) } else { problem.with_axes(axes).ok() }
+    }
+
+    /// Forces for unknowns, as [`Self::to_friction`] has them.
+    pub fn forces(&self, lambda: &[f64]) -> Vec<f64> {
+        let mut forces = lambda.to_vec();
+        for &(k, [t, o]) in &self.grains {
+            let own = forces.iter_mut().skip(self.per * k + 1).take(2);
+            own.zip([t, o]).for_each(|(force, axis)| *force *= axis);
+        }
+        forces
     }
 
     /// Adds `h M^-1 J' lambda` to `v`.
@@ -278,31 +314,30 @@ impl Rows {
     }
 }
 
-/// Adds row `i` of an element in the frame `axes`, as the bodies of `ends` move it. The first three (planar: two, and no others) are along the
-/// axes, the others about them, times the ellipsoid's axes.
+/// Adds a row of an element, along a direction or about it, as the bodies of `ends` move it.
 fn add_row(
     kinematics: &Kinematics,
     ends: &[(Owner, f64)],
     point: Vector,
-    (axes, [torsion, rolling], i): ([Vector; 3], [f64; 2], usize),
+    (direction, turns): (Vector, bool),
     row: &mut [f64],
 ) {
     for (owner, sign) in ends {
         let Owner::Body(link) = *owner else { continue };
-        match i {
-            0..3 => kinematics.jacobian_row(link, point, axes[i], *sign, row),
-            3 => kinematics.angular_row(link, axes[0], sign * torsion, row),
-            _ => kinematics.angular_row(link, axes[i - 3], sign * rolling, row),
+        match turns {
+            false => kinematics.jacobian_row(link, point, direction, *sign, row),
+            true => kinematics.angular_row(link, direction, *sign, row),
         }
     }
 }
 
 /// `E^-1` of a contact with rows of turning, which are rigid.
-fn widen(wide: &mut Matrix, (per, along): (usize, usize), e_inv: &Matrix) {
+fn widen(wide: &mut Matrix, (per, along): (usize, usize), e_inv: &Matrix, rule: &Rule) {
     let n = e_inv.rows();
     wide.reset(per * n / along, per * n / along);
     for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
-        wide[(per * (i / along) + i % along, per * (j / along) + j % along)] = e_inv[(i, j)];
+        wide[(per * (i / along) + i % along, per * (j / along) + j % along)] =
+            rule.axis(i % along) * e_inv[(i, j)] * rule.axis(j % along);
     }
 }
 
@@ -310,12 +345,12 @@ fn widen(wide: &mut Matrix, (per, along): (usize, usize), e_inv: &Matrix) {
 fn hold_turns(
     wide: &mut Matrix,
     (per, along): (usize, usize),
-    [torsion, rolling]: [f64; 2],
+    rule: &Rule,
     units: impl Iterator<Item = f64>,
 ) {
     for (k, unit) in units.enumerate() {
         for i in along..per {
-            if [torsion, rolling, rolling][i - along] == 0.0 {
+            if rule.axis(i) == 0.0 {
                 wide[(per * k + i, per * k + i)] = unit;
             }
         }

@@ -5,7 +5,7 @@ use crate::dynamics::{Kinematics, System};
 use crate::geometry::{
     Aabb, BroadPhase, Solid, Touch, Workspace, bounding_box, gap_along, supported, touches,
 };
-use crate::scene::{ContactRule, MOST_FRICTION, Owner, Scene};
+use crate::scene::{ContactRule, Grain, MOST_FRICTION, Owner, Scene};
 use crate::space::{Frame, Pose, Vector, add, cross, length};
 use crate::state::{ContactId, State};
 use complementarity::problem::Friction;
@@ -31,12 +31,27 @@ pub(super) struct Body {
 /// What holds between two parts.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
+    /// Along a grain or across it, whichever is larger.
     pub friction: f64,
     pub friction_set: Friction,
-    /// Torsion and rolling friction over `friction`, m: axes of the ellipsoid of forces and moments where that of forces is 1.
-    pub axes: [f64; 2],
+    pub grain: Option<Grain>,
+    /// Axes of the ellipsoid of forces and moments over `friction`: along t and o (1 without a grain), torsion and rolling, m.
+    pub axes: [f64; 4],
     /// `None`: rigid.
     pub compliance: Option<Compliance>,
+}
+
+impl Rule {
+    /// What a row of an element is over the speed it stands for, and its force or moment over the unknown.
+    pub fn axis(&self, row: usize) -> f64 {
+        let [t, o, torsion, rolling] = self.axes;
+        [1.0, t, o, torsion, rolling, rolling][row]
+    }
+
+    /// Whether friction differs by direction.
+    pub fn has_grain(&self) -> bool {
+        self.grain.is_some()
+    }
 }
 
 /// A contact of this step: elements with gaps, in one frame.
@@ -141,6 +156,9 @@ impl Detector {
                 if let Some((what, value, why)) = scene.wrong_moment(&rule) {
                     return Err(InvalidModel(format!("{}: {what} is {value}, {why}", names())));
                 }
+                if let Some(why) = rule.wrong_grain(scene.planar) {
+                    return Err(InvalidModel(format!("{}: grain: {why}", names())));
+                }
                 if let Some(why) = rule.wrong_set(scene.contact_rows()) {
                     return Err(InvalidModel(format!("{}: friction set: {why}", names())));
                 }
@@ -170,10 +188,11 @@ impl Detector {
                             Some(made.map_err(|e| InvalidModel(format!("{}: {e}", names())))?)
                         };
                         // a rule without friction has neither
-                        let axes = [rule.torsion, rule.rolling]
-                            .map(|x| if x > 0.0 { x / rule.friction } else { 0.0 });
-                        let friction_set = rule.friction_set.set();
-                        self.rules.push(Rule { friction: rule.friction, friction_set, axes, compliance });
+                        let (friction, [t, o]) = rule.semi_axes();
+                        let over = |x: f64| if x > 0.0 { x / friction } else { 0.0 };
+                        let axes = [t, o, over(rule.torsion), over(rule.rolling)];
+                        let (friction_set, grain) = (rule.friction_set.set(), rule.grain);
+                        self.rules.push(Rule { friction, friction_set, grain, axes, compliance });
                         let index = self.rules.len() - 1;
                         built.push((materials, rule, index));
                         index
@@ -262,8 +281,12 @@ impl Detector {
         debug_assert!(known.is_ok(), "pairs were checked when the detector was made");
         self.found.sort_unstable_by_key(|touch| touch.feature);
         let owners = [a.owner, b.owner];
+        let grain = self.rules[rule].grain.map(|grain| {
+            let part = if grain.of == a.owner { a } else { b };
+            part.pose.attitude.apply(part.local.attitude.inverse().apply(grain.along))
+        });
         for touch in &self.found {
-            let frame = self.frame(touch.normal);
+            let frame = self.frame(touch.normal, grain);
             let first = self.elements.len();
             match &self.rules[rule].compliance {
                 Some(c) if c.patch().grid().count() > 1 => {
@@ -282,14 +305,14 @@ impl Detector {
         }
     }
 
-    /// Planar: t is n turned clockwise, along the ground when n points up. In space t lies along the world's x axis
+    /// Planar: t is n turned clockwise, along the ground when n points up. In space t lies along the grain, or the world's x axis,
     /// as far as it can.
-    fn frame(&self, n: Vector) -> Frame {
+    fn frame(&self, n: Vector, grain: Option<Vector>) -> Frame {
         if self.planar {
             let t = [n[1], -n[0], 0.0];
             return Frame { n, t, o: cross(n, t) };
         }
-        Frame::new(n, [1.0, 0.0, 0.0])
+        Frame::new(n, grain.unwrap_or([1.0, 0.0, 0.0]))
     }
 
     /// Farthest point of each body's shapes from its origin, m.

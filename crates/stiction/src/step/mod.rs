@@ -265,7 +265,7 @@ impl Stepper {
 
     /// The contact problem of the last step (of its last part, if it was cut), as it was solved: elements in the order of
     /// [`Self::elements`], rows n, t(, o). Where the scene has torsion or rolling friction turns about n (and t, o) follow, in m/s, times an axis
-    /// of the ellipsoid, torsion or rolling over friction, and their unknowns are moments over that axis, N. `None` if nothing was near.
+    /// of the ellipsoid, torsion or rolling over friction, and their unknowns are moments over that axis, N. Elements with a grain have an ellipsoid. `None` if nothing was near.
     pub fn problem(&self) -> Option<FrictionProblem> {
         self.rows.to_friction()
     }
@@ -285,7 +285,8 @@ impl Stepper {
     fn cause(&self) -> String {
         let Some(problem) = self.problem() else { return String::new() };
         let known = examine(&problem, None, &Settings { most_rows: EXAMINED, ..Settings::default() });
-        let found = Diagnosis::of_friction(&problem, Some(&self.solver.lambda), &known);
+        let forces = self.rows.forces(&self.solver.lambda);
+        let found = Diagnosis::of_friction(&problem, Some(&forces), &known);
         let owner = |o: &Owner| match *o {
             Owner::Body(i) => &self.scene.bodies[i].name,
             Owner::World(i) => &self.scene.world[i].name,
@@ -508,7 +509,10 @@ impl Stepper {
             let scale = self.rows.scale[k];
             // turns are rigid
             self.scratch.clear();
-            self.scratch.extend(own.force.chunks_exact(per).flat_map(|f| &f[..along]));
+            let rule = &self.detector.rules[c.rule];
+            let physical = |f: &[f64]| [0, 1, 2].map(|i| if i < along { rule.axis(i) * f[i] } else { 0.0 });
+            self.scratch
+                .extend(own.force.chunks_exact(per).flat_map(|f| physical(f).into_iter().take(along)));
             compliance.deformation_after(scale, &self.scratch, delta, after);
             own.deformation.extend_from_slice(after);
             self.scratch.clear();
@@ -529,9 +533,16 @@ impl Stepper {
         let still = STILL * self.rows.fastest;
         let pick = |v: &[f64], at: usize| [v[at], v[at + 1], if along == 3 { v[at + 2] } else { 0.0 }];
         for c in &self.detector.contacts {
+            let rule = &self.detector.rules[c.rule];
             for k in c.first..c.first + c.count {
-                let (force, mut speed) = (pick(lambda, per * k), pick(s, per * k));
+                let (mut force, mut speed) = (pick(lambda, per * k), pick(s, per * k));
                 speed[0] -= self.rows.gap[k] / h;
+                if rule.has_grain() {
+                    for i in 1..3 {
+                        force[i] *= rule.axis(i);
+                        speed[i] /= rule.axis(i);
+                    }
+                }
                 report.friction_loss -= h * (force[1] * speed[1] + force[2] * speed[2]);
                 let status = match () {
                     () if force[0] <= 0.0 => Status::Open,
@@ -567,9 +578,8 @@ impl Stepper {
         let rules = self.detector.contacts.iter().flat_map(|c| std::iter::repeat_n(c.rule, c.count));
         for ((e, (lambda, s)), rule) in self.elements.iter_mut().zip(rows).zip(rules) {
             let (lambda, s) = (&lambda[along..], &s[along..]);
-            let [torsion, rolling] = self.detector.rules[rule].axes;
             for (i, (l, s)) in lambda.iter().zip(s).enumerate() {
-                let axis = [torsion, rolling, rolling][i];
+                let axis = self.detector.rules[rule].axis(along + i);
                 e.moment[i] = axis * l;
                 e.turn[i] = if axis > 0.0 { s / axis } else { 0.0 };
             }

@@ -104,6 +104,18 @@ pub enum FrictionRule {
     Maximum,
 }
 
+/// Friction along and across a direction of one of the bodies: the friction forces are an ellipse.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Grain {
+    /// Name of the one of the two bodies (or world parts) that has the direction.
+    pub body: At<String>,
+    /// Direction in that body's axes, of any length. `friction` is along it.
+    pub along: Numbers,
+    /// Coefficient of friction across it.
+    pub across: At<f64>,
+}
+
 /// An exception for two materials or two bodies. An exception for bodies goes before one for materials.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -124,6 +136,8 @@ pub struct Pair {
     pub friction_rule: Option<At<FrictionRule>>,
     /// Set of friction forces; that of the step by default.
     pub friction_set: Option<At<FrictionKind>>,
+    /// Friction that differs by direction; only for two bodies.
+    pub grain: Option<At<Grain>>,
     /// Contact law.
     pub law: Option<At<Law>>,
 }

@@ -8,7 +8,7 @@ mod settings;
 mod value;
 
 pub use body::{Body, Joint, Orientation, Shape, WorldPart};
-pub use contact::{FrictionRule, Influence, Law, Material, Pair, PatchDamping};
+pub use contact::{FrictionRule, Grain, Influence, Law, Material, Pair, PatchDamping};
 pub use load::{Axes, Course, End, Load, Motor, Spring};
 pub use settings::{ForceTime, FrictionKind, GapLevel, Record, SolverKind, Step, Table};
 pub use value::{At, Numbers};

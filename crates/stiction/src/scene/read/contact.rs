@@ -6,7 +6,10 @@ use crate::geometry::{Solid, Unsupported, supported};
 use crate::scene::contact::common_law;
 use crate::scene::model::{Owner, Scene};
 use crate::scene::raw::{self, At, File, Numbers};
-use crate::scene::{FrictionKind, FrictionRule, MOST_FRICTION, Material, Pair, PairOf, Part, SolverKind};
+use crate::scene::{
+    FrictionKind, FrictionRule, Grain, MOST_FRICTION, Material, Pair, PairOf, Part, SolverKind,
+};
+use crate::space::{length, unit};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -203,6 +206,7 @@ impl Reader<'_> {
                         p.rolling.as_ref().map(At::span),
                         p.friction_rule.as_ref().map(At::span),
                         p.friction_set.as_ref().map(At::span),
+                        p.grain.as_ref().map(At::span),
                         p.law.as_ref().map(At::span),
                     ];
                     let span: Range<usize> = span.into_iter().flatten().next().unwrap_or(0..0);
@@ -230,10 +234,35 @@ impl Reader<'_> {
                 rolling: p.rolling.as_ref().map(|x| self.not_negative(x, "rolling")),
                 friction_rule: p.friction_rule.as_ref().map(|r| rule(*r.get())),
                 friction_set: p.friction_set.as_ref().map(|set| self.friction_kind(set.get())),
+                grain: p.grain.as_ref().and_then(|grain| self.grain(grain, of, scene)),
                 law: p.law.as_ref().map(|l| self.law(l)),
             });
         }
         pairs
+    }
+
+    /// A grain of a pair.
+    fn grain(&mut self, grain: &At<raw::Grain>, of: PairOf, scene: &Scene) -> Option<Grain> {
+        let PairOf::Owners(owners) = of else {
+            self.fault(
+                &grain.span(),
+                "grain of materials, expected it in a pair of bodies: it is a direction of one of them",
+            );
+            return None;
+        };
+        let grain = grain.get();
+        let known = owners.map(|owner| scene.name_of(owner));
+        let across = self.positive(&grain.across, "across");
+        let along = self.vector(&grain.along, "along");
+        if !(length(along) > 0.0) {
+            self.fault(&grain.along.span(), "along is no direction, expected a vector that is not 0");
+            return None;
+        }
+        let Some(k) = known.iter().position(|name| name == grain.body.get()) else {
+            self.unknown(&grain.body.span(), "body of the pair", grain.body.get(), &known);
+            return None;
+        };
+        Some(Grain { of: owners[k], along: unit(along), across })
     }
 
     /// Two names, looked up.
@@ -362,6 +391,20 @@ impl Reader<'_> {
                 let [a, b] = [i, j].map(|k| &scene.materials[k].name);
                 let message = format!("{what} is {value} between '{a}' and '{b}', {why}");
                 self.fault(&given.map_or(0..0, At::span), message);
+            }
+        }
+    }
+
+    /// Whether friction by direction is only where contacts can have it.
+    pub fn grains_fit(&mut self, file: &File, scene: &Scene) {
+        for (pair, raw) in scene.pairs.iter().zip(&file.pairs) {
+            let (PairOf::Owners([a, b]), Some(grain)) = (pair.of, &raw.grain) else { continue };
+            let parts =
+                scene.parts(a).iter().flat_map(|p| scene.parts(b).iter().map(|q| (p.material, q.material)));
+            let rules = parts.filter_map(|(i, j)| scene.contact_rule((a, i), (b, j)));
+            let wrong: Vec<String> = rules.filter_map(|rule| rule.wrong_grain(scene.planar)).collect();
+            if let Some(why) = wrong.first() {
+                self.fault(&grain.span(), format!("grain: {why}"));
             }
         }
     }

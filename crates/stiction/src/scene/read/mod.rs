@@ -124,6 +124,7 @@ impl Reader<'_> {
             self.laws_fit(file, &scene);
             self.moments_fit(file, &scene);
             self.sets_fit(file, &scene);
+            self.grains_fit(file, &scene);
             self.limits_fit(file, &scene);
         }
         scene
