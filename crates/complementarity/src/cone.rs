@@ -73,32 +73,11 @@ impl Shape {
     }
 }
 
-/// Nearest point of the force cone `K` of coefficient `mu` to `x`. An ellipsoid is taken with all axes 1.
-pub fn project(friction: Friction, planar: bool, mu: f64, x: [f64; 3]) -> [f64; 3] {
-    match Polygon::of(friction, 3) {
-        Some(polygon) if !planar => polygon.project(mu, x),
-        _ => project_disc(mu, x),
-    }
-}
-
-/// `|(t, o)|`; the slow way only where squares overflow or vanish.
-#[inline]
-fn length(t: f64, o: f64) -> f64 {
-    let square = t * t + o * o;
-    if (1e-280..1e280).contains(&square) { square.sqrt() } else { t.hypot(o) }
-}
-
-fn project_disc(mu: f64, [n, t, o]: [f64; 3]) -> [f64; 3] {
-    let length = length(t, o);
-    if length <= mu * n && n >= 0.0 {
-        return [n, t, o];
-    }
-    let along = (n + mu * length) / (1.0 + mu * mu);
-    if along <= 0.0 {
-        return [0.0; 3];
-    }
-    let shrink = mu * along / length;
-    [along, t * shrink, o * shrink]
+/// Nearest point of the force cone `K` of coefficient `mu` to `x`; a planar one has `o = 0`. An ellipsoid is taken with all axes 1.
+pub fn project(friction: Friction, planar: bool, mu: f64, mut x: [f64; 3]) -> [f64; 3] {
+    let rows = if planar { 2 } else { 3 };
+    Shape::of(friction, rows).project(mu, &mut x[..rows]);
+    x
 }
 
 /// Nearest point of the cone `|(x_1, x_2, ...)| <= mu x_0`, in any dimension.

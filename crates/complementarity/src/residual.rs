@@ -1,6 +1,7 @@
 //! The one judge of every answer: natural-map residuals of the problem as posed.
 //!
-//! Nothing here is shared with any solver. A residual is zero exactly at the solutions.
+//! Written from the problem's own data, whatever a solver made of them; of the solvers' code it shares the projections of `cone` alone, which are held to Moreau's
+//! conditions. A residual is zero exactly at the solutions.
 
 use crate::cone::{self, Shape};
 use crate::matrix::{dot, length, norm};

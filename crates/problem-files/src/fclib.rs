@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What is read from the file, before anyone asks what it means.
 enum Raw {
-    Local(Local),
+    Local(Box<Local>),
     Global(Box<Global>),
 }
 
@@ -55,11 +55,8 @@ impl Raw {
         if let Some(root) = group(file.group("fclib_local"))? {
             let source = Source { root, held };
             let contacts = Contacts::read(&source)?;
-            return Ok(Self::Local(Local {
-                contacts,
-                w: source.matrix("W")?,
-                q: source.numbers("vectors/q")?,
-            }));
+            let (w, q) = (source.matrix("W")?, source.numbers("vectors/q")?);
+            return Ok(Self::Local(Box::new(Local { contacts, w, q })));
         }
         if let Some(root) = group(file.group("fclib_global"))? {
             return Global::read(&Source { root, held }).map(|g| Self::Global(Box::new(g)));

@@ -132,16 +132,20 @@ fn with_friction(problem: Problem, arguments: &Solve, method: &mut Method) -> Re
     if let Some(friction) = asked {
         p = p.with_friction(friction).map_err(|e| InputError(format!("--friction: {e}")))?;
     }
-    // in the plane discs are intervals, and every set is one
-    let round =
-        |set: Friction| set == Friction::Ellipsoid || (set == Friction::Cone && p.rows_per_contact() > 2);
-    let first_round = (0..p.contacts()).find(|&c| round(p.friction_of(c)));
+    // in the plane discs are intervals, and without friction all sets are the same
+    let round = |c: &usize| match p.friction_of(*c) {
+        Friction::Ellipsoid => true,
+        Friction::Cone => p.rows_per_contact() > 2 && p.mu()[*c] > 0.0,
+        Friction::Pyramid | Friction::Polygon { .. } => false,
+    };
+    let first_round = (0..p.contacts()).find(round);
     match first_round {
         Some(_) if polyhedral && p.friction() == Some(Friction::Cone) => Err(InputError(
             "--friction cone needs --solver auto or one of the cone solvers, without --all".to_owned(),
         )),
         Some(c) if polyhedral => Err(InputError(format!(
-            "contact {c} has a round friction set: --all and this --solver need --friction pyramid or polygon:K"
+            "{}: contact {c} has a round friction set: --all and this --solver need --friction pyramid or polygon:K",
+            arguments.file.display()
         ))),
         _ => {
             let cone = first_round.is_some() || p.friction() == Some(Friction::Cone);

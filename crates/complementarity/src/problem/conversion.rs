@@ -114,6 +114,17 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
 }
 
 impl FrictionProblem {
+    /// Rows of the smallest of the LCPs below; `None` if there is none, for a set is round.
+    pub(crate) fn lcp_rows(&self) -> Option<usize> {
+        let (rows, contacts) = (self.rows_per_contact(), self.contacts());
+        let sets = (0..contacts).map(|c| self.sets().with_corners(c, self.mu()[c]));
+        if is_pyramid(rows, sets.clone()) {
+            return Some((2 * rows - 1) * contacts);
+        }
+        let mut corners = Corners::default();
+        corners.read(rows - 1, sets).then(|| 2 * contacts + corners.count())
+    }
+
     fn needs_pyramid(&self) -> Result<(), NotConvertible> {
         let sets = (0..self.contacts()).map(|c| self.sets().with_corners(c, self.mu()[c]));
         is_pyramid(self.rows_per_contact(), sets).then_some(()).ok_or(NotConvertible::NeedsPyramid)

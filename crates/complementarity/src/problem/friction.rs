@@ -112,11 +112,6 @@ impl ConeProblem<'_> {
         Shape::of(self.sets.of(contact), self.rows)
     }
 
-    /// Whether a contact's friction set has corners; in one dimension it is an interval, which has.
-    pub(crate) fn is_flat(&self, contact: usize) -> bool {
-        self.rows == 2 || self.mu[contact] == 0.0 || self.shape(contact) != Shape::Disc
-    }
-
     /// Whether all of some contacts have discs.
     pub(crate) fn round(&self, contacts: &[usize]) -> bool {
         self.sets == Sets::All(Friction::Cone) || contacts.iter().all(|&c| self.shape(c) == Shape::Disc)

@@ -1,4 +1,4 @@
-//! Alternating directions (ADMM) for Coulomb's cone, with a penalty taken from the spectrum.
+//! Alternating directions (ADMM) for Coulomb's cone and polygons, with a penalty taken from the spectrum.
 //!
 //! Problem, in the units of `scaled`: `u = W x + q`; for each contact `x` in `L = { |x_t| <= x_n }`, `y = u + |u_t| e_1` in `L`, `x' y = 0`. Under a
 //! polygon `L` is its cone, `y` in the dual of that, and instead of `|u_t|` there is its support function at `-u_t`.

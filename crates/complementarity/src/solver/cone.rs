@@ -1,4 +1,4 @@
-//! `auto` for Coulomb's cone: picks a solver, escalates when it fails, and says who answered.
+//! `auto` for Coulomb's cone and polygons: picks a solver, escalates when it fails, and says who answered.
 //!
 //! Islands are solved apart. The warm start is judged first: an island that is well within tolerance is left alone. Then Gauss-Seidel sweeps, as
 //! long as they promise to end soon. On islands of many contacts they have momentum, and where they do not get on, Newton steps in the speeds of bodies help

@@ -1,4 +1,4 @@
-//! Interior-point method for Coulomb's cone, with the nonsmooth term of friction in the Newton system.
+//! Interior-point method for Coulomb's cone and polygons, with the nonsmooth term of friction in the Newton system.
 //!
 //! Problem, in the units of `scaled`: `u = W x + q`, and for each contact
 //!

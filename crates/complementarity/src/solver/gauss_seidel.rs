@@ -1,4 +1,4 @@
-//! Block Gauss-Seidel for Coulomb's cone.
+//! Block Gauss-Seidel for friction problems as posed: discs and polygons.
 //!
 //! Problem: `s = A lambda + b` under unilateral contact and Coulomb's law ([`ConeProblem`]).
 //!

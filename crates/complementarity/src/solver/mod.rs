@@ -1,6 +1,6 @@
 //! Who answers: one algorithm a file. Only `portfolio` and `cone` know the others.
 //!
-//! Solvers of Coulomb's cone ([`crate::problem::ConeProblem`]) have one shape: a struct that keeps its memory, with public
+//! Solvers of friction problems as posed ([`crate::problem::ConeProblem`]) have one shape: a struct that keeps its memory, with public
 //! `settings` and `solve(&mut self, problem, lambda) -> Outcome`, where `lambda` is the warm start on the way in and the answer on the
 //! way out. After the first solve of a size they allocate nothing.
 

@@ -19,6 +19,12 @@ use std::cell::RefCell;
 /// Name in reports where no solver was fit to start.
 const NAME: &str = "auto";
 
+/// Rows of an LCP up to which it is asked after the cone solvers: beyond, it takes minutes.
+const LCP_ROWS: usize = 1000;
+
+/// Least tolerance in the units of discs to which ellipsoids are solved.
+const LEAST_TOLERANCE: f64 = 1e-14;
+
 /// Covering vectors for large problems: a path is then long, and the interior point a better second try.
 const FEW_STARTS: usize = 3;
 
@@ -216,10 +222,10 @@ pub fn solve_friction(
     }
     // the same polygon everywhere: the LCP solvers have exact bases, and can prove that there is no solution
     let polygon = !matches!(problem.friction(), None | Some(Friction::Cone));
-    let small = (2 * problem.rows_per_contact() - 1) * problem.contacts() < settings.large_from;
+    let auto = settings.method == Method::Auto;
+    let rows = problem.lcp_rows();
     let cone = match problem.as_cone() {
-        Some(cone) if settings.method.wants_cone() => Some(cone),
-        Some(cone) if settings.method == Method::Auto && !(polygon && small) => Some(cone),
+        Some(cone) if settings.method.wants_cone() || auto => Some(cone),
         None if settings.method.wants_cone() => {
             return stopped("this solver wants all contacts rolling, none sliding already".to_owned());
         }
@@ -228,11 +234,17 @@ pub fn solve_friction(
     let Some(cone) = cone.filter(|_| !settings.all) else {
         return solve_polyhedral(problem, settings, watch);
     };
+    if auto && polygon && rows.is_some_and(|rows| rows < settings.large_from) {
+        let first = solve_polyhedral(problem, settings, watch);
+        if first.status.is_decided() {
+            return first;
+        }
+        let second = solve_cone(cone, settings);
+        return if second.status == Status::Solved { second } else { first };
+    }
     let report = solve_cone(cone, settings);
     // without discs (in the plane they are intervals) the LCP solvers may find what the others did not
-    let lcp = (0..problem.contacts()).all(|c| cone.is_flat(c)) && settings.method == Method::Auto;
-    let worth = polygon || problem.contacts() <= settings.large_from;
-    if report.status != Status::Solved && lcp && worth {
+    if report.status != Status::Solved && auto && rows.is_some_and(|rows| rows <= LCP_ROWS) {
         let second = solve_polyhedral(problem, settings, watch);
         if second.status.is_decided() {
             return second;
@@ -248,10 +260,23 @@ fn solve_as_disc(
     settings: &Settings,
     watch: &mut dyn FnMut(Progress),
 ) -> Report {
-    let mut report = solve_friction(&disc.problem, settings, watch);
-    if report.solution.len() == problem.size() {
-        report.solution = disc.forces(&report.solution);
-        report.residual = residual::friction(problem, &report.solution);
+    let mut inner = settings.clone();
+    let mut report;
+    loop {
+        report = solve_friction(&disc.problem, &inner, watch);
+        if report.solution.len() == problem.size() {
+            report.solution = disc.forces(&report.solution);
+            report.residual = residual::friction(problem, &report.solution);
+        }
+        // the residual measures in other units there: once more, to as much less
+        let found = report.residual.relative;
+        let again = report.status == Status::Solved
+            && found > settings.tolerance
+            && inner.tolerance > LEAST_TOLERANCE;
+        if !again {
+            break;
+        }
+        inner.tolerance = (0.5 * inner.tolerance * settings.tolerance / found).max(LEAST_TOLERANCE);
     }
     if report.status == Status::Solved && report.residual.relative > settings.tolerance {
         report.status = Status::Stalled;
@@ -261,7 +286,7 @@ fn solve_as_disc(
     report
 }
 
-/// Solves Coulomb's cone; `Auto` goes on to the interior point and ADMM where [`ConeSolver`] fails.
+/// Solves a friction problem as posed; `Auto` goes on to the interior point and ADMM where [`ConeSolver`] fails.
 pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
     let tolerance = settings.tolerance;
     let mut solution = vec![0.0; problem.b.len()];

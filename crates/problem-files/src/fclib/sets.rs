@@ -29,6 +29,9 @@ pub(super) fn give(
     codes: Option<Vec<i64>>,
     axes: Option<Vec<f64>>,
 ) -> Result<FrictionProblem, Fault> {
+    if codes.is_none() && axes.is_some() {
+        return Err(Fault::missing("dataset", SETS));
+    }
     let Some(codes) = codes else { return Ok(problem) };
     if codes.len() != problem.contacts() {
         return Err(Fault::entries(SETS, codes.len(), problem.contacts()));
@@ -47,7 +50,7 @@ pub(super) fn give(
     }
     let ellipsoids = sets.contains(&Friction::Ellipsoid);
     let problem = problem.with_frictions(sets)?;
-    let Some(axes) = axes.filter(|_| ellipsoids) else { return Ok(problem) };
+    let Some(axes) = axes else { return Ok(problem) };
     let expected = problem.size() - problem.contacts();
     if axes.len() != expected {
         return Err(Fault::entries(AXES, axes.len(), expected));
@@ -60,5 +63,5 @@ pub(super) fn give(
     if let Some(k) = (0..axes.len()).find(unused) {
         return Err(Fault::entry(AXES, At::Vector(k), axes[k], "1 at a contact whose set is no ellipsoid"));
     }
-    Ok(problem.with_axes(axes)?)
+    if ellipsoids { Ok(problem.with_axes(axes)?) } else { Ok(problem) }
 }

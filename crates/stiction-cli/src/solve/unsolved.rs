@@ -41,8 +41,8 @@ pub fn of(
 }
 
 fn advice(problem: &Problem, status: Status, settings: &Settings, diagnosis: &Diagnosis) -> String {
-    let on_cone =
-        matches!(problem, Problem::Friction(p) if matches!(p.friction(), None | Some(Friction::Cone)));
+    let polygon = |set: Option<Friction>| matches!(set, Some(Friction::Pyramid | Friction::Polygon { .. }));
+    let on_cone = matches!(problem, Problem::Friction(p) if !polygon(p.friction()));
     let auto = settings.method == Method::Auto;
     if diagnosis.impossible.is_some() {
         return "another problem: parts that overlap, or are moved against each other, must be free to give way, or compliant".to_owned();

@@ -144,14 +144,32 @@ impl ContactRule {
 }
 
 impl Scene {
-    /// All sets of friction forces that are named.
-    pub(crate) fn friction_sets(&self) -> impl Iterator<Item = FrictionKind> {
-        self.pairs.iter().filter_map(|p| p.friction_set).chain([self.step.friction])
+    /// The sets of friction forces of all contacts there can be, each once.
+    pub(crate) fn friction_sets(&self) -> Vec<FrictionKind> {
+        if self.pairs.iter().all(|p| p.friction_set.is_none_or(|set| set == self.step.friction)) {
+            return vec![self.step.friction];
+        }
+        let mut sets = vec![];
+        for [a, b] in self.touching_owners() {
+            for (p, q) in self.parts(a).iter().flat_map(|p| self.parts(b).iter().map(move |q| (p, q))) {
+                let rule = self.contact_rule((a, p.material), (b, q.material));
+                sets.extend(rule.map(|rule| rule.friction_set).filter(|set| !sets.contains(set)));
+            }
+        }
+        sets
+    }
+
+    /// Whether no contact has a round set of friction forces.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.planar || !self.friction_sets().contains(&FrictionKind::Cone)
     }
 
     /// The set of friction forces of all contacts; `None` if pairs differ.
     pub(crate) fn friction_set(&self) -> Option<FrictionKind> {
-        self.friction_sets().all(|set| set == self.step.friction).then_some(self.step.friction)
+        match self.friction_sets()[..] {
+            [set] => Some(set),
+            _ => None,
+        }
     }
 
     /// Whether shapes of the two can touch: never of one body, two world parts, a link and its parent, or a link

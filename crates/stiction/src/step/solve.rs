@@ -92,8 +92,7 @@ impl ContactSolver {
             SolverKind::Auto => {
                 let mut solver = ConeSolver::default();
                 solver.settings.tolerance = tolerance;
-                let flat = scene.friction_sets().all(|set| set != FrictionKind::Cone);
-                Method::Auto(Box::new(solver), flat.then(|| Box::new(ByLemke::new(scene))))
+                Method::Auto(Box::new(solver), scene.is_flat().then(|| Box::new(ByLemke::new(scene))))
             }
             SolverKind::Lemke => Method::Lemke(Box::new(ByLemke::new(scene))),
             SolverKind::GaussSeidel => one(Box::<GaussSeidel>::default()),
@@ -214,8 +213,8 @@ struct ByLemke {
 impl ByLemke {
     fn new(scene: &Scene) -> Self {
         let rows = if scene.planar { 2 } else { 3 };
-        let square = |set: FrictionKind| !matches!(set, FrictionKind::Cone | FrictionKind::Polygon { .. });
-        let pyramid = scene.planar || scene.friction_sets().all(square);
+        let square = |set: &FrictionKind| !matches!(set, FrictionKind::Cone | FrictionKind::Polygon { .. });
+        let pyramid = scene.planar || scene.friction_sets().iter().all(square);
         let mut lemke = Lemke::default();
         lemke.settings.tolerance = scene.step.tolerance;
         lemke.settings.starts = STARTS;

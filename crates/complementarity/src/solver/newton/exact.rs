@@ -1,4 +1,4 @@
-//! The proximal point method for Coulomb's cone with every proximal problem solved by Newton alone, to the accuracy that its weight asks for.
+//! The proximal point method for Coulomb's cone and polygons with every proximal problem solved by Newton alone, to the accuracy that its weight asks for.
 //!
 //! Problem: `s = A lambda + b` under unilateral contact and Coulomb's law ([`ConeProblem`]); `A` may be singular and need not be symmetric.
 //!

@@ -1,4 +1,4 @@
-//! Semismooth Newton for Coulomb's cone, plain and proximal.
+//! Semismooth Newton for Coulomb's cone and polygons, plain and proximal.
 //!
 //! Problem: `s = A lambda + b` under unilateral contact and Coulomb's law ([`ConeProblem`]).
 //!

@@ -6,9 +6,7 @@ use crate::geometry::{Solid, Unsupported, supported};
 use crate::scene::contact::common_law;
 use crate::scene::model::{Owner, Scene};
 use crate::scene::raw::{self, At, File, Numbers};
-use crate::scene::{
-    FrictionKind, FrictionRule, Grain, MOST_FRICTION, Material, Pair, PairOf, Part, SolverKind,
-};
+use crate::scene::{FrictionRule, Grain, MOST_FRICTION, Material, Pair, PairOf, Part, SolverKind};
 use crate::space::{length, unit};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -254,7 +252,8 @@ impl Reader<'_> {
         let known = owners.map(|owner| scene.name_of(owner));
         let across = self.positive(&grain.across, "across");
         let along = self.vector(&grain.along, "along");
-        if !(length(along) > 0.0) {
+        let size = length(along);
+        if size == 0.0 || !size.is_finite() {
             self.fault(&grain.along.span(), "along is no direction, expected a vector that is not 0");
             return None;
         }
@@ -413,8 +412,7 @@ impl Reader<'_> {
     pub fn sets_fit(&mut self, file: &File, scene: &Scene) {
         if let Some(named) = &file.step.solver
             && scene.step.solver == SolverKind::Lemke
-            && !scene.planar
-            && scene.friction_sets().any(|set| set == FrictionKind::Cone)
+            && !scene.is_flat()
         {
             self.fault(
                 &named.span(),
