@@ -203,6 +203,32 @@ fn many_sides_come_near_the_disc() {
     }
 }
 
+/// In the units of discs a residual is another: forces must be good as posed, however long the axes are.
+#[test]
+fn ellipsoids_are_solved_as_posed() {
+    for seed in 1..60 {
+        let p = dense(1 + seed as usize % 9, seed, |_| Friction::Ellipsoid);
+        let mut random = seed;
+        let axes = (0..2 * p.contacts()).map(|_| 10f64.powf(2.0 * signed(&mut random))).collect();
+        let p = p.with_axes(axes).unwrap();
+        for method in [Method::Auto, Method::ExactProximal] {
+            solve(&p, method, 1e-8);
+        }
+    }
+}
+
+/// With so much friction the slack LCP of a square loses the forces' digits; the cone solvers answer then.
+#[test]
+fn much_friction_on_a_square_is_solved() {
+    for mu in [1e3, 1e5, 1e7] {
+        let a = Matrix::from_rows(&[&[2.0, 0.3, -0.2], &[0.3, 1.5, 0.1], &[-0.2, 0.1, 1.0]]);
+        for set in [Friction::Pyramid, HEXAGON] {
+            let p = FrictionProblem::new(a.clone(), vec![-1.0, 3.0, 0.7], vec![mu], 3, set).unwrap();
+            solve(&p, Method::Auto, 1e-8);
+        }
+    }
+}
+
 /// A square reaches out to sqrt 2, so that the bound of an island with one is that of a pyramid; forces are examined under each set.
 #[test]
 fn certificates_know_the_sets() {

@@ -447,6 +447,10 @@ fn a_pair_may_have_a_friction_set_where_its_contacts_allow_it() {
     let why = "lemke is for friction = \"pyramid\" or a polygon, of all pairs, and for planar scenes";
     check(&lemke("'cone'"), why);
     assert!(Scene::from_toml("s.toml", &lemke("'frictionless'").replace('§', "")).is_ok());
+    // under the cone by default, where no contact has it
+    let only = format!("{}[step]\nsolver = 'lemke'\n", pair("'pyramid'"));
+    assert!(Scene::from_toml("s.toml", &only).is_ok());
+    check(&of_material("", "[step]\nsolver = §'lemke'\n"), why);
     // a second ball rolls on the ground with friction of its own: then all contacts have rows for moments
     let second = BALL.replace("ball", "other");
     let rolls = "[[pair]]\nbodies = ['other', 'ground']\nrolling = 0.01\n";
