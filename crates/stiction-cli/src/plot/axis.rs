@@ -16,6 +16,9 @@ pub struct Axis {
 const PREFIXES: [(i32, &str); 9] =
     [(-12, "p"), (-9, "n"), (-6, "µ"), (-3, "m"), (0, ""), (3, "k"), (6, "M"), (9, "G"), (12, "T")];
 
+/// Below it numbers without a prefix are too long, and the axis says a power of ten.
+const SMALLEST_BARE: f64 = 1e-6;
+
 impl Axis {
     /// Holds all the data; `about` ticks or so.
     pub fn new([low, high]: [f64; 2], unit: &str, about: f64) -> Self {
@@ -69,10 +72,13 @@ fn widen(low: f64, high: f64) -> (f64, f64) {
 
 fn prefix(largest: f64, unit: &str) -> (i32, String) {
     let bare = unit.is_empty() || unit == "°" || largest <= 0.0;
+    let wanted = (largest.log10() / 3.0).floor() as i32 * 3;
+    if bare && largest > 0.0 && largest < SMALLEST_BARE {
+        return (wanted, format!("1e{wanted} {unit}").trim_end().to_owned());
+    }
     if bare || (0.095..10_000.0).contains(&largest) {
         return (0, unit.to_owned());
     }
-    let wanted = (largest.log10() / 3.0).floor() as i32 * 3;
     let wanted = wanted.clamp(-12, 12);
     let name = PREFIXES.iter().find(|p| p.0 == wanted).map_or("", |p| p.1);
     (wanted, format!("{name}{unit}"))
@@ -108,6 +114,9 @@ mod tests {
         );
         assert_eq!(labels([-1e7, 1e7], "Pa").0, "MPa");
         assert_eq!(labels([0.0, 1e-5], "").0, "");
+        let turns = ("1e-15 °".into(), ["0", "200", "400", "600", "800"].map(String::from).into());
+        assert_eq!(labels([0.0, 8e-13], "°"), turns);
+        assert_eq!(labels([0.0, 4e-7], "").0, "1e-9");
         assert_eq!(labels([-1.0, 1.0], "N").1, ["−1.0", "−0.5", "0.0", "0.5", "1.0"]);
         // nothing to spread over, or nothing at all
         for range in [[3.0, 3.0], [0.0, 0.0], [f64::INFINITY, f64::NEG_INFINITY]] {
