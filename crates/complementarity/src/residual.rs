@@ -76,11 +76,18 @@ pub fn friction_map(problem: &FrictionProblem, lambda: &[f64]) -> Option<Vec<f64
                 r[0] = natural(l[0], s[0]);
                 (1..rows).for_each(|k| r[k] = l[k] + mu * l[0] * direction[k - 1]);
             }
-            (Mode::Rolling, Friction::Ellipsoid) => ellipsoid(mu, problem.axes_of(c), l, s, r),
-            (Mode::Rolling, round_or_flat) => Shape::of(round_or_flat, rows).natural(mu, l, s, r),
+            (Mode::Rolling, set) => contact(set, problem.axes_of(c), mu, l, s, r),
         }
     }
     Some(r)
+}
+
+/// The natural map of a rolling contact: `lambda` and `s` of its rows, and the axes if its set is an ellipsoid.
+pub fn contact(set: Friction, axes: &[f64], mu: f64, lambda: &[f64], s: &[f64], r: &mut [f64]) {
+    match set {
+        Friction::Ellipsoid => ellipsoid(mu, axes, lambda, s, r),
+        round_or_flat => Shape::of(round_or_flat, lambda.len()).natural(mu, lambda, s, r),
+    }
 }
 
 /// The natural map of a rolling contact under an ellipsoid.

@@ -106,6 +106,17 @@ impl Frame {
         Self { n, t, o: cross(n, t) }
     }
 
+    /// The frame of its normal with `t` along the world's x axis as far as it can.
+    pub fn along_x(&self) -> Self {
+        Self::new(self.n, [1.0, 0.0, 0.0])
+    }
+
+    /// Components in this frame of what has those given in another with the same normal.
+    pub fn from(&self, other: &Self, [n, t, o]: Vector) -> Vector {
+        let (cos, sin) = (dot(self.t, other.t), dot(self.t, other.o));
+        [n, cos * t + sin * o, cos * o - sin * t]
+    }
+
     /// Components of `a` in n, t, o.
     pub fn components(&self, a: Vector) -> Vector {
         [dot(self.n, a), dot(self.t, a), dot(self.o, a)]

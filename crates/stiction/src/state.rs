@@ -18,9 +18,9 @@ pub struct ContactId {
 pub struct Memory {
     /// Whose.
     pub id: ContactId,
-    /// `delta`, m; empty for rigid contacts.
+    /// `delta`, m; empty for rigid contacts. Of a point with a grain in the frame without it.
     pub deformation: Vec<f64>,
-    /// `lambda`, N: where the next step's solver starts.
+    /// `lambda`, N, in the solver's units (with a grain or moments: over the ellipsoid's axes): where the next step's solver starts.
     pub force: Vec<f64>,
 }
 

@@ -491,6 +491,12 @@ fn a_grain_is_a_direction_of_one_of_two_bodies() {
     check(&pair("§{ body = 'ball', along = [1, 0, 0], across = 1000.0 }"), range);
     let flat = "friction_set = 'pyramid'\n";
     check(&with(&format!("§{good}"), flat), "grain: expected Coulomb's cone, not another friction set");
+    let patch = "young = 1e7\nlaw = { half_space = { elements = 3, spacing = 1e-3 } }";
+    let moving = format!("[[pair]]\nbodies = ['ball', 'ground']\ngrain = §{good}\n");
+    check(
+        &of_material(patch, &moving),
+        "grain: the elements of a half_space patch lie along it: expected one of the world, or of a body that is fixed to it",
+    );
     let materials = format!("[[pair]]\nmaterials = ['m', 'm']\ngrain = §{good}\n");
     check(
         &of_material("", &materials),

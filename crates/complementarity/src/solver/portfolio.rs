@@ -261,29 +261,36 @@ fn solve_as_disc(
     watch: &mut dyn FnMut(Progress),
 ) -> Report {
     let mut inner = settings.clone();
-    let mut report;
+    let mut best: Option<Report> = None;
     loop {
-        report = solve_friction(&disc.problem, &inner, watch);
+        let mut report = solve_friction(&disc.problem, &inner, watch);
+        let ended = report.status == Status::Solved;
         if report.solution.len() == problem.size() {
             report.solution = disc.forces(&report.solution);
             report.residual = residual::friction(problem, &report.solution);
         }
-        // the residual measures in other units there: once more, to as much less
         let found = report.residual.relative;
-        let again = report.status == Status::Solved
-            && found > settings.tolerance
-            && inner.tolerance > LEAST_TOLERANCE;
-        if !again {
-            break;
+        if let Some(before) = best {
+            report.iterations += before.iterations;
+            if before.residual.relative < found {
+                report = Report { iterations: report.iterations, ..before };
+            }
+        }
+        let solved = report.residual.relative <= settings.tolerance;
+        // the residual measures in other units there: once more, to as much less
+        if solved || !ended || inner.tolerance <= LEAST_TOLERANCE {
+            if solved {
+                (report.status, report.certificate) = (Status::Solved, Certificate::Residual);
+            } else if report.status == Status::Solved {
+                let reason =
+                    format!("solved as discs, but the forces' residual is {:.1e}", report.residual.relative);
+                (report.status, report.certificate) = (Status::Stalled, Certificate::Stopped { reason });
+            }
+            return report;
         }
         inner.tolerance = (0.5 * inner.tolerance * settings.tolerance / found).max(LEAST_TOLERANCE);
+        best = Some(report);
     }
-    if report.status == Status::Solved && report.residual.relative > settings.tolerance {
-        report.status = Status::Stalled;
-        let reason = format!("solved as discs, but the forces' residual is {:.1e}", report.residual.relative);
-        report.certificate = Certificate::Stopped { reason };
-    }
-    report
 }
 
 /// Solves a friction problem as posed; `Auto` goes on to the interior point and ADMM where [`ConeSolver`] fails.

@@ -8,6 +8,7 @@ use super::sink::{hidden, show, write};
 use super::table::{Rows, columns};
 use super::{Format, RecordError, SCENE_FILE, STATE_FILE, Summary, check, remove, save_state};
 use crate::scene::{Scene, Table};
+use crate::space::Vector;
 use crate::state::{ContactId, State};
 use crate::step::{Energy, Failed, Status, StepReport, Stepper};
 use std::path::{Path, PathBuf};
@@ -331,11 +332,14 @@ impl Recorder {
             // as if there were so many from now on
             rows.reserve(ROOM.min(self.records.saturating_mul(stepper.elements().len())));
         }
+        let grains = stepper.scene().pairs.iter().any(|p| p.grain.is_some());
         for e in stepper.elements() {
             rows.push_number(time).push_word(self.names.contact(e.id)).push_count(e.element);
             rows.push_word(self.names.owner(e.body_a)).push_word(self.names.owner(e.body_b));
             let ([x, y, z], [nx, ny, nz]) = (e.point, e.frame.n);
-            let ([_, slip_t, slip_o], f, d) = (e.speed, e.force, e.deformation);
+            // t is near x in every row, whatever grain there is
+            let told = |v: Vector| if grains { e.frame.along_x().from(&e.frame, v) } else { v };
+            let ([_, slip_t, slip_o], f, d) = (told(e.speed), told(e.force), told(e.deformation));
             rows.push_numbers(&[
                 x, y, z, nx, ny, nz, e.gap, f[0], f[1], f[2], slip_t, slip_o, d[0], d[1], d[2],
             ]);
@@ -345,7 +349,7 @@ impl Recorder {
                 Status::Slip => "slip",
             });
             if moments {
-                rows.push_numbers(&e.moment);
+                rows.push_numbers(&told(e.moment));
             }
         }
     }

@@ -85,7 +85,8 @@ pub struct Pair {
 }
 
 /// What holds where two shapes meet. Friction's force `f` and its moment `m` about the contact point share one ellipsoid,
-/// `(f_t^2 + f_o^2) / friction^2 + m_n^2 / torsion^2 + (m_t^2 + m_o^2) / rolling^2 <= f_n^2`; where a length is 0 there is no such moment.
+/// `(f_t^2 + f_o^2) / friction^2 + m_n^2 / torsion^2 + (m_t^2 + m_o^2) / rolling^2 <= f_n^2`; where a length is 0 there is no such moment. With a grain the first term is
+/// `f_t^2 / friction^2 + f_o^2 / across^2`, t along it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContactRule {
     /// Coefficient of friction; 0 if the set is none. Where there is a grain, along it.
@@ -114,26 +115,6 @@ impl ContactRule {
         }
     }
 
-    /// What is wrong with its grain.
-    pub(crate) fn wrong_grain(&self, planar: bool) -> Option<String> {
-        let grain = self.grain.as_ref()?;
-        let (most, axes) = self.semi_axes();
-        match () {
-            () if planar => Some("contacts of a planar scene have one direction of friction".to_owned()),
-            () if self.friction_set != FrictionKind::Cone => {
-                Some("expected Coulomb's cone, not another friction set".to_owned())
-            }
-            () if !(most <= MOST_FRICTION && axes.iter().all(|e| *e >= LEAST_AXIS)) => Some(format!(
-                "friction is {:?} along and {:?} across, expected at most {MOST_FRICTION}, and neither below {LEAST_AXIS} of the other",
-                self.friction, grain.across
-            )),
-            () if !(length(grain.along) - 1.0).abs().le(&1e-9) => {
-                Some(format!("its direction has the length {:?}, expected 1", length(grain.along)))
-            }
-            () => None,
-        }
-    }
-
     /// What is wrong with its friction set where contacts of the scene have so many rows: solvers know corners in the plane of t and o only.
     pub(crate) fn wrong_set(&self, rows: usize) -> Option<&'static str> {
         let flat = matches!(self.friction_set, FrictionKind::Pyramid | FrictionKind::Polygon { .. });
@@ -144,17 +125,20 @@ impl ContactRule {
 }
 
 impl Scene {
-    /// The sets of friction forces of all contacts there can be, each once.
+    /// The sets of friction forces of all contacts there can be: those of pairs, and the step's if two that can touch have no other.
     pub(crate) fn friction_sets(&self) -> Vec<FrictionKind> {
-        if self.pairs.iter().all(|p| p.friction_set.is_none_or(|set| set == self.step.friction)) {
-            return vec![self.step.friction];
-        }
-        let mut sets = vec![];
-        for [a, b] in self.touching_owners() {
-            for (p, q) in self.parts(a).iter().flat_map(|p| self.parts(b).iter().map(move |q| (p, q))) {
-                let rule = self.contact_rule((a, p.material), (b, q.material));
-                sets.extend(rule.map(|rule| rule.friction_set).filter(|set| !sets.contains(set)));
-            }
+        let mut sets: Vec<FrictionKind> =
+            self.pairs.iter().filter(|p| p.collide).filter_map(|p| p.friction_set).collect();
+        let mut all = self.touching_owners().into_iter().flat_map(|[a, b]| {
+            let (one, other) = (self.parts(a), self.parts(b));
+            one.iter().flat_map(move |p| other.iter().map(move |q| ((a, p.material), (b, q.material))))
+        });
+        let by_step = |(a, b)| {
+            let own = |p: &Pair| p.friction_set.is_some();
+            self.contact_rule(a, b).is_some() && self.pair_that(own, a, b).is_none()
+        };
+        if sets.is_empty() || all.any(by_step) {
+            sets.push(self.step.friction);
         }
         sets
     }
@@ -166,10 +150,8 @@ impl Scene {
 
     /// The set of friction forces of all contacts; `None` if pairs differ.
     pub(crate) fn friction_set(&self) -> Option<FrictionKind> {
-        match self.friction_sets()[..] {
-            [set] => Some(set),
-            _ => None,
-        }
+        let sets = self.friction_sets();
+        sets.iter().all(|set| *set == sets[0]).then(|| sets[0])
     }
 
     /// Whether shapes of the two can touch: never of one body, two world parts, a link and its parent, or a link
@@ -279,6 +261,30 @@ impl Scene {
         };
         let lengths = [("torsion", rule.torsion), ("rolling", rule.rolling)];
         lengths.into_iter().find_map(|(what, x)| Some((what, x, wrong(x)?)))
+    }
+
+    /// What is wrong with a rule's grain.
+    pub(crate) fn wrong_grain(&self, rule: &ContactRule) -> Option<String> {
+        let grain = rule.grain.as_ref()?;
+        let (most, axes) = rule.semi_axes();
+        let moves = matches!(grain.of, Owner::Body(i) if self.bodies[i].link.parent.is_some() || self.bodies[i].link.joint != Joint::Fixed);
+        match () {
+            () if self.planar => Some("contacts of a planar scene have one direction of friction".to_owned()),
+            () if rule.friction_set != FrictionKind::Cone => {
+                Some("expected Coulomb's cone, not another friction set".to_owned())
+            }
+            () if !(most <= MOST_FRICTION && axes.iter().all(|e| *e >= LEAST_AXIS)) => Some(format!(
+                "friction is {:?} along and {:?} across, expected at most {MOST_FRICTION}, and neither below {LEAST_AXIS} of the other",
+                rule.friction, grain.across
+            )),
+            () if !(length(grain.along) - 1.0).abs().le(&1e-9) => {
+                Some(format!("its direction has the length {:?}, expected 1", length(grain.along)))
+            }
+            () if moves && matches!(rule.law, Law::HalfSpace { .. }) => Some(
+                "the elements of a half_space patch lie along it: expected one of the world, or of a body that is fixed to it".to_owned(),
+            ),
+            () => None,
+        }
     }
 
     fn pair_of_owners(&self, a: Owner, b: Owner) -> Option<&Pair> {

@@ -14,6 +14,7 @@ use crate::space::{Vector, scale};
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
 use complementarity::problem::{ConeProblem, Friction, FrictionProblem, Sets};
+use complementarity::residual::{self, Residual};
 
 /// The contact problem, in memory that is used again.
 #[derive(Debug)]
@@ -285,6 +286,39 @@ impl Rows {
         let problem = FrictionProblem::new(Operator::Blocks(a), b, mu, self.per, Friction::Cone).ok()?;
         let problem = problem.with_frictions(sets).ok()?;
         if self.grains.is_empty() { Some(problem) } else { problem.with_axes(axes).ok() }
+    }
+
+    /// Whether an element has a grain: solvers then see other units than the problem has.
+    pub fn has_grains(&self) -> bool {
+        !self.grains.is_empty()
+    }
+
+    /// The residual of the problem as posed, as [`Self::to_friction`] has it, for unknowns and speeds of the one that was solved.
+    pub fn judge(&self, lambda: &[f64], speed: &[f64]) -> Residual {
+        let (mut square, mut size) = (0.0, 0.0);
+        let mut grains = self.grains.iter().peekable();
+        for (k, (lambda, speed)) in
+            lambda.chunks_exact(self.per).zip(speed.chunks_exact(self.per)).enumerate()
+        {
+            let grain = grains.next_if(|g| g.0 == k);
+            let (mut axes, set) =
+                ([1.0; 5], if grain.is_some() { Friction::Ellipsoid } else { self.sets[k] });
+            axes[..2].copy_from_slice(&grain.map_or([1.0; 2], |g| g.1));
+            let (mut l, mut s, mut r) = ([0.0; 6], [0.0; 6], [0.0; 6]);
+            for i in 0..self.per {
+                let axis = if i == 0 { 1.0 } else { axes[i - 1] };
+                (l[i], s[i]) = (axis * lambda[i], speed[i] / axis);
+                size += (self.b[self.per * k + i] / axis).powi(2);
+            }
+            let (l, s, r) = (&l[..self.per], &s[..self.per], &mut r[..self.per]);
+            residual::contact(set, &axes[..self.per - 1], self.mu[k], l, s, r);
+            square += r.iter().map(|r| r * r).sum::<f64>();
+        }
+        let (absolute, size): (f64, f64) = (square.sqrt(), size.sqrt());
+        if absolute.is_nan() {
+            return Residual::NONE;
+        }
+        Residual { absolute, relative: if size > 0.0 { absolute / size } else { absolute } }
     }
 
     /// Forces for unknowns, as [`Self::to_friction`] has them.

@@ -156,7 +156,7 @@ impl Detector {
                 if let Some((what, value, why)) = scene.wrong_moment(&rule) {
                     return Err(InvalidModel(format!("{}: {what} is {value}, {why}", names())));
                 }
-                if let Some(why) = rule.wrong_grain(scene.planar) {
+                if let Some(why) = scene.wrong_grain(&rule) {
                     return Err(InvalidModel(format!("{}: grain: {why}", names())));
                 }
                 if let Some(why) = rule.wrong_set(scene.contact_rows()) {
@@ -283,7 +283,10 @@ impl Detector {
         let owners = [a.owner, b.owner];
         let grain = self.rules[rule].grain.map(|grain| {
             let part = if grain.of == a.owner { a } else { b };
-            part.pose.attitude.apply(part.local.attitude.inverse().apply(grain.along))
+            match part.owner {
+                Owner::Body(_) => part.pose.attitude.apply(part.local.attitude.inverse().apply(grain.along)),
+                Owner::World(_) => part.pose.attitude.apply(grain.along),
+            }
         });
         for touch in &self.found {
             let frame = self.frame(touch.normal, grain);
@@ -312,6 +315,7 @@ impl Detector {
             let t = [n[1], -n[0], 0.0];
             return Frame { n, t, o: cross(n, t) };
         }
+        // without one as in `Frame::along_x`
         Frame::new(n, grain.unwrap_or([1.0, 0.0, 0.0]))
     }
 
@@ -336,6 +340,12 @@ impl Detector {
             }
         }
         Ok(())
+    }
+
+    /// Whether a contact's frame may turn from step to step, with a grain: the deformation of a point is remembered in one that does not. (Patches have no grain that
+    /// moves.)
+    pub fn turns(&self, contact: &Contact) -> bool {
+        contact.count == 1 && self.rules[contact.rule].has_grain()
     }
 
     /// The rule of a contact.

@@ -481,7 +481,16 @@ impl Stepper {
             }
             match known {
                 Some(known) if known.deformation.len() == deforms => {
+                    let first = self.delta.len();
                     self.delta.extend_from_slice(&known.deformation);
+                    if self.detector.turns(c) {
+                        let from = c.frame.along_x();
+                        self.delta[first..]
+                            .as_chunks_mut()
+                            .0
+                            .iter_mut()
+                            .for_each(|d| *d = c.frame.from(&from, *d));
+                    }
                 }
                 _ => self.delta.resize(self.delta.len() + deforms, 0.0),
             }
@@ -515,6 +524,10 @@ impl Stepper {
                 .extend(own.force.chunks_exact(per).flat_map(|f| physical(f).into_iter().take(along)));
             compliance.deformation_after(scale, &self.scratch, delta, after);
             own.deformation.extend_from_slice(after);
+            if self.detector.turns(c) {
+                let to = c.frame.along_x();
+                own.deformation.as_chunks_mut().0.iter_mut().for_each(|d| *d = to.from(&c.frame, *d));
+            }
             self.scratch.clear();
             self.scratch.extend(after.iter().zip(delta).map(|(a, d)| (a - d) / h));
             self.scratch.resize(2 * after.len(), 0.0);

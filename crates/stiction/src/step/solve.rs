@@ -17,6 +17,9 @@ use complementarity::solver::{End, Outcome, interior_point};
 use std::borrow::Cow;
 use std::fmt::Debug;
 
+/// Least tolerance to which problems with grains are solved in the units of discs.
+const LEAST_TOLERANCE: f64 = 1e-14;
+
 /// Covering vectors of Lemke's method, with each tolerance.
 const STARTS: usize = 2;
 
@@ -120,23 +123,20 @@ impl ContactSolver {
         }
     }
 
-    /// Forces into `lambda`, which holds the last ones. `basis` is the state's: where Lemke's method starts (none if it is empty) and then
-    /// where it ended (empty if it did not).
-    pub fn solve(
-        &mut self,
-        rows: &Rows,
-        time: f64,
-        h: f64,
-        basis: &mut Vec<usize>,
-        report: &mut StepReport,
-    ) -> Result<(), Failed> {
-        let problem = rows.problem();
-        if problem.b.is_empty() {
-            basis.clear();
-            return Ok(());
+    fn set_tolerance(&mut self, tolerance: f64) {
+        match &mut self.method {
+            Method::Auto(solver, _) => solver.settings.tolerance = tolerance,
+            Method::One(solver) => solver.set_tolerance(tolerance),
+            // knows no round sets, and so no grains
+            Method::Lemke(_) => {}
         }
+    }
+
+    /// One solve of the problem in the units of `rows`.
+    fn once(&mut self, rows: &Rows, time: f64, basis: &mut Vec<usize>) -> Result<Answer, Failed> {
+        let problem = rows.problem();
         let lambda = &mut self.lambda;
-        let answer = match &mut self.method {
+        Ok(match &mut self.method {
             Method::Lemke(lemke) => lemke.solve(rows, lambda, basis).map_err(|e| not_converted(time, &e))?,
             Method::Auto(solver, then) => {
                 solver.settings.stubborn = self.stubborn;
@@ -160,7 +160,43 @@ impl ContactSolver {
                 answer
             }
             Method::One(solver) => cone(solver.solve(problem, lambda)),
-        };
+        })
+    }
+
+    /// Forces into `lambda`, which holds the last ones. `basis` is the state's: where Lemke's method starts (none if it is empty) and then
+    /// where it ended (empty if it did not).
+    pub fn solve(
+        &mut self,
+        rows: &Rows,
+        time: f64,
+        h: f64,
+        basis: &mut Vec<usize>,
+        report: &mut StepReport,
+    ) -> Result<(), Failed> {
+        if rows.problem().b.is_empty() {
+            basis.clear();
+            return Ok(());
+        }
+        let mut answer = self.once(rows, time, basis)?;
+        if rows.has_grains() {
+            // solved in other units: to as much less as the problem as posed asks for
+            let mut goal = self.tolerance;
+            loop {
+                let ended = answer.residual.relative <= goal;
+                answer.residual = rows.judge(&self.lambda, self.speed());
+                let found = answer.residual.relative;
+                if found <= self.tolerance || !ended || goal <= LEAST_TOLERANCE {
+                    break;
+                }
+                goal = (0.5 * goal * self.tolerance / found).max(LEAST_TOLERANCE);
+                self.set_tolerance(goal);
+                let before = answer;
+                answer = self.once(rows, time, basis)?;
+                answer.iterations += before.iterations;
+                answer.wasted += before.wasted;
+            }
+            self.set_tolerance(self.tolerance);
+        }
         report.wasted += answer.wasted;
         // a residual that is no number is no solution
         let solved = answer.residual.relative <= self.tolerance;

@@ -401,7 +401,7 @@ impl Reader<'_> {
             let parts =
                 scene.parts(a).iter().flat_map(|p| scene.parts(b).iter().map(|q| (p.material, q.material)));
             let rules = parts.filter_map(|(i, j)| scene.contact_rule((a, i), (b, j)));
-            let wrong: Vec<String> = rules.filter_map(|rule| rule.wrong_grain(scene.planar)).collect();
+            let wrong: Vec<String> = rules.filter_map(|rule| scene.wrong_grain(&rule)).collect();
             if let Some(why) = wrong.first() {
                 self.fault(&grain.span(), format!("grain: {why}"));
             }
