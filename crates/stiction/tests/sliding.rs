@@ -3,7 +3,7 @@
 
 mod running;
 
-use running::{G, go, run, scene, start};
+use running::{G, SOLVERS, go, run, scene, start};
 use std::f64::consts::PI;
 use stiction::contact::FrictionRule;
 use stiction::scene::{FrictionKind, Owner, Pair, PairOf, SolverKind};
@@ -49,16 +49,7 @@ fn a_sliding_box_stops_where_and_when_coulomb_says() {
 /// Every solver gives the same motion.
 #[test]
 fn every_pair_may_have_a_friction_set_of_its_own() {
-    let solvers = [
-        SolverKind::Auto,
-        SolverKind::GaussSeidel,
-        SolverKind::Newton,
-        SolverKind::ProximalNewton,
-        SolverKind::ExactProximal,
-        SolverKind::InteriorPoint,
-        SolverKind::Admm,
-    ];
-    for (solver, h) in solvers.into_iter().map(|s| (s, 1e-3)).chain([(SolverKind::Auto, 3e-3)]) {
+    for (solver, h) in SOLVERS.map(|s| (s, 1e-3)).into_iter().chain([(SolverKind::Auto, 3e-3)]) {
         let mut given = scene("friction-sets.toml");
         given.step.solver = solver;
         let (stepper, state) = run(given, h, 1.0);

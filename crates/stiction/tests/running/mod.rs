@@ -1,13 +1,25 @@
 //! Scenes and runs of the physics tests.
 
 use std::path::Path;
-use stiction::scene::Scene;
+use stiction::scene::{Scene, SolverKind};
 use stiction::state::State;
 use stiction::step::Stepper;
 
 /// Acceleration of gravity, m/s^2.
 #[allow(dead_code)]
 pub const G: f64 = 9.81;
+
+/// All solvers that know every friction set.
+#[allow(dead_code)]
+pub const SOLVERS: [SolverKind; 7] = [
+    SolverKind::Auto,
+    SolverKind::GaussSeidel,
+    SolverKind::Newton,
+    SolverKind::ProximalNewton,
+    SolverKind::ExactProximal,
+    SolverKind::InteriorPoint,
+    SolverKind::Admm,
+];
 
 /// A scene of `scenes/`.
 pub fn scene(name: &str) -> Scene {
