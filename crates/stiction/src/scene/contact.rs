@@ -129,6 +129,9 @@ impl Scene {
     pub(crate) fn friction_sets(&self) -> Vec<FrictionKind> {
         let mut sets: Vec<FrictionKind> =
             self.pairs.iter().filter(|p| p.collide).filter_map(|p| p.friction_set).collect();
+        if sets.is_empty() {
+            return vec![self.step.friction];
+        }
         let mut all = self.touching_owners().into_iter().flat_map(|[a, b]| {
             let (one, other) = (self.parts(a), self.parts(b));
             one.iter().flat_map(move |p| other.iter().map(move |q| ((a, p.material), (b, q.material))))
@@ -137,7 +140,7 @@ impl Scene {
             let own = |p: &Pair| p.friction_set.is_some();
             self.contact_rule(a, b).is_some() && self.pair_that(own, a, b).is_none()
         };
-        if sets.is_empty() || all.any(by_step) {
+        if all.any(by_step) {
             sets.push(self.step.friction);
         }
         sets

@@ -137,6 +137,7 @@ impl Detector {
     /// One rule for each pair of parts that can touch; patches are built once for each pair of materials and law.
     fn find_rules(&mut self, scene: &Scene) -> Result<(), InvalidModel> {
         let directions = if scene.planar { Directions::Planar } else { Directions::Spatial };
+        let rows = scene.contact_rows();
         let mut built: Vec<([usize; 2], ContactRule, usize)> = vec![];
         for i in 0..self.parts.len() {
             for j in i + 1..self.parts.len() {
@@ -159,7 +160,7 @@ impl Detector {
                 if let Some(why) = scene.wrong_grain(&rule) {
                     return Err(InvalidModel(format!("{}: grain: {why}", names())));
                 }
-                if let Some(why) = rule.wrong_set(scene.contact_rows()) {
+                if let Some(why) = rule.wrong_set(rows) {
                     return Err(InvalidModel(format!("{}: friction set: {why}", names())));
                 }
                 if !supported(&pa.solid, &pb.solid) {
