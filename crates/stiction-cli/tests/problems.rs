@@ -43,6 +43,35 @@ fn moments_of_friction_have_no_place_in_fclib_files_but_it_is_asked_whether_they
     assert_eq!((&told["forces"]["freedom"], &told["forces"]["elements"]), (&0.into(), &1.into()), "{told}");
 }
 
+/// Recordings have t near x whatever the grain: the box that slides along a grain at 30 degrees has friction against that. The dumped problems have
+/// ellipses, and are solved.
+#[test]
+fn recordings_of_a_grain_are_in_the_frame_without_it_and_its_problems_have_ellipses() {
+    let folder = scratch("problems", "grain");
+    let run = [
+        "run",
+        &scene("grain"),
+        "--csv",
+        "--out",
+        "g",
+        "--duration",
+        "0.1",
+        "--dump-problems",
+        "1",
+        "--json",
+    ];
+    let told = json(&folder, &run);
+    // four elements a box, the turned one last
+    let forces = recorded_forces(&folder.join("g"), 0.1);
+    let turned: Vec<f64> = (0..3).map(|k| forces[36 + k..].iter().step_by(3).sum()).collect();
+    let (sin, cos) = 30f64.to_radians().sin_cos();
+    let limit = 0.3 * turned[0];
+    assert!((turned[1] + limit * cos).abs().max((turned[2] + limit * sin).abs()) < 1e-6, "{turned:?}");
+    let file = told["problems"][0]["file"].as_str().unwrap();
+    let solved = json(&folder, &["solve", file, "--json"]);
+    assert_eq!((&solved["status"], &solved["problem"]["friction"]), (&"solved".into(), &"ellipsoid".into()));
+}
+
 #[test]
 fn a_dumped_problem_is_solved_by_the_recorded_forces_and_by_solve() {
     let folder = scratch("problems", "table");
