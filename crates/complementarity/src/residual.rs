@@ -8,6 +8,9 @@ use crate::matrix::{dot, length, norm};
 use crate::problem::{ConeProblem, Friction, FrictionProblem, Lcp, MixedLcp, Mode};
 use serde::Serialize;
 
+/// Least tolerance that is tried in other units.
+const LEAST_TOLERANCE: f64 = 1e-14;
+
 /// Euclidean norm of the natural map, as it stands and over the norm of the constant vector.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Residual {
@@ -21,13 +24,23 @@ impl Residual {
     /// No answer at all.
     pub const NONE: Self = Self { absolute: f64::INFINITY, relative: f64::INFINITY };
 
-    fn of(r: impl Iterator<Item = f64> + Clone, constant: &[f64]) -> Self {
-        let absolute = length(r);
+    /// Of a natural map and a constant vector of these norms.
+    pub fn new(absolute: f64, size: f64) -> Self {
         if absolute.is_nan() {
             return Self::NONE;
         }
-        let size = norm(constant);
         Self { absolute, relative: if size > 0.0 { absolute / size } else { absolute } }
+    }
+
+    fn of(r: impl Iterator<Item = f64> + Clone, constant: &[f64]) -> Self {
+        Self::new(length(r), norm(constant))
+    }
+
+    /// The tolerance to try next where a problem was solved to `goal` in other units and this residual as posed is above `tolerance`; `None` if it is not, or rounding
+    /// has been reached.
+    pub fn tighter(self, goal: f64, tolerance: f64) -> Option<f64> {
+        let next = (0.5 * goal * tolerance / self.relative).max(LEAST_TOLERANCE);
+        (self.relative > tolerance && goal > LEAST_TOLERANCE).then_some(next)
     }
 }
 

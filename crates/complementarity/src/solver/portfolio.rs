@@ -22,9 +22,6 @@ const NAME: &str = "auto";
 /// Rows of an LCP up to which it is asked after the cone solvers: beyond, it takes minutes.
 const LCP_ROWS: usize = 1000;
 
-/// Least tolerance in the units of discs to which ellipsoids are solved.
-const LEAST_TOLERANCE: f64 = 1e-14;
-
 /// Covering vectors for large problems: a path is then long, and the interior point a better second try.
 const FEW_STARTS: usize = 3;
 
@@ -276,10 +273,10 @@ fn solve_as_disc(
                 report = Report { iterations: report.iterations, ..before };
             }
         }
-        let solved = report.residual.relative <= settings.tolerance;
         // the residual measures in other units there: once more, to as much less
-        if solved || !ended || inner.tolerance <= LEAST_TOLERANCE {
-            if solved {
+        let next = report.residual.tighter(inner.tolerance, settings.tolerance).filter(|_| ended);
+        let Some(tolerance) = next else {
+            if report.residual.relative <= settings.tolerance {
                 (report.status, report.certificate) = (Status::Solved, Certificate::Residual);
             } else if report.status == Status::Solved {
                 let reason =
@@ -287,8 +284,8 @@ fn solve_as_disc(
                 (report.status, report.certificate) = (Status::Stalled, Certificate::Stopped { reason });
             }
             return report;
-        }
-        inner.tolerance = (0.5 * inner.tolerance * settings.tolerance / found).max(LEAST_TOLERANCE);
+        };
+        inner.tolerance = tolerance;
         best = Some(report);
     }
 }

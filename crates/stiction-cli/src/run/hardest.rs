@@ -95,7 +95,8 @@ fn about(scene: &str, h: f64, kept: &Kept) -> Info {
     let friction = match kept.problem.friction() {
         Some(Friction::Pyramid) => "the pyramid".to_owned(),
         Some(Friction::Polygon { sides }) => format!("a polygon of {sides} sides"),
-        Some(Friction::Cone | Friction::Ellipsoid) => "Coulomb's cone".to_owned(),
+        Some(Friction::Cone) => "Coulomb's cone".to_owned(),
+        Some(Friction::Ellipsoid) => "an ellipse".to_owned(),
         None => "of different sets by contact".to_owned(),
     };
     let answer = match kept.answer {

@@ -50,7 +50,7 @@ pub enum PairOf {
     Owners([Owner; 2]),
 }
 
-/// Friction that differs by direction: an ellipse with one semi-axis along a direction of one of the bodies.
+/// Friction that differs by direction: an ellipse with one semi-axis along a direction of one of the bodies (chakraborty2007 (5), `e_t` and `e_o`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grain {
     /// The one of the two that has the direction.

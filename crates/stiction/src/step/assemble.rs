@@ -314,11 +314,7 @@ impl Rows {
             residual::contact(set, &axes[..self.per - 1], self.mu[k], l, s, r);
             square += r.iter().map(|r| r * r).sum::<f64>();
         }
-        let (absolute, size): (f64, f64) = (square.sqrt(), size.sqrt());
-        if absolute.is_nan() {
-            return Residual::NONE;
-        }
-        Residual { absolute, relative: if size > 0.0 { absolute / size } else { absolute } }
+        Residual::new(f64::sqrt(square), f64::sqrt(size))
     }
 
     /// Forces for unknowns, as [`Self::to_friction`] has them.

@@ -17,8 +17,8 @@ use complementarity::solver::{End, Outcome, interior_point};
 use std::borrow::Cow;
 use std::fmt::Debug;
 
-/// Least tolerance to which problems with grains are solved in the units of discs.
-const LEAST_TOLERANCE: f64 = 1e-14;
+/// Elements up to which Lemke's method is asked after the others at once; beyond, a shorter step comes first.
+const FEW: usize = 40;
 
 /// Covering vectors of Lemke's method, with each tolerance.
 const STARTS: usize = 2;
@@ -147,7 +147,7 @@ impl ContactSolver {
                 basis.resize(usize::from(solver.calm), 0);
                 let mut answer = cone(outcome);
                 if let Some(lemke) = then {
-                    lemke.answered = !outcome.is_solved();
+                    lemke.answered = !outcome.is_solved() && (self.stubborn || problem.mu.len() <= FEW);
                     if lemke.answered {
                         let mut own = std::mem::take(&mut lemke.basis);
                         own.clear();
@@ -184,11 +184,12 @@ impl ContactSolver {
             loop {
                 let ended = answer.residual.relative <= goal;
                 answer.residual = rows.judge(&self.lambda, self.speed());
-                let found = answer.residual.relative;
-                if found <= self.tolerance || !ended || goal <= LEAST_TOLERANCE {
-                    break;
+                if ended {
+                    answer.end = "solved it in the units of a disc, but not as posed".into();
                 }
-                goal = (0.5 * goal * self.tolerance / found).max(LEAST_TOLERANCE);
+                let next = answer.residual.tighter(goal, self.tolerance).filter(|_| ended);
+                let Some(tolerance) = next else { break };
+                goal = tolerance;
                 self.set_tolerance(goal);
                 let before = answer;
                 answer = self.once(rows, time, basis)?;

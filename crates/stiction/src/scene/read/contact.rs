@@ -420,6 +420,9 @@ impl Reader<'_> {
             );
         }
         let rows = scene.contact_rows();
+        if rows <= 3 {
+            return;
+        }
         let mut told = HashSet::new();
         for [a, b] in scene.touching_owners() {
             for (i, j) in
