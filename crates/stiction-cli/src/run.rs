@@ -95,7 +95,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
     let (state, steps) = match &arguments.resume {
         None => (stepper.initial(), stepper.scene().step.count()),
         Some(saved) => {
-            let state = read_state(saved, &stepper).map_err(refused)?;
+            let state = read_state(saved, stepper.model()).map_err(refused)?;
             let mut rest = stepper.scene().step.clone();
             rest.duration -= state.time;
             if rest.duration < 0.5 * rest.h {
@@ -110,7 +110,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
     };
     let format = if arguments.csv { Format::Csv } else { Format::Parquet };
     let recorder =
-        Recorder::create(&folder, stepper.scene(), &text, format, arguments.force).map_err(refused)?;
+        Recorder::create(&folder, stepper.model(), &text, format, arguments.force).map_err(refused)?;
     let display = Display::new(!arguments.json && !arguments.quiet);
     let mut hardest = Hardest::new(arguments.dump_problems.unwrap_or(0));
     stepper.set_keep_unsolved(arguments.dump_problems.is_some());

@@ -93,7 +93,7 @@ fn run(text: &str, folder: Option<&Path>) -> Result<Told, Box<dyn Error>> {
     let begin = Instant::now();
     let mut stepper = Stepper::new(Scene::from_toml("scene", text)?)?;
     let (mut state, steps) = (stepper.initial(), stepper.scene().step.count());
-    let create = |folder| Recorder::create(folder, stepper.scene(), text, Format::Parquet, false);
+    let create = |folder| Recorder::create(folder, stepper.model(), text, Format::Parquet, false);
     let mut recorder = folder.map(create).transpose()?;
     if let Some(recorder) = &mut recorder {
         recorder.start(&mut stepper, &state)?;

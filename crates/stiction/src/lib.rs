@@ -10,7 +10,10 @@
 pub mod analysis;
 pub mod contact;
 pub mod dynamics;
+pub mod formulation;
 pub mod geometry;
+pub mod inputs;
+pub mod model;
 pub mod random;
 pub mod record;
 pub mod scene;

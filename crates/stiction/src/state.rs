@@ -1,11 +1,11 @@
-//! Everything needed to go on, and nothing else.
+//! What a system is at a time: everything needed to go on from there, and nothing else.
 
-use crate::scene::Scene;
+use serde::{Deserialize, Serialize};
 
-/// Names a contact from step to step: shapes by their place in the list of all parts, and the features that meet.
+/// A contact from step to step: its parts, as [`crate::model::Model::parts`] numbers them, and the features that meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContactId {
-    /// Part of the first body, in the order bodies, then world, part by part.
+    /// Part of the first body.
     pub part_a: u32,
     /// Part of the second body.
     pub part_b: u32,
@@ -13,26 +13,114 @@ pub struct ContactId {
     pub feature: u32,
 }
 
-/// What a contact remembers of the last step, rows n, t(, o) element by element.
-#[derive(Debug, Clone, PartialEq)]
+/// What a group of rows of the contact problem belongs to. Groups are kept in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RowId {
+    /// A contact between two features.
+    Contact(ContactId),
+    /// The limit of a joint, by its degree of freedom.
+    Limit(u32),
+    /// A loop constraint, by its index in the model.
+    Loop(u32),
+    /// A drive, by its index in the model.
+    Drive(u32),
+}
+
+/// What groups of rows remember from one step to the next, in flat lists and in order of their ids.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Memory {
-    /// Whose.
-    pub id: ContactId,
-    /// `delta`, m; empty for rigid contacts. Of a point with a grain in the frame without it.
-    pub deformation: Vec<f64>,
-    /// `lambda`, N, in the solver's units (with a grain or moments: over the ellipsoid's axes): where the next step's solver starts.
-    pub force: Vec<f64>,
+    entries: Vec<Entry>,
+    forces: Vec<f64>,
+    deformations: Vec<f64>,
+}
+
+/// A group of rows, and where its numbers end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Entry {
+    id: RowId,
+    forces_end: usize,
+    deformations_end: usize,
+}
+
+/// What one group of rows remembers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Remembered<'a> {
+    /// The group.
+    pub id: RowId,
+    /// The last unknowns of its rows, from which the next solve starts: forces, N, where friction is anisotropic or has moments
+    /// over the axes of its ellipsoid.
+    pub forces: &'a [f64],
+    /// Deformation `delta`, m, element by element n, t(, o); empty if the contact is rigid. For a point with anisotropic friction in the
+    /// frame of isotropic friction.
+    pub deformations: &'a [f64],
 }
 
 impl Memory {
-    /// Of nothing.
-    pub(crate) fn blank(id: ContactId) -> Self {
-        Self { id, deformation: vec![], force: vec![] }
+    /// Forgets everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.forces.clear();
+        self.deformations.clear();
+    }
+
+    /// Adds a group, which must come after all others.
+    pub fn push(&mut self, id: RowId, forces: &[f64], deformations: &[f64]) {
+        debug_assert!(self.entries.last().is_none_or(|last| last.id < id), "groups in order of their ids");
+        self.forces.extend_from_slice(forces);
+        self.deformations.extend_from_slice(deformations);
+        let (forces_end, deformations_end) = (self.forces.len(), self.deformations.len());
+        self.entries.push(Entry { id, forces_end, deformations_end });
+    }
+
+    /// Number of groups.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The groups in order.
+    pub fn iter(&self) -> impl Iterator<Item = Remembered<'_>> {
+        (0..self.entries.len()).map(|k| self.at(k))
+    }
+
+    /// What a group remembers; `None` if it is new.
+    pub fn find(&self, id: RowId) -> Option<Remembered<'_>> {
+        self.entries.binary_search_by_key(&id, |e| e.id).ok().map(|k| self.at(k))
+    }
+
+    fn at(&self, k: usize) -> Remembered<'_> {
+        let (forces, deformations) = match k.checked_sub(1) {
+            Some(before) => (self.entries[before].forces_end, self.entries[before].deformations_end),
+            None => (0, 0),
+        };
+        let Entry { id, forces_end, deformations_end } = self.entries[k];
+        Remembered {
+            id,
+            forces: &self.forces[forces..forces_end],
+            deformations: &self.deformations[deformations..deformations_end],
+        }
     }
 }
 
+/// What the solver knows of the last step beside its forces. It holds as long as the groups of rows stay the same.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SolverMemory {
+    /// Nothing.
+    #[default]
+    None,
+    /// The forces were already good when the last step began: bodies are at rest, and good forces are kept as they are.
+    AtRest,
+    /// The complementary basis on which Lemke's method ended.
+    Basis(Vec<usize>),
+}
+
 /// A system at a time. A plain value: a copy has bitwise the same future.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
     /// s.
     pub time: f64,
@@ -40,44 +128,50 @@ pub struct State {
     pub position: Vec<f64>,
     /// Velocity `v`.
     pub velocity: Vec<f64>,
-    /// Of the contacts of the last step, in order of their ids.
-    pub memory: Vec<Memory>,
-    /// What the solver remembers beside the forces while the contacts stay the same: the basis on which Lemke's method ended, if it
-    /// did; one entry if `auto` found the bodies calm.
-    pub basis: Vec<usize>,
+    /// Forces and deformations of the last step's rows.
+    pub memory: Memory,
+    /// What the solver remembers beside them.
+    pub solver: SolverMemory,
 }
 
 impl State {
-    /// The scene's start. `system` must be made of the scene's links.
-    pub fn initial(scene: &Scene, system: &crate::dynamics::System) -> Self {
-        let mut position = system.neutral_configuration();
-        let mut velocity = vec![0.0; system.velocity_size()];
-        for (i, body) in scene.bodies.iter().enumerate() {
-            position[system.coordinates(i)].copy_from_slice(&body.position);
-            velocity[system.dofs(i)].copy_from_slice(&body.velocity);
-        }
-        Self { time: 0.0, position, velocity, memory: vec![], basis: vec![] }
-    }
-
-    /// Becomes a copy of another; memory of contacts comes from `spare`, and what is left goes there.
-    pub(crate) fn copy_from(&mut self, other: &Self, spare: &mut Vec<Memory>) {
+    /// Becomes a copy of another, in the memory at hand.
+    pub fn copy_from(&mut self, other: &Self) {
         self.time = other.time;
         self.position.clone_from(&other.position);
         self.velocity.clone_from(&other.velocity);
-        self.basis.clone_from(&other.basis);
-        spare.append(&mut self.memory);
-        for from in &other.memory {
-            let mut own = spare.pop().unwrap_or_else(|| Memory::blank(from.id));
-            own.id = from.id;
-            own.deformation.clone_from(&from.deformation);
-            own.force.clone_from(&from.force);
-            self.memory.push(own);
+        self.memory.entries.clone_from(&other.memory.entries);
+        self.memory.forces.clone_from(&other.memory.forces);
+        self.memory.deformations.clone_from(&other.memory.deformations);
+        self.solver.copy_from(&other.solver);
+    }
+}
+
+impl SolverMemory {
+    /// Becomes a copy of another, in the memory at hand.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Basis(own), Self::Basis(list)) => own.clone_from(list),
+            (own, other) => *own = other.clone(),
         }
     }
+}
 
-    /// What is remembered of a contact; `None` if it is new.
-    pub fn remembered(&self, id: ContactId) -> Option<&Memory> {
-        let at = self.memory.binary_search_by_key(&id, |m| m.id).ok()?;
-        Some(&self.memory[at])
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_finds_each_group_and_no_other() {
+        let contact = |part_b| RowId::Contact(ContactId { part_a: 9, part_b, feature: 0 });
+        let mut memory = Memory::default();
+        memory.push(contact(1), &[1.0, 2.0], &[]);
+        memory.push(contact(3), &[3.0, 4.0, 5.0], &[6.0]);
+        memory.push(RowId::Limit(0), &[7.0], &[]);
+        assert_eq!(memory.find(contact(2)), None);
+        let found = memory.find(contact(3)).unwrap();
+        assert_eq!((found.forces, found.deformations), (&[3.0, 4.0, 5.0][..], &[6.0][..]));
+        assert_eq!(memory.find(RowId::Limit(0)).unwrap().forces, [7.0]);
+        assert_eq!(memory.iter().map(|m| m.forces.len()).collect::<Vec<_>>(), [2, 3, 1]);
     }
 }

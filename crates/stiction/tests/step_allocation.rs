@@ -8,7 +8,7 @@ use allocations::count;
 use std::path::Path;
 use stiction::contact::Law;
 use stiction::scene::{ForceTime, FrictionKind, Scene, SolverKind};
-use stiction::state::State;
+use stiction::state::{SolverMemory, State};
 use stiction::step::{StepReport, Stepper};
 
 #[test]
@@ -112,10 +112,8 @@ fn falls_again_without_allocating(mut scene: Scene, steps: usize, hard: impl Fn(
     state.time = 0.0;
     state.position.copy_from_slice(&start.position);
     state.velocity.copy_from_slice(&start.velocity);
-    state.basis.clear();
-    // of contacts that are no more
-    state.memory.iter_mut().for_each(|m| m.id.part_a = u32::MAX);
-    // the first step finds a place for their memory
+    state.solver = SolverMemory::None;
+    state.memory.clear();
     let mut second = run(&mut state, 1);
     let before = count();
     second += run(&mut state, steps - 1);

@@ -146,7 +146,7 @@ pub fn json(o: &Outcome) -> String {
         "events": counts,
         "first_events": s.first_events.iter().map(|e| json!({
             "time": e.time,
-            "contact": o.recorder.contact_name(e.contact),
+            "contact": contact_name(o, e),
             "element": e.element,
             "event": e.kind.name(),
         })).collect::<Vec<_>>(),
@@ -196,8 +196,12 @@ fn outcome_words(o: &Outcome) -> String {
     }
 }
 
+fn contact_name(o: &Outcome, e: &Event) -> String {
+    o.stepper.model().contact_name(e.contact).unwrap_or_default()
+}
+
 fn event_words(o: &Outcome, e: &Event) -> String {
-    let contact = o.recorder.contact_name(e.contact);
+    let contact = contact_name(o, e);
     format!("t = {:.6} s  {:<5}  {contact}, element {}", e.time, e.kind.name(), e.element)
 }
 

@@ -6,6 +6,7 @@
 //! - [`Patch`], [`Compliance`]: stiffness, damping and the block `E^-1` of a law, ready for steps.
 
 pub mod half_space;
+pub mod set;
 
 mod compliance;
 mod invalid;

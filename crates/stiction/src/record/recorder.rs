@@ -7,11 +7,13 @@ use super::sink::Sink;
 use super::sink::{hidden, show, write};
 use super::table::{Rows, columns};
 use super::{Format, RecordError, SCENE_FILE, STATE_FILE, Summary, check, remove, save_state};
-use crate::scene::{Scene, Table};
+use crate::model::Model;
+use crate::scene::{Owner, Scene, Table};
 use crate::space::Vector;
-use crate::state::{ContactId, State};
+use crate::state::State;
 use crate::step::{Energy, Failed, Status, StepReport, Stepper};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// At most so much of a run is lost in a crash, unless writing itself is slow.
@@ -95,13 +97,14 @@ impl Recorder {
     /// end. Other files in it stay.
     pub fn create(
         folder: &Path,
-        scene: &Scene,
+        model: &Arc<Model>,
         text: &str,
         format: Format,
         replace: bool,
     ) -> Result<Self, RecordError> {
         let begin = Instant::now();
-        let moments = scene.contact_rows() > 3;
+        let scene = model.scene();
+        let moments = model.contacts().rows() > 3;
         // short runs need no more memory than this for what is sure to come, and touch no more of it than they fill
         let records = 2 + (scene.step.duration / scene.record.interval) as usize;
         let rows = |t: Table| {
@@ -124,7 +127,7 @@ impl Recorder {
             folder: folder.to_owned(),
             scene: Some(text.to_owned()),
             replaces: check(folder, replace)?,
-            names: Names::new(scene),
+            names: Names::new(model),
             watch: Watch::default(),
             summary: Summary::new(),
             due: 0.0,
@@ -156,11 +159,6 @@ impl Recorder {
     /// Time spent on rows and files. Steps without a record cost next to nothing and are not counted.
     pub fn spent(&self) -> Duration {
         self.spent
-    }
-
-    /// What a contact is called in the tables: its shapes and the features that meet.
-    pub fn contact_name(&self, id: ContactId) -> String {
-        self.names.make(id).unwrap_or_default()
     }
 
     /// Records the state before the first step.
@@ -241,12 +239,12 @@ impl Recorder {
                 self.untimed = 0;
             }
             if begin - self.sealed >= self.patience {
-                return self.seal(stepper.scene(), state);
+                return self.seal(stepper.model(), state);
             }
         }
         let full = self.sinks().any(|s| s.full());
         if full && self.scene.is_some() {
-            self.seal(stepper.scene(), state)?;
+            self.seal(stepper.model(), state)?;
         } else if full {
             let begin = Instant::now();
             self.seal_tables(|s| s.full())?;
@@ -289,7 +287,7 @@ impl Recorder {
         }
         self.write_step(h, state.time, "failed");
         self.spent += begin.elapsed();
-        self.seal(stepper.scene(), state)
+        self.seal(stepper.model(), state)
     }
 
     /// Records the last state, if it is not yet.
@@ -300,7 +298,7 @@ impl Recorder {
         }
         self.last_state(stepper, state);
         self.spent += begin.elapsed();
-        self.seal(stepper.scene(), state)
+        self.seal(stepper.model(), state)
     }
 
     fn last_state(&mut self, stepper: &mut Stepper, state: &State) {
@@ -316,11 +314,12 @@ impl Recorder {
 
     fn write_bodies(&mut self, stepper: &mut Stepper, state: &State) {
         let Some(Sink { rows, .. }) = &mut self.bodies else { return };
+        let bodies = stepper.scene().bodies.len();
         let kinematics = stepper.kinematics(state);
-        for (i, name) in self.names.bodies.iter().enumerate() {
+        for i in 0..bodies {
             let (pose, (v, omega)) = (kinematics.pose(i), kinematics.velocity(i));
             let ([x, y, z], [qw, qx, qy, qz]) = (pose.position, pose.attitude.0);
-            rows.push_number(state.time).push_word(name);
+            rows.push_number(state.time).push_word(self.names.owner(Owner::Body(i)));
             rows.push_numbers(&[x, y, z, qw, qx, qy, qz, v[0], v[1], v[2], omega[0], omega[1], omega[2]]);
         }
     }
@@ -377,13 +376,13 @@ impl Recorder {
     }
 
     /// Everything so far is on disk, with the state to go on from.
-    fn seal(&mut self, scene: &Scene, state: &State) -> Result<(), RecordError> {
+    fn seal(&mut self, model: &Model, state: &State) -> Result<(), RecordError> {
         let begin = Instant::now();
         let path = self.folder.join(STATE_FILE);
         if let Some(text) = self.scene.take() {
             // the state is hidden until all is there: that tells whose the folder is if this is cut short
             std::fs::create_dir_all(&self.folder).map_err(|e| RecordError::io(&self.folder, e))?;
-            write(&hidden(&path), &state_text(&path, scene, state)?)?;
+            write(&hidden(&path), &state_text(&path, model, state)?)?;
             if self.replaces {
                 remove(&self.folder)?;
             }
@@ -392,7 +391,7 @@ impl Recorder {
             show(&path)?;
         } else {
             self.seal_tables(|_| true)?;
-            save_state(&path, scene, state)?;
+            save_state(&path, model, state)?;
         }
         self.sealed = Instant::now();
         let took = self.sealed - begin;
@@ -421,18 +420,18 @@ mod tests {
         let mut stepper = Stepper::new(Scene::from_toml("scene", text).unwrap()).unwrap();
         let state = stepper.initial();
         let mut start = |format| {
-            let recorder = Recorder::create(&folder, stepper.scene(), text, format, true);
+            let recorder = Recorder::create(&folder, stepper.model(), text, format, true);
             let mut recorder = recorder.unwrap();
             recorder.start(&mut stepper, &state).unwrap();
-            (recorder, stepper.scene().clone())
+            (recorder, stepper.model().clone())
         };
-        let (mut first, scene) = start(Format::Parquet);
+        let (mut first, model) = start(Format::Parquet);
         assert!(!folder.exists());
-        first.seal(&scene, &state).unwrap();
+        first.seal(&model, &state).unwrap();
         let found = || Recording::open(&folder).unwrap();
-        let (mut second, scene) = start(Format::Csv);
+        let (mut second, model) = start(Format::Csv);
         assert_eq!((found().format(), found().read(Table::Bodies).unwrap().len()), (Format::Parquet, 1));
-        second.seal(&scene, &state).unwrap();
+        second.seal(&model, &state).unwrap();
         assert_eq!((found().format(), found().read(Table::Bodies).unwrap().len()), (Format::Csv, 1));
         std::fs::remove_dir_all(folder).unwrap();
     }

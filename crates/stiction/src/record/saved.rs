@@ -1,19 +1,17 @@
 //! States in files: JSON whose numbers read back bit by bit.
 
 use super::RecordError;
-use super::names::Names;
 use super::sink::replace;
-use crate::contact::Law;
 use crate::dynamics::Joint;
-use crate::scene::{Owner, Scene};
-use crate::state::{ContactId, Memory, State};
-use crate::step::Stepper;
+use crate::model::Model;
+use crate::scene::SolverKind;
+use crate::state::{ContactId, Memory, Remembered, RowId, SolverMemory, State};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Name of the state's file in a recording.
 pub const STATE_FILE: &str = "state.json";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// By how much the length of a quaternion may differ from 1; steps keep it to rounding.
 const ROUNDING: f64 = 1e-6;
 
@@ -26,7 +24,11 @@ struct Saved {
     position: Vec<f64>,
     velocity: Vec<f64>,
     contacts: Vec<SavedContact>,
-    basis: Vec<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solver: Option<SolverMemory>,
+    /// Version 1 in place of `solver`: the basis of Lemke's method, or one entry if bodies were at rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    basis: Option<Vec<usize>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -40,90 +42,90 @@ struct SavedContact {
     force: Vec<f64>,
 }
 
+impl SavedContact {
+    fn id(&self) -> ContactId {
+        ContactId { part_a: self.part_a, part_b: self.part_b, feature: self.feature }
+    }
+}
+
 /// Writes a state; a file that is there is replaced at once.
-pub fn save_state(path: &Path, scene: &Scene, state: &State) -> Result<(), RecordError> {
-    replace(path, &state_text(path, scene, state)?)
+pub fn save_state(path: &Path, model: &Model, state: &State) -> Result<(), RecordError> {
+    replace(path, &state_text(path, model, state)?)
 }
 
 /// What the state's file holds.
-pub(super) fn state_text(path: &Path, scene: &Scene, state: &State) -> Result<Vec<u8>, RecordError> {
-    let names = Names::new(scene);
-    let contact = |m: &Memory| SavedContact {
-        contact: names.make(m.id).unwrap_or_default(),
-        part_a: m.id.part_a,
-        part_b: m.id.part_b,
-        feature: m.id.feature,
-        deformation: m.deformation.clone(),
-        force: m.force.clone(),
+pub(super) fn state_text(path: &Path, model: &Model, state: &State) -> Result<Vec<u8>, RecordError> {
+    let contact = |m: Remembered<'_>| {
+        let RowId::Contact(id) = m.id else { return None };
+        let ContactId { part_a, part_b, feature } = id;
+        let (deformation, force) = (m.deformations.to_vec(), m.forces.to_vec());
+        let contact = model.contact_name(id).unwrap_or_default();
+        Some(SavedContact { contact, part_a, part_b, feature, deformation, force })
     };
     let saved = Saved {
         version: VERSION,
-        scene: scene.name.clone(),
+        scene: model.scene().name.clone(),
         time: state.time,
         position: state.position.clone(),
         velocity: state.velocity.clone(),
-        contacts: state.memory.iter().map(contact).collect(),
-        basis: state.basis.clone(),
+        contacts: state.memory.iter().filter_map(contact).collect(),
+        solver: Some(state.solver.clone()),
+        basis: None,
     };
     let mut text = serde_json::to_vec_pretty(&saved).map_err(|e| RecordError::io(path, e.into()))?;
     text.push(b'\n');
     Ok(text)
 }
 
-/// Reads a state of the stepper's scene: a state's file, or a recording's folder, which holds its last state.
-pub fn read_state(path: &Path, stepper: &Stepper) -> Result<State, RecordError> {
+/// Reads a state of a model: a state's file, or a recording's folder, which holds its last state.
+pub fn read_state(path: &Path, model: &Model) -> Result<State, RecordError> {
     let path = if path.is_dir() { path.join(STATE_FILE) } else { path.to_owned() };
     let text = std::fs::read(&path).map_err(|e| RecordError::io(&path, e))?;
     let fault = |message: String| RecordError::malformed(&path, message);
     let saved: Saved = serde_json::from_slice(&text).map_err(|e| fault(format!("no saved state: {e}")))?;
-    if saved.version != VERSION {
+    if !(1..=VERSION).contains(&saved.version) {
         let found = saved.version;
-        return Err(fault(format!("a state of version {found}; this program reads version {VERSION}")));
+        return Err(fault(format!("a state of version {found}; this program reads versions 1 to {VERSION}")));
     }
-    let state = State {
-        time: saved.time,
-        position: saved.position,
-        velocity: saved.velocity,
-        memory: saved
-            .contacts
-            .iter()
-            .map(|c| Memory {
-                id: ContactId { part_a: c.part_a, part_b: c.part_b, feature: c.feature },
-                deformation: c.deformation.clone(),
-                force: c.force.clone(),
-            })
-            .collect(),
-        basis: saved.basis,
+    check(&saved, model).map_err(fault)?;
+    let mut memory = Memory::default();
+    for c in &saved.contacts {
+        memory.push(RowId::Contact(c.id()), &c.force, &c.deformation);
+    }
+    let solver = match (saved.solver, saved.basis) {
+        (Some(solver), _) => solver,
+        (None, Some(basis)) if !basis.is_empty() => match model.scene().step.solver {
+            SolverKind::Lemke => SolverMemory::Basis(basis),
+            _ => SolverMemory::AtRest,
+        },
+        _ => SolverMemory::None,
     };
-    check(&state, &saved.contacts, stepper).map_err(fault)?;
-    Ok(state)
+    let (time, position, velocity) = (saved.time, saved.position, saved.velocity);
+    Ok(State { time, position, velocity, memory, solver })
 }
 
-/// Whether the state is one of the scene.
-fn check(state: &State, contacts: &[SavedContact], stepper: &Stepper) -> Result<(), String> {
-    let scene = stepper.scene();
-    let asked = stepper.initial();
+/// Whether the state is one of the model.
+fn check(saved: &Saved, model: &Model) -> Result<(), String> {
+    let system = model.system();
     for (what, found, asked) in [
-        ("positions", state.position.len(), asked.position.len()),
-        ("velocities", state.velocity.len(), asked.velocity.len()),
+        ("positions", saved.position.len(), system.configuration_size()),
+        ("velocities", saved.velocity.len(), system.velocity_size()),
     ] {
         if found != asked {
-            return Err(format!("{found} {what}, but the scene {:?} has {asked}", scene.name));
+            return Err(format!("{found} {what}, but the scene {:?} has {asked}", model.scene().name));
         }
     }
     // JSON has no other numbers than finite ones, but some are too large for a double
-    let contact = state.memory.iter().flat_map(|m| m.deformation.iter().chain(&m.force));
-    let mut numbers = state.position.iter().chain(&state.velocity).chain(contact).chain([&state.time]);
+    let contact = saved.contacts.iter().flat_map(|c| c.deformation.iter().chain(&c.force));
+    let mut numbers = saved.position.iter().chain(&saved.velocity).chain(contact).chain([&saved.time]);
     if let Some(x) = numbers.find(|x| !x.is_finite()) {
         return Err(format!("a number is not finite: {x}"));
     }
-    if state.time < 0.0 {
-        return Err(format!("time is {}, expected 0 or more", state.time));
+    if saved.time < 0.0 {
+        return Err(format!("time is {}, expected 0 or more", saved.time));
     }
-    let mut rest = &state.position[..];
-    for body in &scene.bodies {
-        let (q, after) = rest.split_at(body.link.joint.configuration_size());
-        rest = after;
+    for (i, body) in model.scene().bodies.iter().enumerate() {
+        let q = &saved.position[system.coordinates(i)];
         let quaternion = match body.link.joint {
             Joint::Free => &q[3..],
             Joint::Spherical => q,
@@ -134,42 +136,26 @@ fn check(state: &State, contacts: &[SavedContact], stepper: &Stepper) -> Result<
             return Err(format!("body {:?}: a quaternion of length {length}, expected 1", body.name));
         }
     }
-    let names = Names::new(scene);
-    for (memory, saved) in state.memory.iter().zip(contacts) {
-        let name = names.make(memory.id);
-        if name.as_ref() != Some(&saved.contact) {
+    check_contacts(&saved.contacts, model)
+}
+
+fn check_contacts(contacts: &[SavedContact], model: &Model) -> Result<(), String> {
+    for saved in contacts {
+        let (name, contact) = (model.contact_name(saved.id()), &saved.contact);
+        if name.as_ref() != Some(contact) {
             let here = name.map_or("the scene has no such parts".to_owned(), |n| format!("here it is {n}"));
-            return Err(format!("contact {}: {here}; the state is of another scene", saved.contact));
+            return Err(format!("contact {contact}: {here}; the state is of another scene"));
         }
-        let (found, asked) = (memory.deformation.len(), rows(scene, memory.id));
+        let (found, asked) = (saved.deformation.len(), model.contacts().deformation_rows(saved.id()));
         if found != asked {
-            let contact = &saved.contact;
             return Err(format!("contact {contact}: {found} deformations, but its law has {asked}"));
         }
     }
-    if let Some(w) = state.memory.windows(2).position(|w| w[0].id >= w[1].id) {
-        return Err(format!(
-            "contact {}: contacts must be in the order of their parts",
-            contacts[w + 1].contact
-        ));
+    if let Some(w) = contacts.windows(2).position(|w| w[0].id() >= w[1].id()) {
+        let contact = &contacts[w + 1].contact;
+        return Err(format!("contact {contact}: contacts must be in the order of their parts"));
     }
     Ok(())
-}
-
-/// Rows of deformation of a contact.
-fn rows(scene: &Scene, id: ContactId) -> usize {
-    let owners = (0..scene.bodies.len()).map(Owner::Body).chain((0..scene.world.len()).map(Owner::World));
-    let parts: Vec<(Owner, usize)> =
-        owners.flat_map(|o| scene.parts(o).iter().map(move |p| (o, p.material))).collect();
-    let rule = scene.contact_rule(parts[id.part_a as usize], parts[id.part_b as usize]);
-    let per = if scene.planar { 2 } else { 3 };
-    match rule.map(|r| r.law) {
-        None | Some(Law::Rigid) => 0,
-        Some(Law::KelvinVoigt { .. } | Law::HertzMindlin { .. }) => per,
-        Some(Law::HalfSpace { elements, .. }) => {
-            per * if scene.planar { elements } else { elements * elements }
-        }
-    }
 }
 
 impl RecordError {

@@ -1,11 +1,12 @@
 //! Applied forces: loads, springs and dampers, motors. Springs keep energy; all others do work from outside.
 
-use crate::dynamics::{Joint, Kinematics};
+use crate::dynamics::Kinematics;
+use crate::inputs::Inputs;
 use crate::scene::{Axes, End, Scene, Spring};
 use crate::space::{Vector, dot, length, scale, sub};
 
-/// Adds the forces of loads, motors and the dampers of springs at `time` to the generalised force `f`.
-pub(super) fn add_outside(scene: &Scene, kinematics: &Kinematics, time: f64, f: &mut [f64]) {
+/// Adds the forces of loads, motors, the dampers of springs and inputs at `time` to the generalised force `f`.
+pub(super) fn add_outside(scene: &Scene, kinematics: &Kinematics, inputs: &Inputs, time: f64, f: &mut [f64]) {
     for load in &scene.loads {
         let pose = kinematics.pose(load.body);
         let (mut force, mut torque) = (load.force.at(time), load.torque.at(time));
@@ -17,14 +18,14 @@ pub(super) fn add_outside(scene: &Scene, kinematics: &Kinematics, time: f64, f: 
     for spring in scene.springs.iter().filter(|s| s.damping != 0.0) {
         add_along(kinematics, spring, |_, rate| spring.damping * rate, f);
     }
-    for motor in &scene.motors {
-        let dofs = kinematics.system().dofs(motor.body);
-        debug_assert!(matches!(
-            scene.bodies[motor.body].link.joint,
-            Joint::Revolute { .. } | Joint::Prismatic { .. }
-        ));
-        f[dofs.start] += motor.effort.at(time);
+    for (k, motor) in scene.motors.iter().enumerate() {
+        let target = inputs.targets.get(k).copied().flatten();
+        f[kinematics.system().dofs(motor.body).start] += target.unwrap_or_else(|| motor.effort.at(time));
     }
+    for w in &inputs.wrenches {
+        kinematics.add_wrench(w.body, kinematics.pose(w.body).point(w.point), w.force, w.torque, f);
+    }
+    f.iter_mut().zip(&inputs.efforts).for_each(|(f, effort)| *f += effort);
 }
 
 /// Adds the forces of springs to the generalised force `f`.

@@ -1,8 +1,10 @@
-//! The contact problem -> contact forces.
+//! `solve`: the contact problem -> contact forces.
 
-use super::assemble::Rows;
 use super::{Failed, InvalidModel, StepReport};
-use crate::scene::{FrictionKind, Scene, SolverKind};
+use crate::formulation::ContactProblem;
+use crate::model::Model;
+use crate::scene::{FrictionKind, SolverKind};
+use crate::state::SolverMemory;
 use complementarity::matrix::Matrix;
 use complementarity::problem::{ConeProblem, LcpForm, NotConvertible, RollingLcp};
 use complementarity::residual::{self, ConeScratch, Residual};
@@ -29,17 +31,26 @@ const COMPLIANT: [f64; 2] = [Lemke::PIVOT_TOLERANCE, 1e-9];
 const RIGID: [f64; 3] = [1e-9, Lemke::PIVOT_TOLERANCE, 1e-7];
 
 /// Solves contact problems; keeps its memory from step to step.
-#[derive(Debug)]
-pub(super) struct ContactSolver {
+#[derive(Debug, Clone)]
+pub struct ContactSolver {
     method: Method,
     tolerance: f64,
     /// Whether large islands are pursued where a shorter step would be easier.
-    pub stubborn: bool,
-    /// Forces, row by row; where a solver for cones starts.
-    pub lambda: Vec<f64>,
+    pub try_harder: bool,
 }
 
-#[derive(Debug)]
+/// The solution of a contact problem.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Forces {
+    /// `lambda`, row by row in the units of [`ContactProblem::view`]; before a solve, where it starts.
+    pub lambda: Vec<f64>,
+    /// `s = A lambda + b`.
+    pub velocity: Vec<f64>,
+    /// What the solver remembers for the next step; before a solve, what it remembers of the last.
+    pub memory: SolverMemory,
+}
+
+#[derive(Debug, Clone)]
 enum Method {
     /// With Lemke's method for what is left, where no set is round.
     Auto(Box<ConeSolver>, Option<Box<ByLemke>>),
@@ -52,6 +63,13 @@ trait ConeMethod: Debug + Send + Sync {
     fn set_tolerance(&mut self, tolerance: f64);
     fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome;
     fn speed(&self) -> &[f64];
+    fn boxed(&self) -> Box<dyn ConeMethod>;
+}
+
+impl Clone for Box<dyn ConeMethod> {
+    fn clone(&self) -> Self {
+        self.boxed()
+    }
 }
 
 macro_rules! cone_methods {
@@ -67,6 +85,10 @@ macro_rules! cone_methods {
 
             fn speed(&self) -> &[f64] {
                 self.speed()
+            }
+
+            fn boxed(&self) -> Box<dyn ConeMethod> {
+                Box::new(self.clone())
             }
         }
     )*};
@@ -84,20 +106,24 @@ struct Answer {
 }
 
 impl ContactSolver {
-    pub fn new(scene: &Scene) -> Self {
-        let tolerance = scene.step.tolerance;
+    /// The scene's method.
+    pub fn new(model: &Model) -> Self {
+        let tolerance = model.scene().step.tolerance;
         let one = |mut solver: Box<dyn ConeMethod>| {
             solver.set_tolerance(tolerance);
             Method::One(solver)
         };
         let newton = |proximal| Newton::new(newton::Settings { proximal, ..newton::Settings::default() });
-        let method = match scene.step.solver {
+        let round = |set: &FrictionKind| *set == FrictionKind::Cone;
+        let polyhedral =
+            model.scene().planar || !model.contacts().rules().iter().any(|r| round(&r.given.friction_set));
+        let method = match model.scene().step.solver {
             SolverKind::Auto => {
                 let mut solver = ConeSolver::default();
                 solver.settings.tolerance = tolerance;
-                Method::Auto(Box::new(solver), scene.is_flat().then(|| Box::new(ByLemke::new(scene))))
+                Method::Auto(Box::new(solver), polyhedral.then(|| Box::new(ByLemke::new(model))))
             }
-            SolverKind::Lemke => Method::Lemke(Box::new(ByLemke::new(scene))),
+            SolverKind::Lemke => Method::Lemke(Box::new(ByLemke::new(model))),
             SolverKind::GaussSeidel => one(Box::<GaussSeidel>::default()),
             SolverKind::Newton => one(Box::new(newton(false))),
             SolverKind::ProximalNewton => one(Box::new(newton(true))),
@@ -105,16 +131,11 @@ impl ContactSolver {
             SolverKind::InteriorPoint => one(Box::<ConeInteriorPoint>::default()),
             SolverKind::Admm => one(Box::<Admm>::default()),
         };
-        Self { method, tolerance, stubborn: true, lambda: vec![] }
-    }
-
-    /// Whether the state's basis is one of an LCP.
-    pub fn is_lemke(&self) -> bool {
-        matches!(self.method, Method::Lemke(_))
+        Self { method, tolerance, try_harder: true }
     }
 
     /// `s = A lambda + b` of the last solve, if there were contacts.
-    pub fn speed(&self) -> &[f64] {
+    fn velocity(&self) -> &[f64] {
         match &self.method {
             Method::Auto(_, Some(lemke)) if lemke.answered => &lemke.scratch.speed,
             Method::Auto(solver, _) => solver.speed(),
@@ -132,29 +153,25 @@ impl ContactSolver {
         }
     }
 
-    /// One solve of the problem in the units of `rows`.
-    fn once(&mut self, rows: &Rows, time: f64, basis: &mut Vec<usize>) -> Result<Answer, Failed> {
-        let problem = rows.problem();
-        let lambda = &mut self.lambda;
+    /// One solve of the problem in the units of its view.
+    fn once(&mut self, rows: &ContactProblem, time: f64, forces: &mut Forces) -> Result<Answer, Failed> {
+        let problem = rows.view();
+        let Forces { lambda, memory, .. } = forces;
         Ok(match &mut self.method {
-            Method::Lemke(lemke) => lemke.solve(rows, lambda, basis).map_err(|e| not_converted(time, &e))?,
+            Method::Lemke(lemke) => lemke.solve(rows, lambda, memory).map_err(|e| not_converted(time, &e))?,
             Method::Auto(solver, then) => {
-                solver.settings.stubborn = self.stubborn;
-                solver.calm = !basis.is_empty();
-                // room for its one entry from the first step on, so that no later one allocates
-                basis.reserve(1);
+                solver.settings.stubborn = self.try_harder;
+                solver.calm = *memory == SolverMemory::AtRest;
                 let outcome = solver.solve(problem, lambda);
-                basis.resize(usize::from(solver.calm), 0);
+                *memory = if solver.calm { SolverMemory::AtRest } else { SolverMemory::None };
                 let mut answer = cone(outcome);
                 if let Some(lemke) = then {
-                    lemke.answered = !outcome.is_solved() && (self.stubborn || problem.mu.len() <= FEW);
+                    lemke.answered = !outcome.is_solved() && (self.try_harder || problem.mu.len() <= FEW);
                     if lemke.answered {
-                        let mut own = std::mem::take(&mut lemke.basis);
-                        own.clear();
-                        let in_vain = answer.wasted + answer.iterations;
-                        answer = lemke.solve(rows, lambda, &mut own).map_err(|e| not_converted(time, &e))?;
-                        answer.wasted += in_vain;
-                        lemke.basis = own;
+                        let wasted = answer.wasted + answer.iterations;
+                        let mut none = SolverMemory::None;
+                        answer = lemke.solve(rows, lambda, &mut none).map_err(|e| not_converted(time, &e))?;
+                        answer.wasted += wasted;
                     }
                 }
                 answer
@@ -163,27 +180,26 @@ impl ContactSolver {
         })
     }
 
-    /// Forces into `lambda`, which holds the last ones. `basis` is the state's: where Lemke's method starts (none if it is empty) and then
-    /// where it ended (empty if it did not).
+    /// Solves from the forces and the memory that `forces` holds.
     pub fn solve(
         &mut self,
-        rows: &Rows,
+        problem: &ContactProblem,
         time: f64,
-        h: f64,
-        basis: &mut Vec<usize>,
+        forces: &mut Forces,
         report: &mut StepReport,
     ) -> Result<(), Failed> {
-        if rows.problem().b.is_empty() {
-            basis.clear();
+        if problem.is_empty() {
+            forces.velocity.clear();
+            forces.memory = SolverMemory::None;
             return Ok(());
         }
-        let mut answer = self.once(rows, time, basis)?;
-        if rows.has_grains() {
-            // solved in other units: to as much less as the problem as posed asks for
+        let mut answer = self.once(problem, time, forces)?;
+        if problem.is_anisotropic() {
+            // solved in other units: to as much less as the original problem needs
             let mut goal = self.tolerance;
             loop {
                 let ended = answer.residual.relative <= goal;
-                answer.residual = rows.judge(&self.lambda, self.speed());
+                answer.residual = problem.residual(&forces.lambda, self.velocity());
                 if ended {
                     answer.end = "solved it in the units of a disc, but not as posed".into();
                 }
@@ -192,7 +208,7 @@ impl ContactSolver {
                 goal = tolerance;
                 self.set_tolerance(goal);
                 let before = answer;
-                answer = self.once(rows, time, basis)?;
+                answer = self.once(problem, time, forces)?;
                 answer.iterations += before.iterations;
                 answer.wasted += before.wasted;
             }
@@ -205,8 +221,10 @@ impl ContactSolver {
             report.wasted += answer.iterations;
             let residual = answer.residual.relative;
             let Answer { solver, end, .. } = answer;
-            return Err(Failed::Unsolved { time, h, solver, end, residual, cause: String::new() });
+            return Err(Failed::Unsolved { time, h: problem.h, solver, end, residual, cause: String::new() });
         }
+        forces.velocity.clear();
+        forces.velocity.extend_from_slice(self.velocity());
         report.iterations += answer.iterations;
         if answer.residual.relative >= report.residual.relative {
             (report.residual, report.solver) = (answer.residual, answer.solver);
@@ -220,7 +238,7 @@ fn not_converted(time: f64, why: &NotConvertible) -> Failed {
     Failed::Model(InvalidModel(format!("t = {time} s: contact problem: {why}")))
 }
 
-/// The outcome of a solver for cones, which ends with the judge.
+/// The outcome of a solver for cones.
 fn cone(outcome: Outcome) -> Answer {
     let Outcome { solver, iterations, wasted, residual, .. } = outcome;
     let end = match outcome.end {
@@ -233,27 +251,27 @@ fn cone(outcome: Outcome) -> Answer {
 }
 
 /// Pyramid and polygon: Lemke's method; where it fails, the interior point.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct ByLemke {
     lemke: Lemke,
     /// The smaller form, where friction is a pyramid and every contact compliant.
     slack: Option<RollingLcp>,
     polygon: RollingLcp,
     dense: Matrix,
-    /// After others: whether it was asked, and its basis.
+    /// After others: whether it was asked.
     answered: bool,
-    basis: Vec<usize>,
     /// Holds `s = A lambda + b` after a solve.
     scratch: ConeScratch,
 }
 
 impl ByLemke {
-    fn new(scene: &Scene) -> Self {
-        let rows = if scene.planar { 2 } else { 3 };
+    fn new(model: &Model) -> Self {
+        let rows = model.contacts().linear_rows();
         let square = |set: &FrictionKind| !matches!(set, FrictionKind::Cone | FrictionKind::Polygon { .. });
-        let pyramid = scene.planar || scene.friction_sets().iter().all(square);
+        let rules = model.contacts().rules();
+        let pyramid = model.scene().planar || rules.iter().all(|r| square(&r.given.friction_set));
         let mut lemke = Lemke::default();
-        lemke.settings.tolerance = scene.step.tolerance;
+        lemke.settings.tolerance = model.scene().step.tolerance;
         lemke.settings.starts = STARTS;
         Self {
             lemke,
@@ -261,18 +279,17 @@ impl ByLemke {
             polygon: RollingLcp::new(rows, LcpForm::Polygon),
             dense: Matrix::default(),
             answered: false,
-            basis: vec![],
             scratch: ConeScratch::default(),
         }
     }
 
     fn solve(
         &mut self,
-        rows: &Rows,
+        rows: &ContactProblem,
         lambda: &mut [f64],
-        basis: &mut Vec<usize>,
+        memory: &mut SolverMemory,
     ) -> Result<Answer, NotConvertible> {
-        let (problem, tolerance) = (rows.problem(), self.lemke.settings.tolerance);
+        let (problem, tolerance) = (rows.view(), self.lemke.settings.tolerance);
         let converted = match &mut self.slack {
             Some(slack) if rows.compliant => slack,
             _ => &mut self.polygon,
@@ -290,20 +307,27 @@ impl ByLemke {
         for &near in if rows.compliant { &COMPLIANT[..] } else { &RIGID } {
             self.lemke.settings.pivot_tolerance = near;
             self.lemke.settings.tie_tolerance = near;
-            let warm = (!basis.is_empty()).then_some(&basis[..]);
+            let warm = match memory {
+                SolverMemory::Basis(basis) => Some(&basis[..]),
+                _ => None,
+            };
             let outcome = self.lemke.solve(converted.lcp(), warm, &mut |_| ());
             end = outcome.end;
             answer.wasted += std::mem::replace(&mut answer.iterations, outcome.pivots);
             converted.forces(self.lemke.solution(), lambda);
             answer.residual = residual::cone(problem, lambda, &mut self.scratch);
             if end == lemke::End::Solved && answer.residual.relative <= tolerance {
-                basis.clear();
-                basis.reserve(converted.lcp().size());
-                basis.extend_from_slice(self.lemke.active());
+                if !matches!(memory, SolverMemory::Basis(_)) {
+                    *memory = SolverMemory::Basis(Vec::with_capacity(converted.lcp().size()));
+                }
+                if let SolverMemory::Basis(basis) = memory {
+                    basis.clear();
+                    basis.extend_from_slice(self.lemke.active());
+                }
                 return Ok(answer);
             }
         }
-        basis.clear();
+        *memory = SolverMemory::None;
         let settings = interior_point::Settings { tolerance, ..Default::default() };
         let second = interior_point::solve(converted.lcp(), &settings, &mut |_| ());
         answer.solver = second.solver;

@@ -1,0 +1,70 @@
+//! The contacts of a step: who is near whom, where, in which frame and at what gap.
+
+use crate::scene::Owner;
+use crate::space::{Frame, Vector};
+use crate::state::ContactId;
+
+/// Contacts in order of their ids, and their elements contact by contact.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ContactSet {
+    /// The contacts.
+    pub contacts: Vec<Contact>,
+    /// The elements of all contacts.
+    pub elements: Vec<Element>,
+}
+
+/// Two features that touch or may touch within the step: elements with gaps, in one frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contact {
+    /// Its parts and features.
+    pub id: ContactId,
+    /// The bodies or world parts that meet; the normal points from the first to the second.
+    pub owners: [Owner; 2],
+    /// Axes n, t, o.
+    pub frame: Frame,
+    /// Index of its rule in the model's contact table.
+    pub rule: usize,
+    /// Its first element in [`ContactSet::elements`].
+    pub first: usize,
+    /// Number of its elements.
+    pub count: usize,
+}
+
+/// A place where a contact can carry force.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Element {
+    /// In the world, m.
+    pub point: Vector,
+    /// Gap `psi` of the undeformed surfaces, m.
+    pub gap: f64,
+}
+
+impl Contact {
+    /// Its elements in [`ContactSet::elements`].
+    pub fn elements(&self) -> std::ops::Range<usize> {
+        self.first..self.first + self.count
+    }
+}
+
+impl ContactSet {
+    /// Forgets all contacts and keeps the memory.
+    pub fn clear(&mut self) {
+        self.contacts.clear();
+        self.elements.clear();
+    }
+
+    /// Keeps the contacts that pass a test, and their elements.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Contact, &[Element]) -> bool) {
+        let (elements, mut packed) = (&mut self.elements, 0);
+        self.contacts.retain_mut(|c| {
+            if !keep(c, &elements[c.elements()]) {
+                return false;
+            }
+            elements.copy_within(c.elements(), packed);
+            c.first = packed;
+            packed += c.count;
+            true
+        });
+        elements.truncate(packed);
+    }
+}

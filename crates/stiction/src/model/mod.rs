@@ -1,0 +1,137 @@
+//! The compiled form of a scene: everything that does not change while it is stepped.
+//!
+//! A [`Model`] is made once from a [`Scene`] and never changes; any number of threads may step it at the same time, each
+//! with a [`crate::state::State`] and a [`crate::step::Workspace`] of its own.
+
+mod contacts;
+
+pub use contacts::{ContactTable, Rule};
+
+use crate::dynamics::System;
+use crate::geometry::{Solid, bounding_box};
+use crate::scene::{Owner, Scene};
+use crate::space::{Pose, length};
+use crate::state::{ContactId, State};
+
+/// Why a scene cannot be stepped.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidModel(pub String);
+
+/// A mechanical system, ready to be stepped. Immutable: share it by [`std::sync::Arc`].
+#[derive(Debug)]
+pub struct Model {
+    scene: Scene,
+    system: System,
+    parts: Vec<Part>,
+    contacts: ContactTable,
+    reaches: Vec<f64>,
+}
+
+/// A shape of a body or of the world. Parts are numbered body by body, then world part by world part.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// The body or world part it belongs to.
+    pub owner: Owner,
+    /// The body's name, with the part's number where the body has several; a world part's name.
+    pub name: String,
+    /// The shape.
+    pub solid: Solid,
+    /// Pose in its body, or in the world for a world part.
+    pub local: Pose,
+    /// Index of its material.
+    pub material: usize,
+    /// Whether it belongs to a body that is not fixed to the world.
+    pub moves: bool,
+}
+
+impl Model {
+    /// Compiles a scene: lays out the trees, prepares the shapes, resolves what holds between any two of them.
+    pub fn new(scene: Scene) -> Result<Self, InvalidModel> {
+        let system = System::new(scene.links()).map_err(|e| InvalidModel(e.to_string()))?;
+        let parts = parts(&scene, &system)?;
+        let contacts = ContactTable::new(&scene, &parts)?;
+        let reaches = reaches(&parts, scene.bodies.len());
+        Ok(Self { scene, system, parts, contacts, reaches })
+    }
+
+    /// The scene it was compiled from.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// The trees of links.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// The shapes, in the order in which a [`ContactId`] numbers them.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// What holds where two parts meet.
+    pub fn contacts(&self) -> &ContactTable {
+        &self.contacts
+    }
+
+    /// Distance of the farthest point of each body's shapes from its origin, m.
+    pub fn reaches(&self) -> &[f64] {
+        &self.reaches
+    }
+
+    /// The scene's start.
+    pub fn initial(&self) -> State {
+        let mut position = self.system.neutral_configuration();
+        let mut velocity = vec![0.0; self.system.velocity_size()];
+        for (i, body) in self.scene.bodies.iter().enumerate() {
+            position[self.system.coordinates(i)].copy_from_slice(&body.position);
+            velocity[self.system.dofs(i)].copy_from_slice(&body.velocity);
+        }
+        State { position, velocity, ..State::default() }
+    }
+
+    /// Name of a contact, `a/b#feature`: its parts, and the number of the feature with a letter for its kind, which the two
+    /// highest bits hold. `None` if there are no such parts.
+    pub fn contact_name(&self, id: ContactId) -> Option<String> {
+        let (a, b) = (self.parts.get(id.part_a as usize)?, self.parts.get(id.part_b as usize)?);
+        let kind = ["", "b", "e", "x"][(id.feature >> 30) as usize];
+        Some(format!("{}/{}#{kind}{}", a.name, b.name, id.feature & ((1 << 30) - 1)))
+    }
+
+    /// Whether forces other than weight act on bodies.
+    pub(crate) fn has_loads(&self) -> bool {
+        let Scene { loads, springs, motors, .. } = &self.scene;
+        !(loads.is_empty() && springs.is_empty() && motors.is_empty())
+    }
+}
+
+/// The shapes of all bodies, then those of the world.
+fn parts(scene: &Scene, system: &System) -> Result<Vec<Part>, InvalidModel> {
+    let owners = (0..scene.bodies.len()).map(Owner::Body).chain((0..scene.world.len()).map(Owner::World));
+    let mut parts = vec![];
+    for owner in owners {
+        let (name, own) = (scene.name_of(owner), scene.parts(owner));
+        for (k, part) in own.iter().enumerate() {
+            let solid =
+                Solid::new(&part.shape, scene.planar).map_err(|e| InvalidModel(format!("{name}: {e}")))?;
+            let name = if own.len() == 1 { name.to_owned() } else { format!("{name}.{k}") };
+            // bodies fixed to the world are part of it
+            let moves = matches!(owner, Owner::Body(i) if system.tree_of(i).is_some());
+            parts.push(Part { owner, name, solid, local: part.pose, material: part.material, moves });
+        }
+    }
+    Ok(parts)
+}
+
+fn reaches(parts: &[Part], bodies: usize) -> Vec<f64> {
+    let mut reach = vec![0.0f64; bodies];
+    for part in parts {
+        if let Owner::Body(i) = part.owner {
+            let around = bounding_box(&part.solid, &part.local, 0.0);
+            let far = [0, 1, 2].map(|k| around.min[k].abs().max(around.max[k].abs()));
+            reach[i] = reach[i].max(length(far));
+        }
+    }
+    reach
+}

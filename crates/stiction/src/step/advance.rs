@@ -1,0 +1,116 @@
+//! `advance`: contact forces -> the next state.
+
+use super::{Failed, Forces, Motion, StepReport};
+use crate::contact::set::ContactSet;
+use crate::formulation::{ContactProblem, Laws, rotates};
+use crate::model::Model;
+use crate::state::{RowId, State};
+use complementarity::matrix::dot;
+
+/// The values of a step up to its forces.
+#[derive(Debug, Clone, Copy)]
+pub struct Solved<'a> {
+    /// Compliant laws at the length of the step.
+    pub laws: &'a Laws,
+    /// The state of the bodies when it began.
+    pub motion: &'a Motion,
+    /// The contacts.
+    pub contacts: &'a ContactSet,
+    /// Their contact problem.
+    pub problem: &'a ContactProblem,
+    /// Its solution.
+    pub forces: &'a Forces,
+}
+
+/// Memory of [`advance`].
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    /// `v+`.
+    after: Vec<f64>,
+    /// `W' lambda`, then `v_theta`.
+    velocity: Vec<f64>,
+    position: Vec<f64>,
+    /// Deformation of all elements after the step, rows n, t(, o).
+    deformation: Vec<f64>,
+    forces: Vec<f64>,
+    remembered: Vec<f64>,
+}
+
+impl Scratch {
+    /// Deformation of all elements after the last step, rows n, t(, o).
+    pub fn deformation(&self) -> &[f64] {
+        &self.deformation
+    }
+}
+
+/// `v+ = v + M^-1 (h f + h W' lambda)`, `q+ = q + h G v_theta`, `delta+ = delta + h E^-1 (lambda - K delta)`. If a number is not
+/// finite the state stays as it is.
+pub fn advance(
+    model: &Model,
+    solved: Solved<'_>,
+    scratch: &mut Scratch,
+    state: &mut State,
+    report: &mut StepReport,
+) -> Result<(), Failed> {
+    let Solved { motion, problem, forces, .. } = solved;
+    let (theta, h) = (model.scene().step.explicit_share, motion.h);
+    let Scratch { after, velocity, position, .. } = scratch;
+    after.clone_from(&motion.free);
+    if !problem.is_empty() {
+        problem.push(&motion.mass, &forces.lambda, velocity, after);
+    }
+    velocity.clear();
+    velocity.extend(state.velocity.iter().zip(&*after).map(|(v, after)| theta * v + (1.0 - theta) * after));
+    position.resize(state.position.len(), 0.0);
+    model.system().advance(&state.position, velocity, h, position);
+    if !position.iter().chain(&*after).all(|x| x.is_finite()) {
+        return Err(Failed::NotFinite { time: state.time });
+    }
+    report.work += h * dot(&motion.outside, velocity);
+    state.time += h;
+    state.position.copy_from_slice(position);
+    state.velocity.copy_from_slice(after);
+    state.solver.copy_from(&forces.memory);
+    remember(model, solved, scratch, state, report);
+    Ok(())
+}
+
+/// What the contacts remember after the step, and the work of their dampers.
+fn remember(
+    model: &Model,
+    Solved { laws, contacts, problem, forces, .. }: Solved<'_>,
+    scratch: &mut Scratch,
+    state: &mut State,
+    report: &mut StepReport,
+) {
+    let (rows, linear, h) = (problem.rows, problem.linear_rows, problem.h);
+    let Scratch { deformation, forces: own, remembered, .. } = scratch;
+    deformation.clear();
+    deformation.resize(problem.deformation.len(), 0.0);
+    state.memory.clear();
+    for (k, c) in contacts.contacts.iter().enumerate() {
+        let lambda = &forces.lambda[rows * c.first..rows * (c.first + c.count)];
+        remembered.clear();
+        if let Some(law) = laws.of(model, c.rule) {
+            let span = linear * c.first..linear * (c.first + c.count);
+            let (before, after) = (&problem.deformation[span.clone()], &mut deformation[span]);
+            let (scale, rule) = (problem.scale[k], &model.contacts().rules()[c.rule]);
+            // rotations are rigid
+            own.clear();
+            own.extend(lambda.chunks_exact(rows).flat_map(|f| (0..linear).map(|i| rule.axis(i) * f[i])));
+            law.deformation_after(scale, own, before, after);
+            remembered.extend_from_slice(after);
+            if rotates(model, c) {
+                let to = c.frame.along_x();
+                remembered.as_chunks_mut().0.iter_mut().for_each(|d| *d = to.from(&c.frame, *d));
+            }
+            own.clear();
+            own.extend(after.iter().zip(before).map(|(a, d)| (a - d) / h));
+            own.resize(2 * after.len(), 0.0);
+            let (rate, damping) = own.split_at_mut(after.len());
+            law.damping_times(rate, damping);
+            report.damping_loss += h * scale * rate.iter().zip(damping).map(|(a, b)| *a * *b).sum::<f64>();
+        }
+        state.memory.push(RowId::Contact(c.id), lambda, remembered);
+    }
+}

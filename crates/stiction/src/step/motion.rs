@@ -1,0 +1,107 @@
+//! `place`: the state of the bodies when a step begins, and their velocity at its end were there no contact.
+
+use super::{Failed, load};
+use crate::dynamics::{Kinematics, MassMatrix};
+use crate::inputs::Inputs;
+use crate::model::Model;
+use crate::space::length;
+use crate::state::State;
+
+/// Gaps up to this count as closed where the normal law is about velocities, m.
+pub(super) const CLOSED: f64 = 1e-9;
+
+/// Poses, velocities, the factored mass matrix, and the velocity without contact forces.
+#[derive(Debug, Clone)]
+pub struct Motion {
+    /// Length of the step, s.
+    pub h: f64,
+    /// Poses and velocities when the step begins.
+    pub kinematics: Kinematics,
+    /// The mass matrix there.
+    pub mass: MassMatrix,
+    /// Velocity `v` when the step begins.
+    pub velocity: Vec<f64>,
+    /// Velocity `v + h M^-1 f` at its end were there no contact forces.
+    pub free: Vec<f64>,
+    /// Generalised force of what does work from outside: loads, motors, dampers of springs, inputs.
+    pub outside: Vec<f64>,
+    /// Distance up to which shapes may meet within the step, m; 0 if nothing can touch.
+    pub margin: f64,
+}
+
+impl Motion {
+    /// Memory for a model, at its neutral configuration and at rest.
+    pub fn new(model: &Model) -> Self {
+        let none = vec![0.0; model.system().velocity_size()];
+        Self {
+            h: model.scene().step.h,
+            kinematics: Kinematics::new(model.system()),
+            mass: MassMatrix::new(model.system()),
+            velocity: none.clone(),
+            free: none.clone(),
+            outside: none,
+            margin: 0.0,
+        }
+    }
+
+    /// How far apart shapes can be and still meet within the step, by the velocities now and those without contact.
+    fn find_margin(&mut self, model: &Model, state: &State, inputs: &Inputs) -> Result<(), Failed> {
+        self.margin = 0.0;
+        if model.contacts().rules().is_empty() {
+            return Ok(());
+        }
+        let mut fastest = self.fastest(model) + self.h * length(model.scene().gravity);
+        // weight alone adds no more than that; other forces may
+        if model.has_loads() || !inputs.is_empty() {
+            self.kinematics.go_to(&state.position, &self.free);
+            fastest = fastest.max(self.fastest(model));
+            self.kinematics.go_to(&state.position, &state.velocity);
+        }
+        self.margin = 4.0 * self.h * fastest + CLOSED;
+        if self.margin.is_finite() { Ok(()) } else { Err(Failed::NotFinite { time: state.time }) }
+    }
+
+    /// Largest velocity of any point of a body, m/s.
+    fn fastest(&self, model: &Model) -> f64 {
+        let of = |(i, reach): (usize, &f64)| {
+            let (v, omega) = self.kinematics.velocity(i);
+            length(v) + length(omega) * reach
+        };
+        model.reaches().iter().enumerate().map(of).fold(0.0, f64::max)
+    }
+}
+
+/// Places the bodies at a state and lets them move without contact forces for a step of length `h`.
+pub fn place(
+    model: &Model,
+    state: &State,
+    inputs: &Inputs,
+    h: f64,
+    motion: &mut Motion,
+) -> Result<(), Failed> {
+    motion.h = h;
+    motion.kinematics.go_to(&state.position, &state.velocity);
+    motion.mass.update(&motion.kinematics)?;
+    motion.velocity.copy_from_slice(&state.velocity);
+    let Motion { kinematics, mass, free, outside, .. } = motion;
+    fall(model, inputs, kinematics, state.time, outside, free);
+    mass.solve(free);
+    free.iter_mut().zip(&state.velocity).for_each(|(a, v)| *a = v + h * *a);
+    motion.find_margin(model, state, inputs)
+}
+
+/// The generalised force `f` at a time and where `kinematics` is, and the part of it that does work from outside.
+pub(super) fn fall(
+    model: &Model,
+    inputs: &Inputs,
+    kinematics: &mut Kinematics,
+    time: f64,
+    outside: &mut [f64],
+    f: &mut [f64],
+) {
+    outside.fill(0.0);
+    kinematics.bias(model.scene().gravity, f);
+    load::add_springs(model.scene(), kinematics, f);
+    load::add_outside(model.scene(), kinematics, inputs, time, outside);
+    f.iter_mut().zip(outside).for_each(|(f, outside)| *f += *outside);
+}

@@ -1,0 +1,102 @@
+//! What surrounds a step: where it fails it is made in halves, and where these fail too the cause is found.
+
+use super::{Failed, StepReport, Workspace, theta};
+use crate::inputs::Inputs;
+use crate::model::Model;
+use crate::scene::SolverKind;
+use crate::state::State;
+use complementarity::certificate::{Diagnosis, Settings, examine};
+use complementarity::problem::FrictionProblem;
+
+/// Rows of connected contacts up to which a failed step is examined.
+const EXAMINED: usize = 600;
+
+/// Most halvings of a step, whatever the scene allows.
+const MOST_RETRIES: usize = 50;
+
+/// What is kept while a step is tried.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Memory {
+    /// The state in which a step that is cut began.
+    start: State,
+    /// The first contact problem of the step that was not solved.
+    pub unsolved: Option<FrictionProblem>,
+    pub keep_unsolved: bool,
+}
+
+/// One step of length `h`, in parts if need be. On failure the state is as it was.
+pub(super) fn step(
+    model: &Model,
+    state: &mut State,
+    inputs: &Inputs,
+    h: f64,
+    work: &mut Workspace,
+) -> Result<StepReport, Failed> {
+    let mut report = StepReport::default();
+    let retries = model.scene().step.retries;
+    // time left, in units of the smallest part 2^-level h; the start is kept only once a part has failed
+    let (mut level, mut left, mut made) = (0, 1u64, 0);
+    let time = state.time;
+    work.retry.unsolved = None;
+    while left > 0 {
+        let part = h / (1u64 << level) as f64;
+        // two short steps are mostly easier than one that is hard; where they are not, they are pursued
+        work.solver.try_harder = level > 0 || retries == 0;
+        let mut why = match theta::step(model, state, inputs, part, work, &mut report) {
+            Ok(()) => {
+                (left, made) = (left - 1, made + 1);
+                continue;
+            }
+            Err(why) => why,
+        };
+        let unsolved = matches!(why, Failed::Unsolved { .. });
+        let again =
+            (unsolved || matches!(why, Failed::Unsettled { .. })) && level < retries.min(MOST_RETRIES);
+        if unsolved && (work.retry.keep_unsolved || !again) && work.retry.unsolved.is_none() {
+            work.retry.unsolved = work.problem.to_friction();
+        }
+        if again {
+            if level == 0 {
+                work.retry.start.copy_from(state);
+            }
+            level += 1;
+            left *= 2;
+            continue;
+        }
+        if level > 0 {
+            std::mem::swap(state, &mut work.retry.start);
+        }
+        if let Failed::Unsolved { cause, .. } = &mut why {
+            *cause = diagnose(model, work);
+        }
+        return Err(why);
+    }
+    state.time = time + h;
+    if level > 0 {
+        report.parts = report.parts.max(made);
+    }
+    Ok(report)
+}
+
+/// What is wrong with the forces of the last attempt, in words.
+fn diagnose(model: &Model, work: &Workspace) -> String {
+    let Some(problem) = work.problem.to_friction() else { return String::new() };
+    let known = examine(&problem, None, &Settings { most_rows: EXAMINED, ..Settings::default() });
+    let forces = work.problem.forces(&work.forces.lambda);
+    let found = Diagnosis::of_friction(&problem, Some(&forces), &known);
+    let name = |k: usize| {
+        let contact = work.contacts.contacts.iter().find(|c| c.elements().contains(&k));
+        contact.map_or_else(String::new, |c| {
+            let [a, b] = c.owners.map(|o| model.scene().name_of(o));
+            format!("{a}/{b}")
+        })
+    };
+    let help = match found.impossible {
+        Some(_) => "bodies between fixed parts must have room, or compliant contacts",
+        None if model.scene().step.solver != SolverKind::Auto => "solver = \"auto\" may help",
+        None => "a smaller step, more retries, a larger tolerance or compliant contacts may help",
+    };
+    let mut lines = found.lines(name);
+    lines.push(help.to_owned());
+    format!(": {}", lines.join("; "))
+}

@@ -1,0 +1,141 @@
+//! The theta rule, pang2005 (15)-(16), and forces f that depend on the end of the step.
+//!
+//! With f at `(t+h, q_theta, v_theta)` known, (15)-(16) are the contact problem; with its answer f is evaluated again, at the middle
+//! `v_theta = theta v + (1-theta) v+` and `q_theta`, and so on: the contraction in the proof of pang2005 Proposition 3, for h
+//! small. M, W and G stay those of the old state. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
+
+use super::motion::{CLOSED, fall};
+use super::{Failed, Solved, StepReport, Workspace, advance, detect, elements, place};
+use crate::dynamics::Kinematics;
+use crate::formulation::assemble;
+use crate::inputs::Inputs;
+use crate::model::Model;
+use crate::scene::{ForceTime, GapLevel};
+use crate::space::length;
+use crate::state::{RowId, SolverMemory, State};
+
+/// Rounds after which the forces count as not settled.
+const ROUNDS: usize = 50;
+
+/// Forces have settled when they change velocities by at most this share of the largest.
+const SETTLED: f64 = 1e-10;
+
+/// Changes of velocities are measured against at least this velocity, m/s or rad/s: below it they are rounding.
+const SLOW: f64 = 1e-3;
+
+/// Memory of [`settle`].
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scratch {
+    /// Where the forces are evaluated; made when it is first needed.
+    kinematics: Option<Kinematics>,
+    position: Vec<f64>,
+    velocity: Vec<f64>,
+    free: Vec<f64>,
+    change: Vec<f64>,
+}
+
+/// One step of length `h`. On failure the state is as it was.
+pub(super) fn step(
+    model: &Model,
+    state: &mut State,
+    inputs: &Inputs,
+    h: f64,
+    work: &mut Workspace,
+    report: &mut StepReport,
+) -> Result<(), Failed> {
+    work.laws.set_step(model, h)?;
+    place(model, state, inputs, h, &mut work.motion)?;
+    detect(model, &work.motion, work.motion.margin, &mut work.detection, &mut work.contacts);
+    if model.scene().step.gap == GapLevel::Velocity {
+        keep_closed(model, state, work);
+    }
+    assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
+    remember_solver(state, work);
+    let before = (report.parts, report.iterations);
+    work.solver.solve(&work.problem, state.time, &mut work.forces, report)?;
+    if model.scene().step.forces == ForceTime::Theta {
+        settle(model, state, inputs, before, work, report)?;
+    }
+    let Workspace { laws, motion, contacts, problem, forces, advancing, .. } = work;
+    let solved = Solved { laws, motion, contacts, problem, forces };
+    advance(model, solved, advancing, state, report)?;
+    elements(model, solved, advancing.deformation(), &mut work.elements, report);
+    Ok(())
+}
+
+/// Keeps contacts with an element that is closed, `psi + delta_n <= 0`: song2004 (13), (14).
+fn keep_closed(model: &Model, state: &State, work: &mut Workspace) {
+    let rows = model.contacts().linear_rows();
+    work.contacts.retain(|c, elements| {
+        let known = state.memory.find(RowId::Contact(c.id));
+        let delta = |k: usize| known.and_then(|m| m.deformations.get(rows * k)).copied().unwrap_or(0.0);
+        elements.iter().enumerate().any(|(k, e)| e.gap + delta(k) <= CLOSED)
+    });
+}
+
+/// The solve starts from the last forces, and from what the solver remembers if the rows are the same.
+fn remember_solver(state: &State, work: &mut Workspace) {
+    let now = work.contacts.contacts.iter().map(|c| RowId::Contact(c.id));
+    match now.eq(state.memory.iter().map(|m| m.id)) {
+        true => work.forces.memory.copy_from(&state.solver),
+        false => work.forces.memory = SolverMemory::None,
+    }
+    work.forces.lambda.clone_from(&work.problem.start);
+}
+
+/// Evaluates f at `(t+h, q_theta, v_theta)` and solves again, until f stays. The contact problem has been solved with
+/// the f of `motion.free`. `before`: parts and iterations before that.
+fn settle(
+    model: &Model,
+    state: &State,
+    inputs: &Inputs,
+    (parts, iterations): (usize, usize),
+    work: &mut Workspace,
+    report: &mut StepReport,
+) -> Result<(), Failed> {
+    let Workspace { motion, problem, solver, forces, settling, .. } = work;
+    let Scratch { kinematics, position, velocity, free, change: by } = settling;
+    let kinematics = kinematics.get_or_insert_with(|| Kinematics::new(model.system()));
+    let (theta, h) = (model.scene().step.explicit_share, motion.h);
+    let mut change = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        velocity.clone_from(&motion.free);
+        problem.push(&motion.mass, &forces.lambda, free, velocity);
+        let fastest = velocity.iter().chain(&state.velocity).fold(0.0f64, |m, v| m.max(v.abs()));
+        for (after, v) in velocity.iter_mut().zip(&state.velocity) {
+            *after = theta * v + (1.0 - theta) * *after;
+        }
+        position.resize(state.position.len(), 0.0);
+        // theta q + (1-theta) q+, for attitudes along the rotation
+        model.system().advance(&state.position, velocity, (1.0 - theta) * h, position);
+        kinematics.update(position, velocity);
+        fall(model, inputs, kinematics, state.time + h, &mut motion.outside, free);
+        motion.mass.solve(free);
+        free.iter_mut().zip(&state.velocity).for_each(|(a, v)| *a = v + h * *a);
+        report.rounds += 1;
+
+        by.clear();
+        by.extend(free.iter().zip(&motion.free).map(|(new, old)| new - old));
+        change = by.iter().fold(0.0, |m, by| by.abs().max(m));
+        if !by.iter().all(|by| by.is_finite()) {
+            change = f64::INFINITY;
+            break;
+        }
+        std::mem::swap(&mut motion.free, free);
+        // the newest f is nearer still: it moves the bodies, and the answer of the contact problem stays
+        if change <= SETTLED * fastest.max(h * length(model.scene().gravity)).max(SLOW) {
+            return Ok(());
+        }
+        problem.add_velocity(&motion.mass, by);
+        report.parts = parts;
+        let at_rest = forces.memory == SolverMemory::AtRest;
+        solver.solve(problem, state.time, forces, report)?;
+        if forces.memory == SolverMemory::AtRest && !at_rest {
+            // the first answer of a step is a good start of the next round, whether or not the bodies are at rest
+            forces.memory = SolverMemory::None;
+        }
+    }
+    report.parts = parts;
+    report.wasted += std::mem::replace(&mut report.iterations, iterations) - iterations;
+    Err(Failed::Unsettled { time: state.time, h, change })
+}
