@@ -11,8 +11,8 @@ use stiction::model::Model;
 use stiction::scene::Scene;
 use stiction::state::State;
 use stiction::step::{
-    ContactSolver, Detection, Forces, Motion, Scratch, Solved, StepReport, Stepper, advance, detect, elements,
-    place,
+    ContactSolver, Detection, Forces, Motion, Scratch, Solved, StepReport, Stepper, advance, detect,
+    elements, place,
 };
 
 fn model(name: &str) -> Arc<Model> {
@@ -58,7 +58,9 @@ fn a_workspace_can_be_copied_in_the_middle_of_a_run() {
 /// Every arrow of a step, each from a copy of the value before it, in memory that has never been used.
 #[test]
 fn each_arrow_starts_from_a_saved_value() {
-    for (name, steps) in [("stack-of-ten.toml", 20), ("four-legged-table-elastic.toml", 50), ("grain.toml", 30)] {
+    for (name, steps) in
+        [("stack-of-ten.toml", 20), ("four-legged-table-elastic.toml", 50), ("grain.toml", 30)]
+    {
         let model = model(name);
         let mut stepper = Stepper::of(model.clone());
         let start = after(&mut stepper, steps);
@@ -95,7 +97,10 @@ fn each_arrow_starts_from_a_saved_value() {
         let mut told = vec![];
         elements(&model, solved, scratch.deformation(), &mut told, &mut again);
         assert_eq!((&state, &told[..], again), (&expected, stepper.elements(), report), "{name}");
-        assert!(format!("{motion:?}{contacts:?}{problem:?}{forces:?}{state:?}").len() > 1000, "all can be printed");
+        assert!(
+            format!("{motion:?}{contacts:?}{problem:?}{forces:?}{state:?}").len() > 1000,
+            "all can be printed"
+        );
     }
 }
 

@@ -10,7 +10,7 @@
 
 use super::Kinematics;
 use super::spatial::Spatial;
-use crate::space::{Vector, cross, scale, sub, times, transpose_times};
+use crate::space::{Vector, add, cross, scale, sub, times, transpose_times};
 
 impl Kinematics {
     /// Sets `out` to `f(q, v)` under `gravity` (an acceleration, world axes). Allocates nothing.
@@ -37,7 +37,7 @@ impl Kinematics {
             }
             for b in tree.bodies.clone().rev() {
                 let (body, force) = (&model.bodies[b], self.force[b]);
-                for i in body.v..body.v + body.joint.velocity_size() {
+                for i in body.dofs() {
                     out[i] = -self.columns[i].dot(force);
                 }
                 if let Some(p) = body.parent {
@@ -45,6 +45,24 @@ impl Kinematics {
                 }
             }
         }
+    }
+
+    /// Acceleration of the point of a link that is now at `point` (world coordinates), and the link's angular acceleration, while
+    /// the velocities `v` do not change: `J' v` of the point.
+    pub fn bias_acceleration(&self, link: usize, point: Vector) -> (Vector, Vector) {
+        let model = &*self.system.model;
+        let Some(body) = model.places[link].0 else { return ([0.0; 3], [0.0; 3]) };
+        let (mut sum, mut next) = (Spatial::default(), Some(body));
+        while let Some(b) = next {
+            sum = sum.plus(self.states[b].zeta);
+            next = model.bodies[b].parent;
+        }
+        let (velocity, arm) =
+            (self.states[body].velocity, sub(point, self.references[model.bodies[body].tree].point));
+        // from the spatial acceleration to that of a point (RBDA section 2.11)
+        let relative = add(velocity.linear, cross(velocity.angular, arm));
+        let linear = add(sum.linear, add(cross(sum.angular, arm), cross(velocity.angular, relative)));
+        (linear, sum.angular)
     }
 
     /// Newton and Euler for one body, `c` leading from its origin to its centre: the force at the centre is

@@ -3,9 +3,7 @@
 //! Symbols: `S` motion subspace of a joint (a column a dof), `V` spatial velocity, `zeta` the rate of `S` times
 //! the joint's speeds (RBDA Table 5.1: `c_J + v x S q'`), `a x m` the spatial cross product.
 
-use super::coordinates::{attitude, three};
 use super::spatial::{Spatial, SpatialInertia, Symmetric};
-use super::system::Body;
 use super::{Joint, System};
 use crate::space::{Pose, Quaternion, Tensor, Vector, add, cross, dot, scale, sub, times};
 
@@ -76,10 +74,7 @@ impl Kinematics {
             force: vec![Spatial::default(); model.bodies.len()],
         };
         for tree in model.trees.iter().filter(|t| t.free) {
-            for (k, axis) in AXES.into_iter().enumerate() {
-                kinematics.columns[tree.dofs.start + k].linear = axis;
-                kinematics.columns[tree.dofs.start + 3 + k].angular = axis;
-            }
+            kinematics.columns[tree.dofs.start..][..6].copy_from_slice(&Joint::free_columns());
         }
         kinematics.update(&system.neutral_configuration(), &vec![0.0; system.velocity_size()]);
         kinematics
@@ -100,13 +95,14 @@ impl Kinematics {
         assert_eq!(v.len(), model.rows.len(), "length of v");
         for (b, body) in model.bodies.iter().enumerate() {
             let mount = body.parent.map_or(body.mount, |p| self.states[p].pose.then(&body.mount));
-            let pose = place(body, &mount, q);
-            let columns = &mut self.columns[body.v..][..body.joint.velocity_size()];
+            let (q, v) = (&q[body.coordinates()], &v[body.dofs()]);
+            let pose = body.joint.place(&mount, q);
+            let columns = &mut self.columns[body.dofs()];
             let reference = &mut self.references[body.tree];
             let (velocity, zeta) = match body.parent {
                 None => {
                     reference.point = pose.position;
-                    let joint = move_root(body, &mount, columns, v);
+                    let joint = body.joint.move_root(&mount, columns, v);
                     reference.velocity = joint.linear;
                     // from the frame that moves with the root's origin, the axes of its joint stand still
                     (Spatial { linear: [0.0; 3], ..joint }, Spatial::default())
@@ -114,7 +110,7 @@ impl Kinematics {
                 Some(p) => {
                     let parent = self.states[p].velocity;
                     let arm = sub(reference.point, pose.position);
-                    let (joint, zeta) = move_joint(body, &mount, arm, parent, columns, v);
+                    let (joint, zeta) = body.joint.move_link(&mount, arm, parent, columns, v);
                     (parent.plus(joint), zeta)
                 }
             };
@@ -211,8 +207,6 @@ impl Kinematics {
     }
 }
 
-const AXES: [Vector; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-
 /// The matrix of a turn, by its polynomial in the quaternion.
 fn rotation(attitude: Quaternion) -> Tensor {
     let [w, x, y, z] = attitude.0;
@@ -224,78 +218,4 @@ fn rotation(attitude: Quaternion) -> Tensor {
         [xy + wz, 1.0 - (xx + zz), yz - wx],
         [xz - wy, yz + wx, 1.0 - (xx + yy)],
     ]
-}
-
-/// Pose of a body, given its mount in the world.
-fn place(body: &Body, mount: &Pose, q: &[f64]) -> Pose {
-    let turned = |turn| Pose { position: mount.position, attitude: mount.attitude.after(turn) };
-    match body.joint {
-        Joint::Free => mount.then(&Pose { position: three(q, body.q), attitude: attitude(q, body.q + 3) }),
-        Joint::Planar => {
-            let (sin, cos) = (0.5 * q[body.q + 2]).sin_cos();
-            let attitude = Quaternion([cos, 0.0, 0.0, sin]);
-            mount.then(&Pose { position: [q[body.q], q[body.q + 1], 0.0], attitude })
-        }
-        Joint::Revolute { axis } => {
-            let (sin, cos) = (0.5 * q[body.q]).sin_cos();
-            turned(Quaternion([cos, sin * axis[0], sin * axis[1], sin * axis[2]]))
-        }
-        Joint::Prismatic { axis } => {
-            Pose { position: mount.point(scale(q[body.q], axis)), attitude: mount.attitude }
-        }
-        Joint::Spherical => turned(attitude(q, body.q)),
-        Joint::Fixed => *mount,
-    }
-}
-
-/// Columns and velocity of a root's joint. The reference is the root's origin, so that turns have no linear part;
-/// the columns of a free joint never change.
-fn move_root(body: &Body, mount: &Pose, columns: &mut [Spatial], v: &[f64]) -> Spatial {
-    if body.joint == Joint::Free {
-        return Spatial { linear: three(v, body.v), angular: three(v, body.v + 3) };
-    }
-    move_joint(body, mount, [0.0; 3], Spatial::default(), columns, v).0
-}
-
-/// Columns `S` of a joint, its velocity `S v` and `zeta`; `arm` leads from the body's origin to the reference,
-/// `parent` is the parent's velocity.
-fn move_joint(
-    body: &Body,
-    mount: &Pose,
-    arm: Vector,
-    parent: Spatial,
-    columns: &mut [Spatial],
-    v: &[f64],
-) -> (Spatial, Spatial) {
-    let shift = |axis| Spatial { angular: [0.0; 3], linear: axis };
-    let turn = |axis| Spatial { angular: axis, linear: cross(axis, arm) };
-    match body.joint {
-        Joint::Revolute { axis } => {
-            columns[0] = turn(mount.attitude.apply(axis));
-            let joint = columns[0].times(v[body.v]);
-            (joint, parent.cross_motion(joint))
-        }
-        Joint::Prismatic { axis } => {
-            columns[0] = shift(mount.attitude.apply(axis));
-            let joint = columns[0].times(v[body.v]);
-            (joint, shift(cross(parent.angular, joint.linear)))
-        }
-        Joint::Spherical => {
-            // the columns are fixed to the mount
-            columns.copy_from_slice(&AXES.map(|e| turn(mount.attitude.apply(e))));
-            let joint = turn(mount.attitude.apply(three(v, body.v)));
-            (joint, parent.cross_motion(joint))
-        }
-        Joint::Planar => {
-            let [x, y, z] = AXES.map(|e| mount.attitude.apply(e));
-            columns.copy_from_slice(&[shift(x), shift(y), turn(z)]);
-            // the shifts are fixed to the mount; the axis of the turn goes along with them
-            let slide = shift(add(scale(v[body.v], x), scale(v[body.v + 1], y)));
-            let spin = columns[2].times(v[body.v + 2]);
-            let carried = parent.plus(slide);
-            (slide.plus(spin), parent.cross_motion(slide).plus(carried.cross_motion(spin)))
-        }
-        // a root only, or no body at all
-        Joint::Free | Joint::Fixed => (Spatial::default(), Spatial::default()),
-    }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use complementarity::matrix::dot;
 
-use super::coordinates::three;
+use super::joint::three;
 use super::spatial::{SpatialInertia, Symmetric};
 use super::system::{Model, Row};
 use super::{Kinematics, System};
@@ -351,7 +351,7 @@ fn compose(
         if let Some(p) = body.parent {
             composite[p] = composite[p].plus(&carried);
         }
-        for i in body.v..body.v + body.joint.velocity_size() {
+        for i in body.dofs() {
             let force = carried.times(kinematics.columns[i]);
             let (row, chain) = model.row(i);
             for (m, &j) in entries[row.start..=row.start + row.depth].iter_mut().zip(chain) {

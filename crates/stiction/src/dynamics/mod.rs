@@ -11,65 +11,21 @@
 //! and a system in fast flight loses no digits; one far from the world's origin loses those of its positions alone.
 
 mod bias;
-mod coordinates;
 mod jacobian;
+mod joint;
 mod kinematics;
 mod mass;
 mod spatial;
 mod system;
 mod valid;
 
+pub use joint::Joint;
 pub use kinematics::Kinematics;
 pub use mass::{FreePoint, MassMatrix, SingularMass};
 pub use system::{System, Tree};
 pub use valid::InvalidSystem;
 
 use crate::space::{Pose, Tensor, Vector};
-
-/// How a link moves against its parent's mount. Coordinates `q` and speeds `v`:
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Joint {
-    /// `q` = position (3), quaternion (4, scalar first); `v` = velocity of the link's origin in world axes,
-    /// angular velocity in world axes.
-    Free,
-    /// `q` = x, y, angle about z; `v` their rates. The plane is the mount's x-y plane.
-    Planar,
-    /// `q` = angle about the unit `axis` (mount coordinates); `v` its rate.
-    Revolute {
-        /// Unit vector.
-        axis: Vector,
-    },
-    /// `q` = displacement along the unit `axis` (mount coordinates); `v` its rate.
-    Prismatic {
-        /// Unit vector.
-        axis: Vector,
-    },
-    /// `q` = quaternion (4, scalar first); `v` = angular velocity in mount axes.
-    Spherical,
-    /// No motion.
-    Fixed,
-}
-
-impl Joint {
-    /// Number of coordinates in `q`.
-    pub fn configuration_size(&self) -> usize {
-        match self {
-            Self::Free => 7,
-            Self::Spherical => 4,
-            _ => self.velocity_size(),
-        }
-    }
-
-    /// Number of speeds in `v`: the degrees of freedom.
-    pub fn velocity_size(&self) -> usize {
-        match self {
-            Self::Free => 6,
-            Self::Planar | Self::Spherical => 3,
-            Self::Revolute { .. } | Self::Prismatic { .. } => 1,
-            Self::Fixed => 0,
-        }
-    }
-}
 
 /// Mass properties of a link.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::spatial::Symmetric;
 use super::valid::check;
 use super::{Inertia, InvalidSystem, Joint, Kinematics, Link, MassMatrix};
-use crate::space::{Pose, Quaternion, Tensor, add, inverse_spd, root_spd, scale, sub, unit};
+use crate::space::{Pose, Quaternion, Tensor, add, inverse_spd, root_spd, scale, sub};
 
 /// Links on joints, checked. A copy shares what it holds.
 #[derive(Debug, Clone)]
@@ -56,6 +56,16 @@ pub(super) struct Body {
     pub v: usize,
     /// Where its chain is in [`Model::chains`].
     pub chain: Range<usize>,
+}
+
+impl Body {
+    pub fn coordinates(&self) -> Range<usize> {
+        self.q..self.q + self.joint.configuration_size()
+    }
+
+    pub fn dofs(&self) -> Range<usize> {
+        self.v..self.v + self.joint.velocity_size()
+    }
 }
 
 /// A row of the mass matrix: its entries stand at the dofs that move the row's own, root first, itself last.
@@ -112,7 +122,7 @@ impl System {
                 link: i,
                 parent,
                 tree,
-                joint: with_unit_axis(link.joint),
+                joint: link.joint.with_unit_axis(),
                 mount,
                 inertia: link.inertia,
                 root: [[0.0; 3]; 3],
@@ -180,17 +190,43 @@ impl System {
 
     /// Where in `q` the coordinates of a link's own joint are; empty for a fixed joint.
     pub fn coordinates(&self, link: usize) -> Range<usize> {
-        self.own_body(link).map_or(0..0, |b| b.q..b.q + b.joint.configuration_size())
+        self.own_body(link).map_or(0..0, Body::coordinates)
     }
 
     /// Where in `v` the speeds of a link's own joint are; empty for a fixed joint.
     pub fn dofs(&self, link: usize) -> Range<usize> {
-        self.own_body(link).map_or(0..0, |b| b.v..b.v + b.joint.velocity_size())
+        self.own_body(link).map_or(0..0, Body::dofs)
     }
 
     /// The dofs that move a link, from the root to its own, ascending.
     pub fn chain(&self, link: usize) -> &[usize] {
         self.model.places[link].0.map_or(&[], |b| &self.model.chains[self.model.bodies[b].chain.clone()])
+    }
+
+    /// All joints at zero; quaternions at no rotation.
+    pub fn neutral_configuration(&self) -> Vec<f64> {
+        let mut q = vec![0.0; self.configuration_size()];
+        for body in &self.model.bodies {
+            if let Some(at) = body.joint.quaternion() {
+                q[body.q + at] = 1.0;
+            }
+        }
+        q
+    }
+
+    /// `q+ = q + h G(q) v`. Attitudes turn by the exponential map of `h` times the angular velocity
+    /// and come out with length 1.
+    ///
+    /// # Panics
+    /// If a slice has not the system's length.
+    pub fn advance(&self, q: &[f64], v: &[f64], h: f64, out: &mut [f64]) {
+        let size = self.configuration_size();
+        assert_eq!((q.len(), out.len()), (size, size), "length of q");
+        assert_eq!(v.len(), self.velocity_size(), "length of v");
+        for body in &self.model.bodies {
+            let own = body.coordinates();
+            body.joint.advance(&body.mount, &q[own.clone()], &v[body.dofs()], h, &mut out[own]);
+        }
     }
 
     fn own_body(&self, link: usize) -> Option<&Body> {
@@ -256,14 +292,6 @@ impl Model {
     pub fn row(&self, i: usize) -> (Row, &[usize]) {
         let row = self.rows[i];
         (row, &self.chains[row.chain..=row.chain + row.depth])
-    }
-}
-
-fn with_unit_axis(joint: Joint) -> Joint {
-    match joint {
-        Joint::Revolute { axis } => Joint::Revolute { axis: unit(axis) },
-        Joint::Prismatic { axis } => Joint::Prismatic { axis: unit(axis) },
-        other => other,
     }
 }
 

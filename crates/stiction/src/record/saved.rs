@@ -2,7 +2,6 @@
 
 use super::RecordError;
 use super::sink::replace;
-use crate::dynamics::Joint;
 use crate::model::Model;
 use crate::scene::SolverKind;
 use crate::state::{ContactId, Memory, Remembered, RowId, SolverMemory, State};
@@ -125,12 +124,8 @@ fn check(saved: &Saved, model: &Model) -> Result<(), String> {
         return Err(format!("time is {}, expected 0 or more", saved.time));
     }
     for (i, body) in model.scene().bodies.iter().enumerate() {
-        let q = &saved.position[system.coordinates(i)];
-        let quaternion = match body.link.joint {
-            Joint::Free => &q[3..],
-            Joint::Spherical => q,
-            _ => continue,
-        };
+        let Some(at) = body.link.joint.quaternion() else { continue };
+        let quaternion = &saved.position[system.coordinates(i)][at..];
         let length = quaternion.iter().fold(0.0, |m: f64, x| m.hypot(*x));
         if (length - 1.0).abs() > ROUNDING {
             return Err(format!("body {:?}: a quaternion of length {length}, expected 1", body.name));

@@ -2,7 +2,6 @@
 
 use super::{ForceTime, FrictionKind, GapLevel, Scene};
 use crate::contact::{Influence, Law, PatchDamping};
-use crate::dynamics::Joint;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -15,7 +14,7 @@ pub fn summary(scene: &Scene) -> String {
     for (i, body) in scene.bodies.iter().enumerate().take(LISTED) {
         let parent = body.link.parent.map_or("world", |p| scene.bodies[p].name.as_str());
         let shapes = count(body.parts.len(), "shape");
-        let (name, joint, mass) = (&body.name, joint(&body.link.joint), short(body.link.inertia.mass));
+        let (name, joint, mass) = (&body.name, body.link.joint.name(), short(body.link.inertia.mass));
         lines.push(format!("  body {i} '{name}': {joint} on {parent}, {mass} kg, {shapes}"));
     }
     if scene.bodies.len() > LISTED {
@@ -54,17 +53,6 @@ fn count(n: usize, what: &str) -> String {
 fn short(x: f64) -> String {
     let rounded: f64 = format!("{x:.5e}").parse().unwrap_or(x);
     if x == 0.0 || (1e-4..1e6).contains(&x.abs()) { format!("{rounded}") } else { format!("{rounded:e}") }
-}
-
-fn joint(joint: &Joint) -> &'static str {
-    match joint {
-        Joint::Free => "free",
-        Joint::Planar => "planar",
-        Joint::Revolute { .. } => "revolute",
-        Joint::Prismatic { .. } => "prismatic",
-        Joint::Spherical => "spherical",
-        Joint::Fixed => "fixed",
-    }
 }
 
 /// Pairs that can touch, counted by their materials, law and friction.

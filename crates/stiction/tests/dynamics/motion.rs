@@ -225,3 +225,20 @@ fn neither_distance_nor_uniform_flight_changes_the_forces() {
     v[1] -= 1e4;
     assert_near(&acceleration(&system, &q, &v, DOWN), &near, 1e-8);
 }
+
+/// Central differences of a material point's velocity while `v` is held.
+#[test]
+fn bias_acceleration_is_the_rate_of_a_points_velocity_at_constant_speeds() {
+    let (h, local) = (1e-5, [0.3, -0.2, 0.4]);
+    for (system, q, v) in cases() {
+        let [before, after] = [-h, h].map(|h| at(&system, &advanced(&system, &q, &v, h), &v));
+        let now = at(&system, &q, &v);
+        for link in 0..system.links().len() {
+            let velocity = |k: &Kinematics| k.point_velocity(link, k.pose(link).point(local));
+            let (linear, angular) = now.bias_acceleration(link, now.pose(link).point(local));
+            let turning = sub(after.angular_velocity(link), before.angular_velocity(link));
+            assert_near(&linear, &scale(0.5 / h, sub(velocity(&after), velocity(&before))), 1e-7);
+            assert_near(&angular, &scale(0.5 / h, turning), 1e-7);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! All that a joint is: its coordinates, how they advance, where it places a link and how it moves it.
+
+use super::spatial::Spatial;
+use crate::space::{Pose, Quaternion, Vector, add, cross, scale, unit};
+
+/// How a link moves against its parent's mount. Coordinates `q` and velocities `v`:
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Joint {
+    /// `q` = position (3), quaternion (4, scalar first); `v` = velocity of the link's origin in world axes,
+    /// angular velocity in world axes.
+    Free,
+    /// `q` = x, y, angle about z; `v` their rates. The plane is the mount's x-y plane.
+    Planar,
+    /// `q` = angle about the unit `axis` (mount coordinates); `v` its rate.
+    Revolute {
+        /// Unit vector.
+        axis: Vector,
+    },
+    /// `q` = displacement along the unit `axis` (mount coordinates); `v` its rate.
+    Prismatic {
+        /// Unit vector.
+        axis: Vector,
+    },
+    /// `q` = quaternion (4, scalar first); `v` = angular velocity in mount axes.
+    Spherical,
+    /// No motion.
+    Fixed,
+}
+
+const AXES: [Vector; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
+/// The first three entries from `at` on.
+pub(super) fn three(x: &[f64], at: usize) -> Vector {
+    [x[at], x[at + 1], x[at + 2]]
+}
+
+/// The attitude in `q`, scaled to length 1.
+fn attitude(q: &[f64], at: usize) -> Quaternion {
+    Quaternion([q[at], q[at + 1], q[at + 2], q[at + 3]]).unit()
+}
+
+impl Joint {
+    /// Its name in scene files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Free => "free",
+            Self::Planar => "planar",
+            Self::Revolute { .. } => "revolute",
+            Self::Prismatic { .. } => "prismatic",
+            Self::Spherical => "spherical",
+            Self::Fixed => "fixed",
+        }
+    }
+
+    /// Number of coordinates in `q`.
+    pub fn configuration_size(&self) -> usize {
+        self.velocity_size() + usize::from(self.quaternion().is_some())
+    }
+
+    /// Number of velocities in `v`: the degrees of freedom.
+    pub fn velocity_size(&self) -> usize {
+        match self {
+            Self::Free => 6,
+            Self::Planar | Self::Spherical => 3,
+            Self::Revolute { .. } | Self::Prismatic { .. } => 1,
+            Self::Fixed => 0,
+        }
+    }
+
+    /// Where in its coordinates a quaternion begins, if there is one.
+    pub fn quaternion(&self) -> Option<usize> {
+        match self {
+            Self::Free => Some(3),
+            Self::Spherical => Some(0),
+            Self::Planar | Self::Revolute { .. } | Self::Prismatic { .. } | Self::Fixed => None,
+        }
+    }
+
+    /// The joint with an axis of length 1, if it has one.
+    pub(super) fn with_unit_axis(self) -> Self {
+        match self {
+            Self::Revolute { axis } => Self::Revolute { axis: unit(axis) },
+            Self::Prismatic { axis } => Self::Prismatic { axis: unit(axis) },
+            other => other,
+        }
+    }
+
+    /// Pose of the link at coordinates `q`, given that of the mount.
+    pub fn place(&self, mount: &Pose, q: &[f64]) -> Pose {
+        let rotated = |turn| Pose { position: mount.position, attitude: mount.attitude.after(turn) };
+        match *self {
+            Self::Free => mount.then(&Pose { position: three(q, 0), attitude: attitude(q, 3) }),
+            Self::Planar => {
+                let (sin, cos) = (0.5 * q[2]).sin_cos();
+                let attitude = Quaternion([cos, 0.0, 0.0, sin]);
+                mount.then(&Pose { position: [q[0], q[1], 0.0], attitude })
+            }
+            Self::Revolute { axis } => {
+                let (sin, cos) = (0.5 * q[0]).sin_cos();
+                rotated(Quaternion([cos, sin * axis[0], sin * axis[1], sin * axis[2]]))
+            }
+            Self::Prismatic { axis } => {
+                Pose { position: mount.point(scale(q[0], axis)), attitude: mount.attitude }
+            }
+            Self::Spherical => rotated(attitude(q, 0)),
+            Self::Fixed => *mount,
+        }
+    }
+
+    /// `q+ = q + h G(q) v`. Attitudes turn by the exponential map of `h` times the angular velocity and come out with length 1.
+    pub(super) fn advance(&self, mount: &Pose, q: &[f64], v: &[f64], h: f64, out: &mut [f64]) {
+        let turn = |at: usize, w: Vector, out: &mut [f64]| {
+            let next = Quaternion::turn(w.map(|x| h * x)).after(attitude(q, at)).unit();
+            out[at..at + 4].copy_from_slice(&next.0);
+        };
+        match self {
+            Self::Free => {
+                // v is in world axes, q against the mount
+                let to_mount = mount.attitude.inverse();
+                let velocity = to_mount.apply(three(v, 0));
+                (0..3).for_each(|k| out[k] = q[k] + h * velocity[k]);
+                turn(3, to_mount.apply(three(v, 3)), out);
+            }
+            Self::Spherical => turn(0, three(v, 0), out),
+            Self::Planar | Self::Revolute { .. } | Self::Prismatic { .. } | Self::Fixed => {
+                out.iter_mut().zip(q).zip(v).for_each(|((out, q), v)| *out = q + h * v);
+            }
+        }
+    }
+
+    /// Columns and velocity of a root's joint. The reference is the root's origin, so that rotations have no linear part;
+    /// the columns of a free joint never change ([`Self::free_columns`]).
+    pub(super) fn move_root(&self, mount: &Pose, columns: &mut [Spatial], v: &[f64]) -> Spatial {
+        if *self == Self::Free {
+            return Spatial { linear: three(v, 0), angular: three(v, 3) };
+        }
+        self.move_link(mount, [0.0; 3], Spatial::default(), columns, v).0
+    }
+
+    /// Columns `S` of a free joint.
+    pub(super) fn free_columns() -> [Spatial; 6] {
+        let shift = |axis| Spatial { angular: [0.0; 3], linear: axis };
+        let turn = |axis| Spatial { angular: axis, linear: [0.0; 3] };
+        let [x, y, z] = AXES;
+        [shift(x), shift(y), shift(z), turn(x), turn(y), turn(z)]
+    }
+
+    /// Columns `S` of a joint, its velocity `S v` and `zeta`; `arm` leads from the body's origin to the reference,
+    /// `parent` is the parent's velocity.
+    pub(super) fn move_link(
+        &self,
+        mount: &Pose,
+        arm: Vector,
+        parent: Spatial,
+        columns: &mut [Spatial],
+        v: &[f64],
+    ) -> (Spatial, Spatial) {
+        let shift = |axis| Spatial { angular: [0.0; 3], linear: axis };
+        let turn = |axis| Spatial { angular: axis, linear: cross(axis, arm) };
+        match *self {
+            Self::Revolute { axis } => {
+                columns[0] = turn(mount.attitude.apply(axis));
+                let joint = columns[0].times(v[0]);
+                (joint, parent.cross_motion(joint))
+            }
+            Self::Prismatic { axis } => {
+                columns[0] = shift(mount.attitude.apply(axis));
+                let joint = columns[0].times(v[0]);
+                (joint, shift(cross(parent.angular, joint.linear)))
+            }
+            Self::Spherical => {
+                // the columns are fixed to the mount
+                columns.copy_from_slice(&AXES.map(|e| turn(mount.attitude.apply(e))));
+                let joint = turn(mount.attitude.apply(three(v, 0)));
+                (joint, parent.cross_motion(joint))
+            }
+            Self::Planar => {
+                let [x, y, z] = AXES.map(|e| mount.attitude.apply(e));
+                columns.copy_from_slice(&[shift(x), shift(y), turn(z)]);
+                // the shifts are fixed to the mount; the axis of the turn goes along with them
+                let slide = shift(add(scale(v[0], x), scale(v[1], y)));
+                let spin = columns[2].times(v[2]);
+                let carried = parent.plus(slide);
+                (slide.plus(spin), parent.cross_motion(slide).plus(carried.cross_motion(spin)))
+            }
+            // a root only, or no body at all
+            Self::Free | Self::Fixed => (Spatial::default(), Spatial::default()),
+        }
+    }
+}
