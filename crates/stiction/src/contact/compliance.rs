@@ -103,6 +103,24 @@ impl Patch {
     pub fn damping(&self) -> &Matrix {
         &self.damping
     }
+
+    /// Whether `K` and `C` depend on the overlap.
+    pub fn varies(&self) -> bool {
+        self.radius.is_some()
+    }
+
+    /// The scale of `K` and `C` at an overlap of the undeformed shapes, m, and its derivative, 1/m: `sqrt(d/R)`, and 0
+    /// without overlap; 1 if the law does not vary.
+    pub(super) fn scale(&self, overlap: f64) -> [f64; 2] {
+        match self.radius {
+            None => [1.0, 0.0],
+            Some(radius) if overlap > 0.0 => {
+                let scale = (overlap / radius).sqrt();
+                [scale, 0.5 * scale / overlap]
+            }
+            Some(_) => [0.0; 2],
+        }
+    }
 }
 
 /// A patch at a step `h`: what the contact problem takes from it. Nothing here allocates after `new`.
@@ -154,7 +172,7 @@ impl Compliance {
 
     /// Whether `K` and `C` depend on the configuration.
     pub fn varies(&self) -> bool {
-        self.patch.radius.is_some()
+        self.patch.varies()
     }
 
     /// `K(q)` over [`Patch::stiffness`], by the overlap of the undeformed shapes (m) and `w M^-1 w'` of the normal row
@@ -163,9 +181,11 @@ impl Compliance {
     /// `sqrt(d/R)`, and at least what makes `h^2 K_n` 1e-8 of the effective mass, or the overlap 1e-6 of the radius if that
     /// is less.
     pub fn scale(&self, overlap: f64, mobility: f64) -> f64 {
-        let Some(radius) = self.patch.radius else { return 1.0 };
+        if !self.varies() {
+            return 1.0;
+        }
         let least = LEAST_STIFFNESS / (self.h * self.h * self.patch.k[0] * mobility);
-        (overlap.max(0.0) / radius).sqrt().max(least.min(LEAST_OVERLAP.sqrt()))
+        self.patch.scale(overlap)[0].max(least.min(LEAST_OVERLAP.sqrt()))
     }
 
     /// `E^-1 = (h K + C)^-1`, m/(N s), at scale 1.
@@ -195,11 +215,11 @@ impl Compliance {
     /// the first being the integral of the normal force.
     pub fn elastic_energy(&self, delta: &[f64]) -> f64 {
         assert_eq!(delta.len(), self.rows(), "one entry a row of deformation");
-        if let Some(radius) = self.patch.radius {
+        if self.varies() {
             let sum: f64 = (0..self.rows())
                 .map(|i| if i == 0 { 0.4 } else { 0.5 } * self.patch.k[i] * delta[i] * delta[i])
                 .sum();
-            return (delta[0].max(0.0) / radius).sqrt() * sum;
+            return self.patch.scale(delta[0])[0] * sum;
         }
         0.5 * (0..self.rows()).map(|i| delta[i] * dot(self.patch.stiffness.row(i), delta)).sum::<f64>()
     }

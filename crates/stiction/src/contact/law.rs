@@ -118,6 +118,59 @@ impl Law {
             }
         }
     }
+
+    /// Name, as scenes write it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Rigid => "rigid",
+            Self::KelvinVoigt { .. } => "kelvin_voigt",
+            Self::HalfSpace { .. } => "half_space",
+            Self::HertzMindlin { .. } => "hertz_mindlin",
+        }
+    }
+
+    /// Number of elements of a contact with this law.
+    pub fn elements(&self, directions: Directions) -> usize {
+        self.grid(directions).count()
+    }
+
+    /// Rows of deformation of a contact with this law: 0 if it is rigid.
+    pub fn rows(&self, directions: Directions) -> usize {
+        if *self == Self::Rigid { 0 } else { self.grid(directions).rows() }
+    }
+
+    /// The law and its numbers in words, for summaries of scenes.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Rigid => "rigid".to_owned(),
+            Self::KelvinVoigt { stiffness: [kn, kt], damping: [cn, ct] } => {
+                let [kn, kt, cn, ct] = [kn, kt, cn, ct].map(|x| short(*x));
+                format!("Kelvin-Voigt (stiffness {kn}, {kt} N/m, damping {cn}, {ct} N s/m)")
+            }
+            Self::HalfSpace { elements, spacing, influence, damping } => {
+                let influence = match influence {
+                    Influence::Rectangle => "rectangles",
+                    Influence::PointForce => "point forces",
+                };
+                let damping = match damping {
+                    PatchDamping::Root => "2 sqrt(K)".to_owned(),
+                    PatchDamping::Proportional { time } => format!("{time} s K"),
+                };
+                format!(
+                    "half-space patch ({elements} a side, {spacing:e} m apart, {influence}, damping {damping})"
+                )
+            }
+            Self::HertzMindlin { radius, time } => {
+                format!("Hertz-Mindlin (radius {} m, damping {time} s K)", short(*radius))
+            }
+        }
+    }
+}
+
+/// A number to six digits.
+pub(crate) fn short(x: f64) -> String {
+    let rounded: f64 = format!("{x:.5e}").parse().unwrap_or(x);
+    if x == 0.0 || (1e-4..1e6).contains(&x.abs()) { format!("{rounded}") } else { format!("{rounded:e}") }
 }
 
 /// `C = 2 zeta sqrt(K m_eff)`, N s/m: the damping under which the mass on the spring has damping ratio

@@ -3,7 +3,8 @@
 //! - [`Material`], [`Pair`]: what the bodies are made of;
 //! - [`Law`]: what a contact does under force;
 //! - [`half_space`]: the compliance of a patch of elements;
-//! - [`Patch`], [`Compliance`]: stiffness, damping and the block `E^-1` of a law, ready for steps.
+//! - [`Patch`], [`Compliance`]: stiffness, damping and the block `E^-1` of a law, ready for steps;
+//! - [`Response`]: force of a law at a state, with its tangent stiffness and damping.
 
 pub mod half_space;
 pub mod set;
@@ -12,9 +13,11 @@ mod compliance;
 mod invalid;
 mod law;
 mod material;
+mod response;
 
 pub use compliance::{Compliance, Patch};
 pub use half_space::{Directions, Grid};
 pub use invalid::InvalidContact;
 pub use law::{Influence, Law, MOST_ROWS, PatchDamping, damping_of_ratio};
 pub use material::{FrictionRule, Material, Pair};
+pub use response::{Overlap, Response};

@@ -15,9 +15,9 @@ const MOST: usize = 8;
 const PARALLEL: f64 = 1e-3;
 
 /// Ids of features: two bits of kind, thirty of numbers.
-const CORNER_OF_A: u32 = 0;
-const CORNER_OF_B: u32 = 1 << 30;
-const EDGES: u32 = 2 << 30;
+pub(super) const CORNER_OF_A: u32 = 0;
+pub(super) const CORNER_OF_B: u32 = 1 << 30;
+pub(super) const EDGES: u32 = 2 << 30;
 const OTHER: u32 = 3 << 30;
 
 pub(super) struct Manifold<'m> {
@@ -95,24 +95,12 @@ impl Manifold<'_> {
         let name = |o: &Outline| {
             if o.corners.len() == 1 { 2 * o.corners[0].vertex } else { 2 * o.corners[0].edge + 1 }
         };
-        let id = OTHER | name(a) << 15 | name(b);
-        let on = |o: &Outline, s: f64| {
-            let (p, q) = (o.corners[0], o.corners[o.corners.len() - 1]);
-            let mix = |u: f64, v: f64| u + s * (v - u);
-            [mix(p.x, q.x), mix(p.y, q.y), mix(p.h, q.h)]
+        let id = match (a.corners.len(), b.corners.len()) {
+            (2, 2) => EDGES | a.corners[0].edge << 15 | b.corners[0].edge,
+            _ => OTHER | name(a) << 15 | name(b),
         };
-        let (p, q) = match (a.corners.len(), b.corners.len()) {
-            (1, 1) => (on(a, 0.0), on(b, 0.0)),
-            (1, _) => (on(a, 0.0), on(b, nearest(&b.corners, &a.corners[0]))),
-            (_, 1) => (on(a, nearest(&a.corners, &b.corners[0])), on(b, 0.0)),
-            _ => {
-                let (s, t) = nearest_of_two(&a.corners, &b.corners);
-                let (p, q) = (on(a, s), on(b, t));
-                let id = EDGES | a.corners[0].edge << 15 | b.corners[0].edge;
-                return self.between(p, q, gap, id);
-            }
-        };
-        self.between(p, q, gap, id);
+        let (s, t) = nearest_places(&a.corners, &b.corners);
+        self.between(place(&a.corners, s), place(&b.corners, t), gap, id);
     }
 
     fn between(&mut self, p: [f64; 3], q: [f64; 3], gap: f64, id: u32) {
@@ -291,6 +279,23 @@ fn nearest(segment: &[Corner], c: &Corner) -> f64 {
     let (e, f) = (segment[0], segment[1]);
     let (dx, dy) = (f.x - e.x, f.y - e.y);
     (((c.x - e.x) * dx + (c.y - e.y) * dy) / (dx * dx + dy * dy)).clamp(0.0, 1.0)
+}
+
+/// The place at the share `s` of a segment (of a point: the point itself): x, y and height.
+pub(super) fn place(corners: &[Corner], s: f64) -> [f64; 3] {
+    let (p, q) = (corners[0], corners[corners.len() - 1]);
+    let mix = |u: f64, v: f64| u + s * (v - u);
+    [mix(p.x, q.x), mix(p.y, q.y), mix(p.h, q.h)]
+}
+
+/// Where two features that are points or segments come nearest, seen along the normal.
+pub(super) fn nearest_places(a: &[Corner], b: &[Corner]) -> (f64, f64) {
+    match (a.len(), b.len()) {
+        (1, 1) => (0.0, 0.0),
+        (1, _) => (0.0, nearest(b, &a[0])),
+        (_, 1) => (nearest(a, &b[0]), 0.0),
+        _ => nearest_of_two(a, b),
+    }
 }
 
 /// Where two segments come nearest, seen along the normal: at their crossing, or at an end of one of them.

@@ -1,6 +1,7 @@
 //! Shapes, closest points, contact points.
 //!
 //! A [`Shape`] is checked and prepared once as a [`Solid`]; [`touches`] finds where two placed solids meet,
+//! [`feature`] gives the curvatures of both surfaces there and the derivatives of point, normal and gap with the poses,
 //! [`height`] and [`gap_along`] give the gap along a line beside a touch, [`BroadPhase`] the pairs worth asking about,
 //! [`mass_properties`] and [`combined`] the mass.
 //!
@@ -19,6 +20,8 @@
 mod ascent;
 mod broad;
 mod closest;
+mod curvature;
+mod feature;
 mod height;
 mod hull;
 mod manifold;
@@ -26,6 +29,7 @@ mod mass;
 mod outline;
 mod placed;
 mod plane;
+mod resolve;
 mod shape;
 mod solid;
 #[cfg(test)]
@@ -33,6 +37,8 @@ mod tests;
 mod touch;
 
 pub use broad::{Aabb, BroadPhase, bounding_box};
+pub use curvature::ShapeOperator;
+pub use feature::{Feature, Rates, Velocity, feature};
 pub use height::{gap_along, height};
 pub use hull::{Edge, Face};
 pub use mass::{MassProperties, combined, mass_properties};

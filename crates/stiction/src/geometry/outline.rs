@@ -5,7 +5,7 @@ use super::solid::Round;
 use crate::space::{Frame, Vector, add, cross, dot, length, scale, sub};
 
 /// Cosine from which a face counts as turned straight towards the other body (angles below 1.4e-5).
-const STRAIGHT: f64 = 1.0 - 1e-10;
+pub(super) const STRAIGHT: f64 = 1.0 - 1e-10;
 /// Sine below which an edge counts as lying across the normal.
 const ACROSS: f64 = 1e-6;
 
@@ -94,7 +94,7 @@ impl Outline {
         }
     }
 
-    fn segment(&mut self, body: &Placed, out: Vector, frame: &Frame, e: usize) {
+    pub fn segment(&mut self, body: &Placed, out: Vector, frame: &Frame, e: usize) {
         for v in body.solid.hull.edges[e].corners {
             self.push(frame, body.on_surface(body.corners[v as usize], out), v, e as u32);
         }

@@ -43,8 +43,8 @@ pub fn supported(a: &Solid, b: &Solid) -> bool {
 /// Memory that [`touches`] uses again and again.
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
-    memory: [[Vec<Vector>; 2]; 2],
-    outlines: [Outline; 2],
+    pub(super) memory: [[Vec<Vector>; 2]; 2],
+    pub(super) outlines: [Outline; 2],
 }
 
 /// Adds to `out` the touches of a pair whose gap is at most `margin` metres.

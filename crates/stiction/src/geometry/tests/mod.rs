@@ -1,6 +1,7 @@
 //! Tests of the room as a whole, with support functions and memberships of their own.
 
 mod bodies;
+mod features;
 mod flat;
 mod measure;
 mod pairs;
