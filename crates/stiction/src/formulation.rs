@@ -443,6 +443,18 @@ pub(crate) fn rotates(model: &Model, contact: &Contact) -> bool {
     contact.count == 1 && model.contacts().rules()[contact.rule].is_anisotropic()
 }
 
+/// Adds the row of a relative velocity of a contact, along a direction or about it, over all velocities.
+pub(crate) fn relative_row(
+    kinematics: &Kinematics,
+    contact: &Contact,
+    point: Vector,
+    along: (Vector, bool),
+    row: &mut [f64],
+) {
+    let [a, b] = contact.owners;
+    add_row(kinematics, &[(a, -1.0), (b, 1.0)], point, along, row);
+}
+
 /// Adds a row of an element, along a direction or about it, as the bodies of `ends` move it.
 fn add_row(
     kinematics: &Kinematics,

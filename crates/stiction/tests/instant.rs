@@ -3,8 +3,8 @@
 use complementarity::matrix::Matrix;
 use complementarity::problem::{Friction, FrictionProblem, Mode};
 use complementarity::residual;
-use stiction::analysis::instant::{Body, Contact, Instant, InvalidInstant};
-use stiction::analysis::kinematics::Surface;
+use stiction::analysis::bodies::Surface;
+use stiction::analysis::bodies::{Bodies, Body, Contact, InvalidBodies};
 use stiction::space::{
     Frame, Tensor, Vector, add, cross, dot, length, scale, sub, times, transpose_times, turned, unit,
 };
@@ -25,12 +25,15 @@ fn on_world(point: Vector, surfaces: [Surface; 2]) -> Contact {
     Contact { a: 0, b: None, point, frame, surfaces }
 }
 
-fn pyramid(instant: &Instant, mu: f64) -> FrictionProblem {
-    instant.problem(vec![mu; instant.contacts().len()], Friction::Pyramid).expect("a valid problem")
+fn pyramid(instant: &Bodies, mu: f64) -> FrictionProblem {
+    instant
+        .instant()
+        .problem_with(vec![mu; instant.contacts().len()], Friction::Pyramid)
+        .expect("a valid problem")
 }
 
 /// A block of half sides 0.3, 0.2, 0.1 on a slope; x points downhill, z off the slope.
-fn block_on_slope(angle: f64, downhill: f64) -> Instant {
+fn block_on_slope(angle: f64, downhill: f64) -> Bodies {
     let (mass, half) = (4.0, [0.3, 0.2, 0.1]);
     let square = half.map(|x: f64| x * x);
     let inertia = diagonal(
@@ -42,7 +45,7 @@ fn block_on_slope(angle: f64, downhill: f64) -> Instant {
     let corner =
         |sx: f64, sy: f64| on_world([sx * half[0], sy * half[1], 0.0], [Surface::Point, Surface::FLAT]);
     let contacts = vec![corner(1.0, 1.0), corner(1.0, -1.0), corner(-1.0, 1.0), corner(-1.0, -1.0)];
-    Instant::new(vec![block], contacts).expect("a valid block")
+    Bodies::new(vec![block], contacts).expect("a valid block")
 }
 
 /// Corner forces that balance the moment of a friction force `pull` (uphill), shared as the normal forces are.
@@ -90,7 +93,7 @@ fn ball_rolls_down_at_five_sevenths_at_any_speed() {
         ball.angular_velocity = [0.0, speed / radius, 2.0 * speed];
         ball.force = [mass * G * angle.sin(), 0.0, -mass * G * angle.cos()];
         let contact = on_world([0.0; 3], [Surface::sphere(radius), Surface::FLAT]);
-        let instant = Instant::new(vec![ball], vec![contact]).unwrap();
+        let instant = Bodies::new(vec![ball], vec![contact]).unwrap();
         let forces = [mass * G * angle.cos(), -2.0 / 7.0 * mass * G * angle.sin(), 0.0];
         let problem = pyramid(&instant, 0.4);
         assert_eq!(problem.modes(), [Mode::Rolling]);
@@ -108,7 +111,7 @@ fn ball_rolling_through_a_bowl_presses_with_its_weight_and_the_centrifugal_force
     ball.angular_velocity = [0.0, speed / radius, 0.0];
     ball.force = [0.0, 0.0, -mass * G];
     let contact = on_world([0.0; 3], [Surface::sphere(radius), Surface::sphere(-bowl)]);
-    let instant = Instant::new(vec![ball], vec![contact]).unwrap();
+    let instant = Bodies::new(vec![ball], vec![contact]).unwrap();
     let forces = [mass * (G + speed * speed / (bowl - radius)), 0.0, 0.0];
     assert!(residual::friction(&pyramid(&instant, 0.4), &forces).relative < 1e-13);
 }
@@ -132,7 +135,7 @@ fn sliding_rod_has_painleve_s_closed_form() {
         // the tip moves along x alone
         rod.velocity = sub([-0.8 * leads, 0.0, 0.0], cross(rod.angular_velocity, tip));
         let instant =
-            Instant::new(vec![rod], vec![on_world([0.0; 3], [Surface::Point, Surface::FLAT])]).unwrap();
+            Bodies::new(vec![rod], vec![on_world([0.0; 3], [Surface::Point, Surface::FLAT])]).unwrap();
         let lcp = pyramid(&instant, mu).as_slack_lcp().unwrap().problem;
         let m = (1.0 + 3.0 * angle.cos() * (angle.cos() - mu * leads * angle.sin())) / mass;
         let q = omega * omega * half * angle.sin() - G;
@@ -155,7 +158,7 @@ fn rotate(w: Vector, r: &Tensor) -> Tensor {
 }
 
 /// Second derivative of `gap(positions, turns)` along free motion, by central differences.
-fn second_derivative(instant: &Instant, gap: &dyn Fn(&[Vector], &[Tensor]) -> f64) -> f64 {
+fn second_derivative(instant: &Bodies, gap: &dyn Fn(&[Vector], &[Tensor]) -> f64) -> f64 {
     let free =
         instant.accelerations(&vec![0.0; 3 * instant.contacts().len()]).expect("three forces a contact");
     let identity = diagonal([1.0; 3]);
@@ -215,14 +218,14 @@ fn normal_acceleration_is_the_second_derivative_of_the_gap() {
         } else {
             Contact { a: 0, b: Some(1), point, frame, surfaces: [smooth, Surface::FLAT] }
         };
-        let instant = Instant::new(bodies, vec![contact]).unwrap();
+        let instant = Bodies::new(bodies, vec![contact]).unwrap();
         let gap = |x: &[Vector], turns: &[Tensor]| {
             let normal = times(&turns[ib], n);
             let on_plane = add(x[ib], times(&turns[ib], from_b));
             dot(normal, sub(x[ia], on_plane)) - reach(&turns[ia], normal)
         };
         let expected = second_derivative(&instant, &gap);
-        let found = instant.system().1[0];
+        let found = instant.instant().system().1[0];
         assert!((found - expected).abs() < 1e-5, "{found} for {expected}, swapped: {swapped}");
     }
 
@@ -240,11 +243,11 @@ fn normal_acceleration_is_the_second_derivative_of_the_gap() {
             (vec![b.clone(), foot_body], [Surface::sphere(radius), Surface::Point], 1, 0)
         };
         let instant =
-            Instant::new(bodies, vec![Contact { a: 0, b: Some(1), point, frame, surfaces }]).unwrap();
+            Bodies::new(bodies, vec![Contact { a: 0, b: Some(1), point, frame, surfaces }]).unwrap();
         let gap =
             |x: &[Vector], turns: &[Tensor]| length(sub(add(x[ia], times(&turns[ia], foot)), x[ib])) - radius;
         let expected = second_derivative(&instant, &gap);
-        let found = instant.system().1[0];
+        let found = instant.instant().system().1[0];
         assert!((found - expected).abs() < 1e-5, "{found} for {expected}, foot on a: {foot_on_a}");
     }
 }
@@ -266,7 +269,12 @@ fn contact_forces_do_work_on_the_relative_velocity_alone() {
             .map(|b| dot(b.velocity, b.force) + dot(b.angular_velocity, b.torque))
             .sum();
         let contact: f64 = (0..instant.contacts().len())
-            .map(|i| dot(instant.relative_velocity(i), [forces[3 * i], forces[3 * i + 1], forces[3 * i + 2]]))
+            .map(|i| {
+                dot(
+                    instant.instant().relative_velocity(i),
+                    [forces[3 * i], forces[3 * i + 1], forces[3 * i + 2]],
+                )
+            })
             .sum();
         let scale = external.abs() + contact.abs() + 1.0;
         assert!((gained - external - contact).abs() < 1e-11 * scale);
@@ -277,21 +285,21 @@ fn contact_forces_do_work_on_the_relative_velocity_alone() {
 fn impossible_input_is_refused_with_its_place() {
     let contact = on_world([0.0; 3], [Surface::Point, Surface::FLAT]);
     let good = body(1.0, diagonal([1.0; 3]), [0.0, 0.0, 1.0]);
-    let refused = |body: Body, contact: Contact| Instant::new(vec![body], vec![contact]).unwrap_err();
+    let refused = |body: Body, contact: Contact| Bodies::new(vec![body], vec![contact]).unwrap_err();
     let weightless = Body { mass: 0.0, ..good.clone() };
-    assert!(matches!(refused(weightless, contact.clone()), InvalidInstant::Body { body: 0, .. }));
+    assert!(matches!(refused(weightless, contact.clone()), InvalidBodies::Body { body: 0, .. }));
     let thin = Body { inertia: diagonal([1.0, 1.0, -1.0]), ..good.clone() };
-    assert!(matches!(refused(thin, contact.clone()), InvalidInstant::Body { body: 0, .. }));
+    assert!(matches!(refused(thin, contact.clone()), InvalidBodies::Body { body: 0, .. }));
     let falling = Body { velocity: [0.0, 0.0, -1.0], ..good.clone() };
     assert_eq!(
         refused(falling, contact.clone()),
-        InvalidInstant::NormalVelocity { contact: 0, velocity: -1.0 }
+        InvalidBodies::NormalVelocity { contact: 0, velocity: -1.0 }
     );
     for surfaces in [[Surface::Point; 2], [Surface::FLAT; 2], [Surface::sphere(0.5), Surface::sphere(-0.4)]] {
         let contact = Contact { surfaces, ..contact.clone() };
-        assert!(matches!(refused(good.clone(), contact), InvalidInstant::Contact { contact: 0, .. }));
+        assert!(matches!(refused(good.clone(), contact), InvalidBodies::Contact { contact: 0, .. }));
     }
     let alone = Contact { b: Some(3), ..contact };
-    assert!(matches!(refused(good, alone), InvalidInstant::Contact { contact: 0, .. }));
-    assert!(Instant::new(vec![], vec![]).unwrap().system().0 == Matrix::zeros(0, 0));
+    assert!(matches!(refused(good, alone), InvalidBodies::Contact { contact: 0, .. }));
+    assert!(Bodies::new(vec![], vec![]).unwrap().instant().system().0 == Matrix::zeros(0, 0));
 }

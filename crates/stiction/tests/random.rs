@@ -39,8 +39,8 @@ fn velocities_satisfy_the_contact_constraints_to_rounding() {
         for instant in instants(seed) {
             let speed =
                 instant.bodies().iter().map(|b| length(b.velocity) + length(b.angular_velocity)).sum::<f64>();
-            for (index, mode) in instant.modes().iter().enumerate() {
-                let [n, t, o] = instant.relative_velocity(index);
+            for (index, mode) in instant.instant().modes().iter().enumerate() {
+                let [n, t, o] = instant.instant().relative_velocity(index);
                 assert!(n.abs() <= 1e-13 * speed, "(5): {n:e} of {speed}");
                 match mode {
                     Mode::Rolling => assert!(t.hypot(o) <= 1e-13 * speed, "(6)"),
@@ -93,7 +93,7 @@ fn rank(a: &Matrix) -> usize {
 fn contact_matrix_is_semidefinite_and_redundant_in_a_known_share() {
     let (mut redundant, mut redundant_normals) = (0, 0);
     for instant in instants(SEED) {
-        let (a, _) = instant.system();
+        let (a, _) = instant.instant().system();
         let contacts = instant.contacts().len();
         for i in 0..a.rows() {
             assert!((0..i).all(|j| a[(i, j)] == a[(j, i)]));

@@ -26,7 +26,7 @@ fn every_problem_of_table_1_is_solved_or_proved_insoluble() {
                 let instant = &scenes[case.problem];
                 for (k, mode) in case.friction.modes().iter().enumerate() {
                     if matches!(mode, Mode::Sliding { .. }) {
-                        let [_, t, o] = instant.relative_velocity(k);
+                        let [_, t, o] = instant.instant().relative_velocity(k);
                         let power = t * forces[3 * k + 1] + o * forces[3 * k + 2];
                         assert!(power <= 1e-6, "{place}: friction drives contact {k}");
                     }

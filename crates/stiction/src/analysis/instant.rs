@@ -1,9 +1,7 @@
-//! The multi-rigid-body contact problem at an instant, trinkle1995 sections 2 and 3: passive bodies, contacts
-//! among them and with the fixed world, and the accelerations and forces they may have.
+//! Contacts at an instant, trinkle1995 sections 2 and 3: which accelerations and forces a system in contact may have.
 //!
-//! Symbols: `W` the wrench matrix, `J = W'` its transpose (rows n, t, o contact by contact, six
-//! columns a body: velocity, angular velocity, world axes), `M` the mass matrix, `c` the contact forces,
-//! `g` the external wrench, `h` the gyroscopic torque `-omega x I omega`, `q'` velocities, `q''` accelerations.
+//! Symbols: `J = W'` maps velocities to relative velocities at the contacts (rows n, t(, o) contact by contact), `M` the mass matrix,
+//! `c` the contact forces, `g + h` applied forces and velocity products, `q'` velocities, `q''` accelerations (of trees: `v`, `v'`).
 //!
 //! ```text
 //! M q'' = W c + g + h                         (2)
@@ -11,263 +9,258 @@
 //! b = W'. q' + W' M^-1 (g + h)                (23)
 //! ```
 //!
-//! Without the manipulator of the paper: a driven link is a body with a prescribed wrench here. `W'. q'` holds the
-//! surfaces' curvatures, see [`super::kinematics`].
+//! Links may be trees; joint efforts are part of `g`. For a contact whose points move at `x_s'` over bodies with angular velocities
+//! `w_s`, and whose material there moves at `V_s` and, while `v` does not change, accelerates by `a_s`,
+//!
+//! ```text
+//! (W'. q')_n = n . u' + n' . (V_b - V_a)      (W'. q')_t = t . u'      u' = a_b + w_b x (x_b' - V_b) - a_a - w_a x (x_a' - V_a)
+//! ```
+//!
+//! with `n'` and `x_s'` from the features that meet (`geometry/feature.rs`): `(W'. q')_n` is the second derivative of the gap, and those
+//! along t and o are the rates of the slip along axes at rest.
 
-use super::kinematics::{Motion, Surface, velocity_product};
-use crate::space::{Frame, Tensor, Vector, add, cross, inverse_spd, length, scale, sub, times};
+use crate::contact::set::{Contact, ContactSet};
+use crate::formulation::relative_row;
+use crate::geometry::{Rates, Touch, Velocity, Workspace, feature};
+use crate::inputs::Inputs;
+use crate::model::Model;
+use crate::scene::Owner;
+use crate::space::{Pose, Vector, add, cross, dot as dot3, length, sub};
+use crate::state::State;
+use crate::step::{Detection, Failed, Motion, detect, place};
 use complementarity::matrix::{Matrix, dot};
 use complementarity::problem::{Friction, FrictionProblem, InvalidProblem, Mode};
 
-/// Relative velocities below this share of the speeds that meet at a contact count as zero in (5), (6).
+/// Relative velocities below this share of the velocities that meet at a contact count as zero in (5), (6).
 pub const VELOCITY_TOLERANCE: f64 = 1e-9;
 
-/// A rigid body in motion. SI units, world axes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Body {
-    /// Mass (kg).
-    pub mass: f64,
-    /// Inertia about the centre of mass (kg m^2).
-    pub inertia: Tensor,
-    /// Centre of mass (m).
-    pub position: Vector,
-    /// Velocity of the centre of mass (m/s).
-    pub velocity: Vector,
-    /// Angular velocity (rad/s).
-    pub angular_velocity: Vector,
-    /// External force, gravity included (N).
-    pub force: Vector,
-    /// External torque about the centre of mass (N m).
-    pub torque: Vector,
-}
+/// Gaps up to this are closed, m.
+const CLOSED: f64 = 1e-9;
 
-/// A contact of two bodies, or of a body with the fixed world.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Contact {
-    /// The body that the normal points into: it feels `c_n n + c_t t + c_o o`.
-    pub a: usize,
-    /// The other body; `None`: the fixed world.
-    pub b: Option<usize>,
-    /// Where they touch (m).
-    pub point: Vector,
-    /// Normal from b to a, and tangents.
-    pub frame: Frame,
-    /// Surfaces of a and b about the point.
-    pub surfaces: [Surface; 2],
-}
-
-/// Why numbers do not make bodies in contact.
+/// Why accelerations cannot be asked for.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum InvalidInstant {
-    /// A body's mass, inertia, motion or load is impossible.
-    #[error("body {body}: {expected}")]
-    Body {
-        /// Index, from 0.
-        body: usize,
-        /// What would be allowed.
-        expected: &'static str,
-    },
-    /// A contact's bodies, frame or surfaces are impossible.
-    #[error("contact {contact}: {expected}")]
-    Contact {
-        /// Index, from 0.
-        contact: usize,
-        /// What would be allowed.
-        expected: &'static str,
-    },
-    /// Bodies approach or part: (5) does not hold.
-    #[error("contact {contact}: normal velocity {velocity} m/s, expected 0 (trinkle1995 (5))")]
-    NormalVelocity {
-        /// Index, from 0.
-        contact: usize,
+    /// Bodies approach each other: an impact, (5) does not hold.
+    #[error("contact {contact}: normal velocity {velocity} m/s, expected 0 or more (trinkle1995 (5))")]
+    Approaching {
+        /// Name of the contact.
+        contact: String,
         /// Normal component of the relative velocity.
         velocity: f64,
     },
+    /// A contact that has no accelerations at a point.
+    #[error("contact {contact}: {expected}")]
+    Contact {
+        /// Name of the contact.
+        contact: String,
+        /// What would be possible.
+        expected: &'static str,
+    },
+    /// The bodies cannot be placed.
+    #[error(transparent)]
+    State(#[from] Failed),
 }
 
-/// Bodies and contacts at an instant, validated.
+/// A system in contact at an instant, all contacts rigid.
 #[derive(Debug, Clone)]
 pub struct Instant {
-    bodies: Vec<Body>,
-    contacts: Vec<Contact>,
-    inverse_inertia: Vec<Tensor>,
-    /// `W'. q'`, rows n, t, o contact by contact.
-    velocity_product: Vec<f64>,
+    /// `J`.
+    pub(super) jacobian: Matrix,
+    /// `M^-1 J'`, transposed.
+    pub(super) mobility: Matrix,
+    /// `M^-1 (g + h)`.
+    pub(super) free: Vec<f64>,
+    /// `W'. q'`.
+    pub(super) velocity_product: Vec<f64>,
+    /// Rows of a contact: n, t(, o).
+    pub(super) rows: usize,
+    /// Relative velocity of each contact along n, t, o, and the velocities that meet there, m/s.
+    pub(super) relative: Vec<(Vector, f64)>,
+    contacts: ContactSet,
+    mu: Vec<f64>,
+    sets: Vec<Friction>,
 }
 
 impl Instant {
-    /// Checks bodies and contacts, and that the velocities satisfy (5).
-    pub fn new(bodies: Vec<Body>, contacts: Vec<Contact>) -> Result<Self, InvalidInstant> {
-        let inverse_inertia =
-            bodies.iter().enumerate().map(|(i, b)| check_body(i, b)).collect::<Result<Vec<_>, _>>()?;
-        let mut instant = Self { bodies, contacts, inverse_inertia, velocity_product: Vec::new() };
-        for index in 0..instant.contacts.len() {
-            let product = instant.check_contact(index)?;
-            instant.velocity_product.extend(product);
+    /// The system at a state, under the loads, motors and inputs of that time: contacts that are closed and do not separate.
+    pub fn at(model: &Model, state: &State, inputs: &Inputs) -> Result<Self, InvalidInstant> {
+        let mut motion = Motion::new(model);
+        // in a step of length 1 the free velocity is v + M^-1 f
+        place(model, state, inputs, 1.0, &mut motion)?;
+        let free = motion.free.iter().zip(&motion.velocity).map(|(free, v)| free - v).collect();
+        let (mut memory, mut contacts) = (Detection::default(), ContactSet::default());
+        detect(model, &motion, CLOSED, &mut memory, &mut contacts);
+        let mut instant = Self::new(model.contacts().linear_rows(), free);
+        let mut workspace = Workspace::default();
+        for c in std::mem::take(&mut contacts.contacts) {
+            if c.count > 1 {
+                let expected = "expected a point, not a patch: its elements deform";
+                return Err(instant.refuse(model, &c, expected));
+            }
+            let point = contacts.elements[c.first].point;
+            let ends = [0, 1].map(|k| End::new(model, &motion, &memory, &c, k, point));
+            let velocity = c.frame.components(sub(ends[1].velocity, ends[0].velocity));
+            let size = ends[0].size + ends[1].size;
+            if velocity[0] < -VELOCITY_TOLERANCE * size {
+                let contact = model.contact_name(c.id).unwrap_or_default();
+                return Err(InvalidInstant::Approaching { contact, velocity: velocity[0] });
+            }
+            if velocity[0] > VELOCITY_TOLERANCE * size {
+                continue;
+            }
+            let touch = Touch { point, normal: c.frame.n, gap: 0.0, feature: c.id.feature };
+            let [a, b] = [c.id.part_a, c.id.part_b].map(|k| &model.parts()[k as usize]);
+            let met = feature(&a.solid, &ends[0].pose, &b.solid, &ends[1].pose, &touch, &mut workspace);
+            let expected = "expected features that touch with one normal between them";
+            let met = met.ok_or_else(|| instant.refuse(model, &c, expected))?;
+            let product = velocity_product(&c, &ends, &met.rates(&ends.map(|e| e.motion)));
+            instant.velocity_product.extend_from_slice(&product[..instant.rows]);
+            instant.relative.push((velocity, size));
+            let rule = &model.contacts().rules()[c.rule];
+            instant.mu.push(rule.friction);
+            instant.sets.push(rule.set);
+            let first = instant.contacts.elements.len();
+            instant.contacts.elements.push(contacts.elements[c.first]);
+            instant.contacts.contacts.push(Contact { first, ..c });
         }
+        instant.fill(model, &motion);
         Ok(instant)
     }
 
-    fn check_contact(&self, index: usize) -> Result<Vector, InvalidInstant> {
-        let contact = &self.contacts[index];
-        let wrong = |expected| InvalidInstant::Contact { contact: index, expected };
-        let known = |body: usize| body < self.bodies.len();
-        if !known(contact.a) || !contact.b.is_none_or(known) || contact.b == Some(contact.a) {
-            return Err(wrong("expected two different bodies of the list, or one and the world"));
+    /// Without contacts.
+    pub(super) fn new(rows: usize, free: Vec<f64>) -> Self {
+        Self {
+            jacobian: Matrix::default(),
+            mobility: Matrix::default(),
+            free,
+            velocity_product: vec![],
+            rows,
+            relative: vec![],
+            contacts: ContactSet::default(),
+            mu: vec![],
+            sets: vec![],
         }
-        if !contact.point.iter().all(|x| x.is_finite()) || !contact.frame.is_orthonormal() {
-            return Err(wrong("expected a finite point and a right-handed orthonormal frame"));
+    }
+
+    fn refuse(&self, model: &Model, c: &Contact, expected: &'static str) -> InvalidInstant {
+        InvalidInstant::Contact { contact: model.contact_name(c.id).unwrap_or_default(), expected }
+    }
+
+    /// `J` and `M^-1 J'`.
+    fn fill(&mut self, model: &Model, motion: &Motion) {
+        let (rows, dofs) = (self.rows * self.contacts.contacts.len(), model.system().velocity_size());
+        (self.jacobian, self.mobility) = (Matrix::zeros(rows, dofs), Matrix::zeros(rows, dofs));
+        for (k, c) in self.contacts.contacts.iter().enumerate() {
+            for (i, direction) in [c.frame.n, c.frame.t, c.frame.o].into_iter().enumerate().take(self.rows) {
+                let (at, point) = (self.rows * k + i, self.contacts.elements[k].point);
+                relative_row(&motion.kinematics, c, point, (direction, false), self.jacobian.row_mut(at));
+                self.mobility.row_mut(at).copy_from_slice(self.jacobian.row(at));
+                motion.mass.solve(self.mobility.row_mut(at));
+            }
         }
-        let (a, b) = self.motions(contact);
-        let velocity = self.relative_velocity(index)[0];
-        if velocity.abs() > VELOCITY_TOLERANCE * self.speed_scale(contact) {
-            return Err(InvalidInstant::NormalVelocity { contact: index, velocity });
-        }
-        velocity_product(&contact.frame, &a, &b, contact.surfaces)
-            .filter(|p| p.iter().all(|x| x.is_finite()))
-            .ok_or(wrong("expected surfaces that touch in one point, one of them smooth"))
     }
 
-    fn motion(&self, body: usize, point: Vector) -> Motion {
-        let body = &self.bodies[body];
-        Motion { omega: body.angular_velocity, arm: sub(point, body.position), velocity: body.velocity }
-    }
-
-    fn motions(&self, contact: &Contact) -> (Motion, Motion) {
-        let b = contact.b.map_or(Motion::REST, |b| self.motion(b, contact.point));
-        (self.motion(contact.a, contact.point), b)
-    }
-
-    fn speed_scale(&self, contact: &Contact) -> f64 {
-        let speed = |m: &Motion| length(m.velocity) + length(m.omega) * length(m.arm);
-        let (a, b) = self.motions(contact);
-        speed(&a) + speed(&b)
-    }
-
-    /// The bodies.
-    pub fn bodies(&self) -> &[Body] {
-        &self.bodies
-    }
-
-    /// The contacts.
-    pub fn contacts(&self) -> &[Contact] {
+    /// The contacts, in order of their ids; of an instant of loose bodies, none.
+    pub fn contacts(&self) -> &ContactSet {
         &self.contacts
     }
 
     /// Relative velocity of the material points at a contact, in n, t, o: (4).
     pub fn relative_velocity(&self, contact: usize) -> Vector {
-        let contact = &self.contacts[contact];
-        let (a, b) = self.motions(contact);
-        contact.frame.components(sub(a.at_contact(), b.at_contact()))
+        self.relative[contact].0
     }
 
     /// Rolling or sliding, contact by contact: (6) to [`VELOCITY_TOLERANCE`].
     pub fn modes(&self) -> Vec<Mode> {
-        let mode = |index: usize| {
-            let [_, t, o] = self.relative_velocity(index);
-            let speed = t.hypot(o);
-            if speed <= VELOCITY_TOLERANCE * self.speed_scale(&self.contacts[index]) {
-                return Mode::Rolling;
+        let mode = |&([_, t, o], size): &(Vector, f64)| {
+            let slip = t.hypot(o);
+            match slip <= VELOCITY_TOLERANCE * size {
+                true => Mode::Rolling,
+                false => Mode::Sliding { direction: [t / slip, o / slip] },
             }
-            Mode::Sliding { direction: [t / speed, o / speed] }
         };
-        (0..self.contacts.len()).map(mode).collect()
+        self.relative.iter().map(mode).collect()
     }
 
     /// `J = W'`: relative velocity = `J q'`.
-    pub fn jacobian(&self) -> Matrix {
-        let mut j = Matrix::zeros(3 * self.contacts.len(), 6 * self.bodies.len());
-        for (index, contact) in self.contacts.iter().enumerate() {
-            let Frame { n, t, o } = contact.frame;
-            for (d, axis) in [n, t, o].into_iter().enumerate() {
-                for (body, sign) in [(Some(contact.a), 1.0), (contact.b, -1.0)] {
-                    let Some(body) = body else { continue };
-                    let arm = sub(contact.point, self.bodies[body].position);
-                    let row = &mut j.row_mut(3 * index + d)[6 * body..][..6];
-                    row[..3].copy_from_slice(&scale(sign, axis));
-                    row[3..].copy_from_slice(&scale(sign, cross(arm, axis)));
-                }
-            }
-        }
-        j
+    pub fn jacobian(&self) -> &Matrix {
+        &self.jacobian
     }
 
-    /// `M^-1 wrench`, six entries a body.
-    fn mobility(&self, wrench: &[f64]) -> Vec<f64> {
-        let mut out = Vec::with_capacity(wrench.len());
-        for (i, w) in wrench.chunks_exact(6).enumerate() {
-            out.extend(scale(1.0 / self.bodies[i].mass, [w[0], w[1], w[2]]));
-            out.extend(times(&self.inverse_inertia[i], [w[3], w[4], w[5]]));
-        }
-        out
-    }
-
-    /// `g + h`.
-    fn loads(&self) -> Vec<f64> {
-        let load = |body: &Body| {
-            let omega = body.angular_velocity;
-            let torque = sub(body.torque, cross(omega, times(&body.inertia, omega)));
-            let [f, m] = [body.force, torque];
-            [f[0], f[1], f[2], m[0], m[1], m[2]]
-        };
-        self.bodies.iter().flat_map(load).collect()
-    }
-
-    /// `A` and `b` of (21)-(23), rows n, t, o contact by contact.
+    /// `A` and `b` of (21)-(23), rows n, t(, o) contact by contact.
     pub fn system(&self) -> (Matrix, Vec<f64>) {
-        let j = self.jacobian();
-        let rows = j.rows();
+        let rows = self.jacobian.rows();
         let mut a = Matrix::zeros(rows, rows);
         for i in 0..rows {
-            let column = self.mobility(j.row(i));
             for k in 0..=i {
-                let entry = dot(j.row(k), &column);
+                let entry = dot(self.jacobian.row(k), self.mobility.row(i));
                 a[(i, k)] = entry;
                 a[(k, i)] = entry;
             }
         }
-        let free = j.times(&self.mobility(&self.loads()));
-        let b = free.iter().zip(&self.velocity_product).map(|(x, y)| x + y).collect();
-        (a, b)
+        let free = self.jacobian.times(&self.free);
+        (a, free.iter().zip(&self.velocity_product).map(|(x, y)| x + y).collect())
     }
 
-    /// The contact problem for given friction coefficients, with the modes that the velocities tell.
-    pub fn problem(&self, mu: Vec<f64>, friction: Friction) -> Result<FrictionProblem, InvalidProblem> {
+    /// The contact problem with the coefficients of friction and friction sets of the model, and the modes that the velocities show.
+    pub fn problem(&self) -> Result<FrictionProblem, InvalidProblem> {
+        self.problem_with(self.mu.clone(), Friction::Cone)?.with_frictions(self.sets.clone())
+    }
+
+    /// The contact problem for given coefficients and one friction set.
+    pub fn problem_with(&self, mu: Vec<f64>, friction: Friction) -> Result<FrictionProblem, InvalidProblem> {
         let (a, b) = self.system();
-        FrictionProblem::new(a, b, mu, 3, friction)?.with_modes(self.modes())
+        FrictionProblem::new(a, b, mu, self.rows, friction)?.with_modes(self.modes())
     }
 
-    /// Accelerations and angular accelerations of the bodies under contact forces `c`: (19). `None` if `c` has not
-    /// three entries a contact.
-    pub fn accelerations(&self, forces: &[f64]) -> Option<Vec<[Vector; 2]>> {
-        if forces.len() != self.velocity_product.len() {
-            return None;
-        }
-        let mut wrench = self.loads();
-        for (w, c) in wrench.iter_mut().zip(self.jacobian().transpose_times(forces)) {
-            *w += c;
-        }
-        let split = |q: &[f64]| [[q[0], q[1], q[2]], [q[3], q[4], q[5]]];
-        Some(self.mobility(&wrench).chunks_exact(6).map(split).collect())
+    /// Accelerations `q''` under contact forces `c`: (19). `None` if `c` has not one entry per row.
+    pub fn accelerations(&self, forces: &[f64]) -> Option<Vec<f64>> {
+        let pushed = (forces.len() == self.jacobian.rows()).then(|| self.mobility.transpose_times(forces))?;
+        Some(self.free.iter().zip(pushed).map(|(free, pushed)| free + pushed).collect())
     }
 }
 
-impl Body {
-    /// Velocity of the body's material point at `point`.
-    pub fn velocity_at(&self, point: Vector) -> Vector {
-        add(self.velocity, cross(self.angular_velocity, sub(point, self.position)))
+/// One of the two sides of a contact.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    /// Pose of its part, and the velocity of that pose.
+    pose: Pose,
+    motion: Velocity,
+    /// Velocity of the material at the contact, and its acceleration while `v` does not change.
+    velocity: Vector,
+    acceleration: Vector,
+    /// Size of the terms that `velocity` is the sum of.
+    size: f64,
+}
+
+impl End {
+    fn new(model: &Model, motion: &Motion, memory: &Detection, c: &Contact, k: usize, point: Vector) -> Self {
+        let part = [c.id.part_a, c.id.part_b][k] as usize;
+        let (pose, kinematics) = (memory.pose(part), &motion.kinematics);
+        let Owner::Body(link) = model.parts()[part].owner else {
+            let still = [0.0; 3];
+            return Self {
+                pose,
+                motion: Velocity::default(),
+                velocity: still,
+                acceleration: still,
+                size: 0.0,
+            };
+        };
+        let linear = kinematics.point_velocity(link, pose.position);
+        let motion = Velocity { linear, angular: kinematics.angular_velocity(link) };
+        let velocity = kinematics.point_velocity(link, point);
+        let size = length(linear) + length(motion.angular) * length(sub(point, pose.position));
+        Self { pose, motion, velocity, acceleration: kinematics.bias_acceleration(link, point).0, size }
     }
 }
 
-/// The inverse inertia, if the body is possible.
-fn check_body(index: usize, body: &Body) -> Result<Tensor, InvalidInstant> {
-    let wrong = |expected| InvalidInstant::Body { body: index, expected };
-    if !(body.mass > 0.0 && body.mass.is_finite()) {
-        return Err(wrong("expected a positive, finite mass"));
-    }
-    let vectors = [body.position, body.velocity, body.angular_velocity, body.force, body.torque];
-    if vectors.iter().flatten().any(|x| !x.is_finite()) {
-        return Err(wrong("expected finite position, velocities, force and torque"));
-    }
-    inverse_spd(&body.inertia).ok_or(wrong("expected a symmetric positive definite inertia"))
+/// `W'. q'` of one contact, along n, t, o.
+fn velocity_product(c: &Contact, [a, b]: &[End; 2], rates: &Rates) -> Vector {
+    // rate of the velocity of the material under the moving point
+    let under =
+        |end: &End, point: Vector| add(end.acceleration, cross(end.motion.angular, sub(point, end.velocity)));
+    let rate = sub(under(b, rates.points[1]), under(a, rates.points[0]));
+    let [n, t, o] = c.frame.components(rate);
+    [n + dot3(rates.normal, sub(b.velocity, a.velocity)), t, o]
 }

@@ -15,7 +15,7 @@
 mod scene;
 mod shape;
 
-use crate::analysis::instant::Instant;
+use crate::analysis::bodies::Bodies;
 use complementarity::problem::{Converted, Friction, FrictionProblem, Lcp};
 use rand_pcg::Pcg64;
 use scene::Counts;
@@ -87,7 +87,7 @@ pub struct Case {
 }
 
 /// The 35 scenes. One seed gives the same scenes; each is drawn apart from the others.
-pub fn instants(seed: u64) -> Vec<Instant> {
+pub fn instants(seed: u64) -> Vec<Bodies> {
     let scene = |(index, &[bodies, sliding, rolling]): (usize, &[usize; 3])| {
         let mut rng = Pcg64::new(seed.into(), index as u128);
         let counts = Counts { bodies, sliding, rolling };
@@ -105,7 +105,8 @@ pub fn table1(seed: u64) -> Vec<Case> {
     let mut cases = Vec::with_capacity(PROBLEMS.len() * COEFFICIENTS.len());
     for (problem, instant) in instants(seed).iter().enumerate() {
         for mu in COEFFICIENTS {
-            let friction = instant.problem(vec![mu; instant.contacts().len()], Friction::Pyramid);
+            let friction =
+                instant.instant().problem_with(vec![mu; instant.contacts().len()], Friction::Pyramid);
             let friction = friction.expect("a valid instant and coefficients >= 0 make a valid problem");
             let lcp = friction.as_slack_lcp().expect("pyramid friction has a slack form");
             cases.push(Case { problem, size: lcp.problem.size(), mu, friction, lcp });

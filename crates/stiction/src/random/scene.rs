@@ -4,8 +4,8 @@
 //! the relative velocity. So any number of contacts, redundant ones too, satisfies trinkle1995 (5), (6).
 
 use super::shape::{Shape, Spot};
-use crate::analysis::instant::{Body, Contact, Instant};
-use crate::analysis::kinematics::Surface;
+use crate::analysis::bodies::Surface;
+use crate::analysis::bodies::{Bodies, Body, Contact};
 use crate::space::{Frame, Tensor, Vector, add, cross, dot, length, scale, sub, unit};
 use rand::{Rng, RngExt};
 
@@ -63,7 +63,7 @@ struct Member {
 }
 
 /// Draws a scene; `None` if the dice left a body without a place for its contacts.
-pub(super) fn draw(rng: &mut impl Rng, counts: Counts) -> Option<Instant> {
+pub(super) fn draw(rng: &mut impl Rng, counts: Counts) -> Option<Bodies> {
     let mut scene = Scene { rng, members: Vec::new(), contacts: Vec::new(), left: counts };
     for index in 0..counts.bodies {
         scene.left.bodies = counts.bodies - index - 1;
@@ -76,7 +76,7 @@ pub(super) fn draw(rng: &mut impl Rng, counts: Counts) -> Option<Instant> {
         scene.brace_sliding()?;
     }
     let bodies = scene.members.into_iter().map(|m| m.body).collect();
-    Instant::new(bodies, scene.contacts).ok()
+    Bodies::new(bodies, scene.contacts).ok()
 }
 
 struct Scene<'a, R> {

@@ -1,6 +1,6 @@
 //! Ellipsoids and boxes: inertia, surface, curvature, farthest point.
 
-use crate::analysis::kinematics::Surface;
+use crate::analysis::bodies::Surface;
 use crate::space::{Frame, Tensor, Vector, add, dot, length, scale, times, transpose_times, turned, unit};
 
 /// A solid of even density.

@@ -23,6 +23,13 @@ pub struct Detection {
     touches: Vec<Touch>,
 }
 
+impl Detection {
+    /// Pose of a part in the world, as it was detected last.
+    pub fn pose(&self, part: usize) -> Pose {
+        self.poses[part]
+    }
+}
+
 /// Finds the contacts whose gap is at most `margin`.
 pub fn detect(
     model: &Model,

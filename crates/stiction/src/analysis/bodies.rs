@@ -1,0 +1,228 @@
+//! Loose rigid bodies in contact at an instant, with surfaces given by their curvature: trinkle1995 sections 2 and 3 without a scene.
+//!
+//! Velocities and accelerations are six per body: of the centre of mass, and angular, in world axes. `W'. q'` is found from the curvatures, see
+//! `surfaces.rs`. The symbols are those of [`super::instant`].
+
+pub use super::surfaces::Surface;
+
+use super::instant::{Instant, VELOCITY_TOLERANCE};
+use super::surfaces::{Motion, velocity_product};
+use crate::space::{Frame, Tensor, Vector, add, cross, inverse_spd, length, scale, sub, times};
+use complementarity::matrix::Matrix;
+
+/// A rigid body in motion. SI units, world axes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Body {
+    /// Mass (kg).
+    pub mass: f64,
+    /// Inertia about the centre of mass (kg m^2).
+    pub inertia: Tensor,
+    /// Centre of mass (m).
+    pub position: Vector,
+    /// Velocity of the centre of mass (m/s).
+    pub velocity: Vector,
+    /// Angular velocity (rad/s).
+    pub angular_velocity: Vector,
+    /// External force, gravity included (N).
+    pub force: Vector,
+    /// External torque about the centre of mass (N m).
+    pub torque: Vector,
+}
+
+/// A contact of two bodies, or of a body with the fixed world.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contact {
+    /// The body that the normal points into: it feels `c_n n + c_t t + c_o o`.
+    pub a: usize,
+    /// The other body; `None`: the fixed world.
+    pub b: Option<usize>,
+    /// Where they touch (m).
+    pub point: Vector,
+    /// Normal from b to a, and tangents.
+    pub frame: Frame,
+    /// Surfaces of a and b about the point.
+    pub surfaces: [Surface; 2],
+}
+
+/// Why numbers do not make bodies in contact.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum InvalidBodies {
+    /// A body's mass, inertia, motion or load is impossible.
+    #[error("body {body}: {expected}")]
+    Body {
+        /// Index, from 0.
+        body: usize,
+        /// What would be allowed.
+        expected: &'static str,
+    },
+    /// A contact's bodies, frame or surfaces are impossible.
+    #[error("contact {contact}: {expected}")]
+    Contact {
+        /// Index, from 0.
+        contact: usize,
+        /// What would be allowed.
+        expected: &'static str,
+    },
+    /// Bodies approach or part: (5) does not hold.
+    #[error("contact {contact}: normal velocity {velocity} m/s, expected 0 (trinkle1995 (5))")]
+    NormalVelocity {
+        /// Index, from 0.
+        contact: usize,
+        /// Normal component of the relative velocity.
+        velocity: f64,
+    },
+}
+
+/// Bodies and contacts at an instant, validated.
+#[derive(Debug, Clone)]
+pub struct Bodies {
+    bodies: Vec<Body>,
+    contacts: Vec<Contact>,
+    inverse_inertia: Vec<Tensor>,
+    instant: Instant,
+}
+
+impl Bodies {
+    /// Checks bodies and contacts, and that the velocities satisfy (5).
+    pub fn new(bodies: Vec<Body>, contacts: Vec<Contact>) -> Result<Self, InvalidBodies> {
+        let inverse_inertia =
+            bodies.iter().enumerate().map(|(i, b)| check_body(i, b)).collect::<Result<Vec<_>, _>>()?;
+        let mut own = Self { bodies, contacts, inverse_inertia, instant: Instant::new(3, vec![]) };
+        for index in 0..own.contacts.len() {
+            let product = own.check_contact(index)?;
+            own.instant.velocity_product.extend(product);
+            let contact = &own.contacts[index];
+            own.instant.relative.push((own.relative_velocity(contact), own.velocity_scale(contact)));
+        }
+        own.instant.free = own.mobility(&own.loads());
+        own.instant.jacobian = own.jacobian();
+        own.instant.mobility = own.instant.jacobian.clone();
+        for i in 0..own.instant.jacobian.rows() {
+            let row = own.mobility(own.instant.jacobian.row(i));
+            own.instant.mobility.row_mut(i).copy_from_slice(&row);
+        }
+        Ok(own)
+    }
+
+    fn check_contact(&self, index: usize) -> Result<Vector, InvalidBodies> {
+        let contact = &self.contacts[index];
+        let wrong = |expected| InvalidBodies::Contact { contact: index, expected };
+        let known = |body: usize| body < self.bodies.len();
+        if !known(contact.a) || !contact.b.is_none_or(known) || contact.b == Some(contact.a) {
+            return Err(wrong("expected two different bodies of the list, or one and the world"));
+        }
+        if !contact.point.iter().all(|x| x.is_finite()) || !contact.frame.is_orthonormal() {
+            return Err(wrong("expected a finite point and a right-handed orthonormal frame"));
+        }
+        let (a, b) = self.motions(contact);
+        let velocity = self.relative_velocity(contact)[0];
+        if velocity.abs() > VELOCITY_TOLERANCE * self.velocity_scale(contact) {
+            return Err(InvalidBodies::NormalVelocity { contact: index, velocity });
+        }
+        velocity_product(&contact.frame, &a, &b, contact.surfaces)
+            .filter(|p| p.iter().all(|x| x.is_finite()))
+            .ok_or(wrong("expected surfaces that touch in one point, one of them smooth"))
+    }
+
+    fn motion(&self, body: usize, point: Vector) -> Motion {
+        let body = &self.bodies[body];
+        Motion { omega: body.angular_velocity, arm: sub(point, body.position), velocity: body.velocity }
+    }
+
+    fn motions(&self, contact: &Contact) -> (Motion, Motion) {
+        let b = contact.b.map_or(Motion::REST, |b| self.motion(b, contact.point));
+        (self.motion(contact.a, contact.point), b)
+    }
+
+    fn velocity_scale(&self, contact: &Contact) -> f64 {
+        let speed = |m: &Motion| length(m.velocity) + length(m.omega) * length(m.arm);
+        let (a, b) = self.motions(contact);
+        speed(&a) + speed(&b)
+    }
+
+    /// The bodies.
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    /// The contacts.
+    pub fn contacts(&self) -> &[Contact] {
+        &self.contacts
+    }
+
+    fn relative_velocity(&self, contact: &Contact) -> Vector {
+        let (a, b) = self.motions(contact);
+        contact.frame.components(sub(a.at_contact(), b.at_contact()))
+    }
+
+    /// `J = W'`.
+    fn jacobian(&self) -> Matrix {
+        let mut j = Matrix::zeros(3 * self.contacts.len(), 6 * self.bodies.len());
+        for (index, contact) in self.contacts.iter().enumerate() {
+            let Frame { n, t, o } = contact.frame;
+            for (d, axis) in [n, t, o].into_iter().enumerate() {
+                for (body, sign) in [(Some(contact.a), 1.0), (contact.b, -1.0)] {
+                    let Some(body) = body else { continue };
+                    let arm = sub(contact.point, self.bodies[body].position);
+                    let row = &mut j.row_mut(3 * index + d)[6 * body..][..6];
+                    row[..3].copy_from_slice(&scale(sign, axis));
+                    row[3..].copy_from_slice(&scale(sign, cross(arm, axis)));
+                }
+            }
+        }
+        j
+    }
+
+    /// `M^-1 wrench`, six entries a body.
+    fn mobility(&self, wrench: &[f64]) -> Vec<f64> {
+        let mut out = Vec::with_capacity(wrench.len());
+        for (i, w) in wrench.chunks_exact(6).enumerate() {
+            out.extend(scale(1.0 / self.bodies[i].mass, [w[0], w[1], w[2]]));
+            out.extend(times(&self.inverse_inertia[i], [w[3], w[4], w[5]]));
+        }
+        out
+    }
+
+    /// `g + h`.
+    fn loads(&self) -> Vec<f64> {
+        let load = |body: &Body| {
+            let omega = body.angular_velocity;
+            let torque = sub(body.torque, cross(omega, times(&body.inertia, omega)));
+            let [f, m] = [body.force, torque];
+            [f[0], f[1], f[2], m[0], m[1], m[2]]
+        };
+        self.bodies.iter().flat_map(load).collect()
+    }
+
+    /// The contact problem.
+    pub fn instant(&self) -> &Instant {
+        &self.instant
+    }
+
+    /// Accelerations and angular accelerations of the bodies under contact forces `c`: (19). `None` if `c` has not
+    /// three entries per contact.
+    pub fn accelerations(&self, forces: &[f64]) -> Option<Vec<[Vector; 2]>> {
+        let split = |q: &[f64]| [[q[0], q[1], q[2]], [q[3], q[4], q[5]]];
+        Some(self.instant.accelerations(forces)?.chunks_exact(6).map(split).collect())
+    }
+}
+
+impl Body {
+    /// Velocity of the body's material point at `point`.
+    pub fn velocity_at(&self, point: Vector) -> Vector {
+        add(self.velocity, cross(self.angular_velocity, sub(point, self.position)))
+    }
+}
+
+/// The inverse inertia, if the body is possible.
+fn check_body(index: usize, body: &Body) -> Result<Tensor, InvalidBodies> {
+    let wrong = |expected| InvalidBodies::Body { body: index, expected };
+    if !(body.mass > 0.0 && body.mass.is_finite()) {
+        return Err(wrong("expected a positive, finite mass"));
+    }
+    let vectors = [body.position, body.velocity, body.angular_velocity, body.force, body.torque];
+    if vectors.iter().flatten().any(|x| !x.is_finite()) {
+        return Err(wrong("expected finite position, velocities, force and torque"));
+    }
+    inverse_spd(&body.inertia).ok_or(wrong("expected a symmetric positive definite inertia"))
+}
