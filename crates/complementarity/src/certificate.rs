@@ -57,6 +57,9 @@ impl Default for Settings {
     }
 }
 
+/// Changes of a normal force below this in a direction of length 1 are rounding.
+const LEAST_CHANGE: f64 = 1e-6;
+
 /// What is known of a problem and its solution.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Certificate {
@@ -101,6 +104,21 @@ pub struct Forces {
     pub basis: Option<Vec<Direction>>,
     /// There is no other solution nearby. False: not shown.
     pub isolated: bool,
+}
+
+impl Forces {
+    /// Contacts whose normal force is not determined, from 0: those where a direction of the basis changes it. `None` without a basis.
+    pub fn undetermined_normal(&self) -> Option<Vec<usize>> {
+        let mut moved: Vec<usize> = vec![];
+        for direction in self.basis.as_ref()? {
+            let rows = direction.change.len() / direction.contacts.len().max(1);
+            let changes = direction.contacts.iter().zip(direction.change.chunks_exact(rows.max(1)));
+            moved.extend(changes.filter(|(_, change)| change[0].abs() > LEAST_CHANGE).map(|(c, _)| *c));
+        }
+        moved.sort_unstable();
+        moved.dedup();
+        Some(moved)
+    }
 }
 
 /// A direction in which forces can move with the same motion: `A v = 0` to the tolerance of the rank (in scaled units), anything where a contact sticks within its cone,

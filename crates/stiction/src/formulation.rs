@@ -15,6 +15,7 @@ use crate::scene::{GapLevel, Owner};
 use crate::space::{Vector, scale};
 use crate::state::{RowId, State};
 use crate::step::{InvalidModel, Motion};
+use complementarity::certificate::{self, Certificate};
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
 use complementarity::problem::{ConeProblem, Friction, FrictionProblem, Sets};
@@ -421,6 +422,11 @@ impl ContactProblem {
             own.zip([t, o]).for_each(|(force, axis)| *force *= axis);
         }
         forces
+    }
+
+    /// What is known of forces that solve it beside their residual, see [`certificate`]; `None` if there are no rows, or numbers are not finite.
+    pub fn certificate(&self, lambda: &[f64], settings: &certificate::Settings) -> Option<Certificate> {
+        Some(certificate::examine(&self.to_friction()?, Some(&self.forces(lambda)), settings))
     }
 
     /// Adds `h M^-1 J' lambda` to `v`; `impulse` is scratch.

@@ -1,11 +1,11 @@
-//! Contacts at an edge of their law: whether forces can leave it, all at once.
+//! Contacts at an edge of their law: which of them forces can leave, all at once.
 //!
 //! Forces that solve a problem are a convex set where the motion is given. A solution on its surface, as solvers like to find them, has the dimension of the set
 //! only after a step into the set's inside.
 
 use super::directions::{Freedom, Row};
 use crate::cone::Shape;
-use crate::matrix::{dot, norm};
+use crate::matrix::{Matrix, dot, norm};
 use crate::problem::FrictionProblem;
 use std::f64::consts::PI;
 
@@ -13,12 +13,22 @@ use std::f64::consts::PI;
 const AROUND: usize = 16;
 /// Parts of a unit vector below this are rounding.
 const ROUNDING: f64 = 1e-9;
-/// Margins over the length of a direction: that is good enough, the least that leads inwards; and how long a better one is sought.
-const GOOD: f64 = 1e-3;
-const MARGIN: f64 = 1e-6;
-const MOST_STEPS: usize = 500;
+/// Length of what is left of a unit normal below which the others hold it.
+const HELD: f64 = 1e-6;
 
-/// Shares of the vectors of `basis` (over the rows of `contacts`) that together lead every contact at an edge into the inside of its cone. `None` if none were found.
+/// Where the contacts at an edge can go.
+pub(super) struct Inward {
+    /// Shares of the basis: a step into the inside of every law that can be entered.
+    pub step: Vec<f64>,
+    /// Orthonormal shares of the basis along which no contact crosses an edge that cannot be left: the step and its neighbours.
+    pub space: Vec<Vec<f64>>,
+    /// Whether `space` holds all such directions: the cones of discs are seen through polygons within them.
+    pub exact: bool,
+}
+
+/// Directions within the span of `basis` (over the rows of `contacts`) that contacts at an edge can take: with `g` their outward normals, those with `g x <= 0`. A normal
+/// that the others hold, `g + sum y_i g_i = 0` with `y >= 0`, is zero along all of them (Farkas); what is left of any other, with a sign, enters its law and violates
+/// none. `None` where a law is not known.
 pub(super) fn inward(
     p: &FrictionProblem,
     contacts: &[usize],
@@ -26,52 +36,137 @@ pub(super) fn inward(
     lambda: &[f64],
     basis: &[Vec<f64>],
     tolerance: f64,
-) -> Option<Vec<f64>> {
+) -> Option<Inward> {
     let rows = p.rows_per_contact();
-    let mut outward: Vec<Vec<f64>> = vec![];
+    let (mut outward, mut approximate): (Vec<Vec<f64>>, Vec<bool>) = (vec![], vec![]);
+    let scale = basis.iter().map(|v| norm(v)).fold(0.0f64, f64::max);
     for (i, &c) in contacts.iter().enumerate().filter(|(_, c)| states[**c].edge) {
         let own = |v: &Vec<f64>| norm(&v[rows * i..][..rows]);
         let size = basis.iter().map(own).fold(0.0f64, |m, x| m.hypot(x));
-        let scale = basis.iter().map(|v| norm(v)).fold(0.0f64, f64::max);
         if size <= ROUNDING * scale {
             continue;
         }
+        let apex = !states[c].loaded && rows > 2 && p.mu()[c] > 0.0 && p.shape(c) == Shape::Disc;
         for g in normals(p, c, &states[c], lambda, tolerance)? {
             let along: Vec<f64> = basis.iter().map(|v| dot(&g[..rows], &v[rows * i..][..rows])).collect();
             let length = norm(&along);
-            if length <= ROUNDING * size * norm(&g) {
+            // a normal across the whole space holds nothing
+            if length > ROUNDING * size * norm(&g) {
+                outward.push(along.iter().map(|x| x / length).collect());
+                approximate.push(apex);
+            }
+        }
+    }
+    let (mut step, mut space, mut exact) = (vec![0.0; basis.len()], unit_vectors(basis.len()), true);
+    for (i, g) in outward.iter().enumerate() {
+        // what was found for others enters it too
+        if dot(g, &step) < -HELD * norm(&step) {
+            continue;
+        }
+        let left = not_held(&outward, g);
+        let length = norm(&left);
+        if length > HELD {
+            step.iter_mut().zip(&left).for_each(|(s, x)| *s -= x / length);
+        } else {
+            exact &= !approximate[i];
+            remove(&mut space, g);
+        }
+    }
+    let length = norm(&step);
+    match space.first() {
+        Some(_) if length > HELD => step.iter_mut().for_each(|x| *x /= length),
+        Some(first) => step.clone_from(first),
+        None => {}
+    }
+    Some(Inward { step, space, exact })
+}
+
+fn unit_vectors(n: usize) -> Vec<Vec<f64>> {
+    (0..n).map(|i| (0..n).map(|k| f64::from(u8::from(i == k))).collect()).collect()
+}
+
+/// Leaves of the span of orthonormal vectors what is across `g`.
+pub(super) fn remove(space: &mut Vec<Vec<f64>>, g: &[f64]) {
+    let within: Vec<f64> = space.iter().map(|v| dot(v, g)).collect();
+    let size = norm(&within);
+    if size <= HELD {
+        return;
+    }
+    // reflect the first vector onto the part of g that lies in the span, and drop it (Householder)
+    let sign = if within[0] < 0.0 { -1.0 } else { 1.0 };
+    let mut u: Vec<f64> = within.iter().map(|x| x / size).collect();
+    u[0] += sign;
+    let scale = 2.0 / dot(&u, &u);
+    let n = space[0].len();
+    let sum: Vec<f64> = (0..n).map(|k| space.iter().zip(&u).map(|(v, u)| u * v[k]).sum()).collect();
+    for (v, u) in space.iter_mut().zip(&u) {
+        v.iter_mut().zip(&sum).for_each(|(v, s)| *v -= scale * u * s);
+    }
+    space.remove(0);
+}
+
+/// `g + sum y_i g_i` of least length over `y >= 0`: Lawson and Hanson's active-set method (Solving Least Squares Problems, 1974, algorithm NNLS).
+fn not_held(outward: &[Vec<f64>], g: &[f64]) -> Vec<f64> {
+    let mut y = vec![0.0; outward.len()];
+    let mut passive: Vec<usize> = vec![];
+    let left = |y: &[f64]| {
+        let mut left = g.to_vec();
+        for (y, g) in y.iter().zip(outward).filter(|(y, _)| **y > 0.0) {
+            left.iter_mut().zip(g).for_each(|(l, g)| *l += y * g);
+        }
+        left
+    };
+    for _ in 0..3 * outward.len() {
+        let now = left(&y);
+        let down = |j: usize| -dot(&outward[j], &now);
+        let enters = (0..outward.len()).filter(|j| !passive.contains(j));
+        let best = enters.max_by(|&a, &b| down(a).total_cmp(&down(b)));
+        let Some(best) = best.filter(|&j| down(j) > ROUNDING && norm(&now) > HELD) else { break };
+        passive.push(best);
+        while !passive.is_empty() {
+            let Some(target) = least_squares(outward, &passive, g) else {
+                // dependent on the others up to rounding
+                passive.pop();
+                break;
+            };
+            // as far towards the target as signs allow
+            let ratio = |(&k, &t): (&usize, &f64)| if t > 0.0 { 1.0 } else { y[k] / (y[k] - t) };
+            let share = passive.iter().zip(&target).map(ratio).fold(1.0, f64::min);
+            for (&k, t) in passive.iter().zip(&target) {
+                y[k] += share * (t - y[k]);
+            }
+            if target.iter().all(|&t| t > 0.0) {
+                break;
+            }
+            passive.retain(|&k| y[k] > ROUNDING);
+            (0..y.len()).filter(|k| !passive.contains(k)).for_each(|k| y[k] = 0.0);
+        }
+    }
+    left(&y)
+}
+
+/// `y` of least `|g + sum y_i g_i|` over the passive normals, by Cholesky's factor; `None` if these depend on each other.
+fn least_squares(outward: &[Vec<f64>], passive: &[usize], g: &[f64]) -> Option<Vec<f64>> {
+    let n = passive.len();
+    let mut l = Matrix::zeros(n, n);
+    for r in 0..n {
+        for c in 0..=r {
+            let rest = dot(&outward[passive[r]], &outward[passive[c]])
+                - (0..c).map(|k| l[(r, k)] * l[(c, k)]).sum::<f64>();
+            if r == c && rest <= ROUNDING {
                 return None;
             }
-            outward.push(along.iter().map(|x| x / length).collect());
+            l[(r, c)] = if r == c { rest.sqrt() } else { rest / l[(c, c)] };
         }
     }
-    if outward.is_empty() {
-        let mut first = vec![0.0; basis.len()];
-        *first.first_mut()? = 1.0;
-        return Some(first);
+    let mut x: Vec<f64> = passive.iter().map(|&p| -dot(&outward[p], g)).collect();
+    for r in 0..n {
+        x[r] = (x[r] - (0..r).map(|k| l[(r, k)] * x[k]).sum::<f64>()) / l[(r, r)];
     }
-    // towards the point of their convex hull next to zero (Gilbert 1966), from their mean: what is opposite to it leads inwards
-    let mut point: Vec<f64> = (0..basis.len()).map(|k| outward.iter().map(|g| g[k]).sum::<f64>()).collect();
-    point.iter_mut().for_each(|x| *x /= outward.len() as f64);
-    let mut best = (MARGIN, None);
-    for _ in 0..MOST_STEPS {
-        let size = norm(&point);
-        let (least, margin) = outward
-            .iter()
-            .map(|g| (g, dot(g, &point) / size))
-            .min_by(|a, b| a.1.total_cmp(&b.1))
-            .filter(|(_, margin)| margin.is_finite())?;
-        if margin > best.0 {
-            best = (margin, Some(point.iter().map(|x| -x / size).collect()));
-        }
-        if size < MARGIN || margin > GOOD.min(0.5 * size) {
-            break;
-        }
-        let apart: Vec<f64> = least.iter().zip(&point).map(|(a, b)| a - b).collect();
-        let share = (-dot(&point, &apart) / dot(&apart, &apart)).clamp(0.0, 1.0);
-        point.iter_mut().zip(&apart).for_each(|(x, d)| *x += share * d);
+    for r in (0..n).rev() {
+        x[r] = (x[r] - (r + 1..n).map(|k| l[(k, r)] * x[k]).sum::<f64>()) / l[(r, r)];
     }
-    best.1
+    Some(x)
 }
 
 /// Outward normals: a change of the force that is opposite to all of them leads into the inside of the cone. `None` where that is not known.

@@ -2,7 +2,7 @@
 
 use super::basis::{complement, orthonormal};
 use super::directions::{self, Freedom};
-use super::edge::inward;
+use super::edge::{inward, remove};
 use super::{Direction, Forces, Settings};
 use crate::eigen::{singular, singular_values, symmetric_eigen, symmetric_eigenvalues};
 use crate::matrix::{Matrix, norm};
@@ -40,11 +40,14 @@ struct Family {
 }
 
 impl Family {
-    /// The combination of the basis with these shares (of length 1) comes first.
-    fn turn(&mut self, shares: &[f64]) {
-        let first = Matrix::from_fn(shares.len(), 1, |k, _| shares[k]);
-        let mut turned = complement(&first, 1, shares.len() - 1);
-        turned.insert(0, shares.to_vec());
+    /// Keeps the combinations of the basis with these shares, orthonormal, the step first.
+    fn restrict(&mut self, mut space: Vec<Vec<f64>>, step: Vec<f64>) {
+        self.dimension = space.len();
+        if !space.is_empty() {
+            remove(&mut space, &step);
+            space.truncate(self.dimension - 1);
+            space.insert(0, step);
+        }
         let combine = |shares: &Vec<f64>| {
             let mut v = vec![0.0; self.basis[0].len()];
             for (share, basis) in shares.iter().zip(&self.basis) {
@@ -52,7 +55,15 @@ impl Family {
             }
             v
         };
-        self.basis = turned.iter().map(combine).collect();
+        self.basis = space.iter().map(combine).collect();
+    }
+
+    /// Contacts that no direction of the basis moves are not moved.
+    fn keep_moved(&mut self, contacts: &[usize], rows: usize) {
+        let basis = &self.basis;
+        let moves =
+            |(i, _): &(usize, &usize)| basis.iter().any(|v| norm(&v[rows * i..][..rows]) > MOVED * norm(v));
+        self.moved = contacts.iter().enumerate().filter(moves).map(|(_, c)| *c).collect();
     }
 
     /// Entries of a basis.
@@ -184,22 +195,33 @@ impl<'a> Island<'a> {
             let whole = all.basis.len() == most && most > found.dimension;
             let tried =
                 || inward(problem, self.contacts, states, lambda, &all.basis, settings.state_tolerance);
-            if let Some(shares) = whole.then(tried).flatten() {
-                all.turn(&shares);
-                (found, one_sided) = (all, true);
-            } else if found.dimension == 0 && most == 1 {
-                // along the edge perhaps: a single direction can be tried, forth and back
-                let works = |sign: f64| {
-                    self.contacts.iter().enumerate().filter(|(_, c)| states[**c].edge).all(|(i, &c)| {
-                        let v: Vec<f64> =
-                            all.basis[0][self.rows * i..][..self.rows].iter().map(|v| sign * v).collect();
-                        directions::enters(problem, c, states[c].loaded, lambda, &v, settings.state_tolerance)
-                    })
-                };
-                let (forth, back) = (works(1.0), works(-1.0));
-                if forth || back {
-                    all.turn(&[if forth { 1.0 } else { -1.0 }]);
-                    (found, one_sided) = (all, forth != back);
+            if let Some(way) = whole.then(tried).flatten() {
+                let single = all.basis.clone();
+                all.restrict(way.space, way.step);
+                if way.exact {
+                    most = all.dimension;
+                }
+                one_sided = all.dimension > found.dimension;
+                if most == 1 && all.dimension == 0 {
+                    // along the surface of a round cone perhaps: a single direction can be tried, forth and back
+                    let works = |sign: f64| {
+                        self.contacts.iter().enumerate().filter(|(_, c)| states[**c].edge).all(|(i, &c)| {
+                            let own = &single[0][self.rows * i..][..self.rows];
+                            let v: Vec<f64> = own.iter().map(|v| sign * v).collect();
+                            let (loaded, tolerance) = (states[c].loaded, settings.state_tolerance);
+                            directions::enters(problem, c, loaded, lambda, &v, tolerance)
+                        })
+                    };
+                    let (forth, back) = (works(1.0), works(-1.0));
+                    if forth || back {
+                        let sign = if forth { 1.0 } else { -1.0 };
+                        all.basis = vec![single[0].iter().map(|v| sign * v).collect()];
+                        (all.dimension, one_sided) = (1, forth != back);
+                    }
+                }
+                if all.dimension >= found.dimension {
+                    found = all;
+                    found.keep_moved(self.contacts, self.rows);
                 }
             }
         }
