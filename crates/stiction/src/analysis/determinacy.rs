@@ -15,9 +15,9 @@
 //! with signs); those that cannot are dropped, and what remains spans the set: a null space.
 
 use crate::dynamics::{Kinematics, MassMatrix};
+use crate::model::Model;
 use crate::scene::{FrictionKind, Owner, Scene};
-use crate::state::State;
-use crate::step::{ElementReport, Status, Stepper};
+use crate::step::{ElementReport, Status, Workspace};
 use complementarity::eigen::symmetric_eigen;
 use complementarity::matrix::{Matrix, dot, norm};
 use std::f64::consts::PI;
@@ -42,15 +42,14 @@ const SMALL: f64 = 1e-9;
 /// Share of an element in a null vector above which its force is not determined.
 const PART: f64 = 1e-6;
 
-/// Asks about the last step of `stepper`, which began at `start`. `None` if the mass matrix is singular or numbers are not finite.
-pub fn determinacy(stepper: &mut Stepper, start: &State) -> Option<Determinacy> {
-    let scene = stepper.scene().clone();
-    let elements = stepper.elements().to_vec();
-    let laws: Vec<Option<Law>> = elements.iter().map(|e| Law::of(&scene, e)).collect();
-    let contacts = Contacts::new(&elements, &laws, stepper.kinematics(start))?;
+/// Asks about the last step in a workspace. `None` if the mass matrix is singular or numbers are not finite.
+pub fn determinacy(model: &Model, work: &Workspace) -> Option<Determinacy> {
+    let (scene, elements) = (model.scene(), &work.elements);
+    let laws: Vec<Option<Law>> = elements.iter().map(|e| Law::of(scene, e)).collect();
+    let contacts = Contacts::new(elements, &laws, &work.motion.kinematics)?;
     let no_force = SMALL * elements.iter().fold(0.0f64, |m, e| m.max(e.force[0]));
     let directions: Vec<Direction> = (0..elements.len())
-        .flat_map(|k| laws[k].map_or(vec![], |law| of_element(&scene, k, &elements[k], law, no_force)))
+        .flat_map(|k| laws[k].map_or(vec![], |law| of_element(scene, k, &elements[k], law, no_force)))
         .collect();
     let taken = contacts.possible(&directions)?;
     let kept: Vec<Direction> =
