@@ -246,6 +246,7 @@ impl Rows {
     }
 
     /// Adds to a column of words alone; the others are to be filled alike.
+    #[inline]
     pub fn add_word(&mut self, column: usize, text: &str) {
         let above = match &self.values[column] {
             Values::Words(list) => list.last().copied(),
@@ -258,6 +259,7 @@ impl Rows {
     }
 
     /// The word's code: likely the one above, or the one that followed that before.
+    #[inline]
     fn guess(&mut self, above: Option<u32>, text: &str) -> u32 {
         let Some(above) = above else { return self.words.code(text) };
         let is = |code: u32| self.words.list[code as usize] == text;

@@ -41,7 +41,7 @@ pub fn energy(sources: &[Source]) -> Result<Chart, InputError> {
             let worked = (0..kinds.len()).any(works);
             let shown = (0..kinds.len()).filter(|k| !ENTRIES[*k].is_supplied() || works(*k));
             let mut lines: Vec<Line> =
-                shown.map(|k| line(Style::number(&label(&ENTRIES[k]), k), &kinds[k])).collect();
+                shown.map(|k| line(Style::number(label(&ENTRIES[k]), k), &kinds[k])).collect();
             let label = if worked { "sum, less work" } else { "sum" }.to_owned();
             let style = Style { label, colour: ENTRIES.len(), dash: 1 };
             lines.push(line(style.clone(), sum));

@@ -6,6 +6,7 @@ use crate::scene::{Owner, Table};
 use crate::space::{Pose, Vector};
 use crate::step::{ElementReport, Status};
 use recording::{Kind, Layout, Rows};
+use std::iter::repeat_n;
 use std::sync::{Arc, LazyLock};
 
 /// Name of the scene in a recording: the text that was run.
@@ -21,9 +22,15 @@ pub(super) struct Column<R> {
 }
 
 enum Value<R> {
+    /// Time of the record.
+    Time,
     Number(fn(&R) -> f64),
     Count(fn(&R) -> usize),
     Word(fn(&R) -> Name),
+}
+
+const fn time<R>() -> Column<R> {
+    Column { name: "time", unit: "s", value: Value::Time }
 }
 
 const fn number<R>(name: &'static str, unit: &'static str, value: fn(&R) -> f64) -> Column<R> {
@@ -41,7 +48,6 @@ const fn word<R>(name: &'static str, value: fn(&R) -> Name) -> Column<R> {
 /// A body at a record.
 #[derive(Debug)]
 pub(super) struct Body {
-    pub time: f64,
     pub body: usize,
     pub pose: Pose,
     pub velocity: Vector,
@@ -49,7 +55,7 @@ pub(super) struct Body {
 }
 
 pub(super) const BODIES: &[Column<Body>] = &[
-    number("time", "s", |b| b.time),
+    time(),
     word("body", |b| Name::Owner(Owner::Body(b.body))),
     number("x", "m", |b| b.pose.position[0]),
     number("y", "m", |b| b.pose.position[1]),
@@ -66,36 +72,30 @@ pub(super) const BODIES: &[Column<Body>] = &[
     number("wz", "rad/s", |b| b.angular_velocity[2]),
 ];
 
-/// An element at a record; t is near the world's x axis, whatever the anisotropy of friction.
-#[derive(Debug)]
-pub(super) struct Element {
-    pub time: f64,
-    pub of: ElementReport,
-}
-
-pub(super) const CONTACTS: &[Column<Element>] = &[
-    number("time", "s", |e| e.time),
-    word("contact", |e| Name::Contact(e.of.id)),
-    count("element", |e| e.of.element),
-    word("body_a", |e| Name::Owner(e.of.body_a)),
-    word("body_b", |e| Name::Owner(e.of.body_b)),
-    number("px", "m", |e| e.of.point[0]),
-    number("py", "m", |e| e.of.point[1]),
-    number("pz", "m", |e| e.of.point[2]),
-    number("nx", "", |e| e.of.frame.n[0]),
-    number("ny", "", |e| e.of.frame.n[1]),
-    number("nz", "", |e| e.of.frame.n[2]),
-    number("gap", "m", |e| e.of.gap),
-    number("force_n", "N", |e| e.of.force[0]),
-    number("force_t", "N", |e| e.of.force[1]),
-    number("force_o", "N", |e| e.of.force[2]),
-    number("slip_t", "m/s", |e| e.of.speed[1]),
-    number("slip_o", "m/s", |e| e.of.speed[2]),
-    number("deformation_n", "m", |e| e.of.deformation[0]),
-    number("deformation_t", "m", |e| e.of.deformation[1]),
-    number("deformation_o", "m", |e| e.of.deformation[2]),
+/// Elements; t is near the world's x axis, whatever the anisotropy of friction.
+pub(super) const CONTACTS: &[Column<ElementReport>] = &[
+    time(),
+    word("contact", |e| Name::Contact(e.id)),
+    count("element", |e| e.element),
+    word("body_a", |e| Name::Owner(e.body_a)),
+    word("body_b", |e| Name::Owner(e.body_b)),
+    number("px", "m", |e| e.point[0]),
+    number("py", "m", |e| e.point[1]),
+    number("pz", "m", |e| e.point[2]),
+    number("nx", "", |e| e.frame.n[0]),
+    number("ny", "", |e| e.frame.n[1]),
+    number("nz", "", |e| e.frame.n[2]),
+    number("gap", "m", |e| e.gap),
+    number("force_n", "N", |e| e.force[0]),
+    number("force_t", "N", |e| e.force[1]),
+    number("force_o", "N", |e| e.force[2]),
+    number("slip_t", "m/s", |e| e.speed[1]),
+    number("slip_o", "m/s", |e| e.speed[2]),
+    number("deformation_n", "m", |e| e.deformation[0]),
+    number("deformation_t", "m", |e| e.deformation[1]),
+    number("deformation_o", "m", |e| e.deformation[2]),
     word("status", |e| {
-        Name::Word(match e.of.status {
+        Name::Word(match e.status {
             Status::Open => "open",
             Status::Stick => "stick",
             Status::Slip => "slip",
@@ -104,15 +104,14 @@ pub(super) const CONTACTS: &[Column<Element>] = &[
 ];
 
 /// Further columns of contacts, where the scene has torsion or rolling friction.
-pub(super) const MOMENTS: &[Column<Element>] = &[
-    number("moment_n", "N m", |e| e.of.moment[0]),
-    number("moment_t", "N m", |e| e.of.moment[1]),
-    number("moment_o", "N m", |e| e.of.moment[2]),
+pub(super) const MOMENTS: &[Column<ElementReport>] = &[
+    number("moment_n", "N m", |e| e.moment[0]),
+    number("moment_t", "N m", |e| e.moment[1]),
+    number("moment_o", "N m", |e| e.moment[2]),
 ];
 
 /// A row of `steps`, without the energy balance.
 pub(super) struct Step {
-    pub time: f64,
     pub h: f64,
     pub status: &'static str,
     pub solver: &'static str,
@@ -123,7 +122,7 @@ pub(super) struct Step {
 
 /// The columns of [`ENTRIES`] follow.
 pub(super) const STEPS: &[Column<Step>] = &[
-    number("time", "s", |s| s.time),
+    time(),
     number("h", "s", |s| s.h),
     word("status", |s| Name::Word(s.status)),
     word("solver", |s| Name::Word(s.solver)),
@@ -133,7 +132,7 @@ pub(super) const STEPS: &[Column<Step>] = &[
 ];
 
 pub(super) const EVENTS: &[Column<Event>] = &[
-    number("time", "s", |e| e.time),
+    time(),
     word("contact", |e| Name::Contact(e.contact)),
     count("element", |e| e.element),
     word("body_a", |e| Name::Owner(e.body_a)),
@@ -141,10 +140,17 @@ pub(super) const EVENTS: &[Column<Event>] = &[
     word("event", |e| Name::Word(e.kind.name())),
 ];
 
-/// Adds a row for each of a list, to the columns from `first` on.
-pub(super) fn extend<R>(rows: &mut Rows, first: usize, columns: &[Column<R>], list: &[R], names: &mut Names) {
+/// Adds a row for each of a list at a time, to the columns from `first` on.
+pub(super) fn extend<R>(
+    (rows, names): (&mut Rows, &mut Names),
+    first: usize,
+    columns: &[Column<R>],
+    time: f64,
+    list: &[R],
+) {
     for (k, column) in columns.iter().enumerate() {
         match column.value {
+            Value::Time => rows.extend_numbers(first + k, repeat_n(time, list.len())),
             Value::Number(value) => rows.extend_numbers(first + k, list.iter().map(value)),
             Value::Count(value) => rows.extend_counts(first + k, list.iter().map(value)),
             Value::Word(value) => list.iter().for_each(|r| rows.add_word(first + k, names.get(value(r)))),
@@ -155,7 +161,7 @@ pub(super) fn extend<R>(rows: &mut Rows, first: usize, columns: &[Column<R>], li
 fn stored<R>(columns: &[Column<R>], optional: bool) -> impl Iterator<Item = recording::Column> {
     columns.iter().map(move |c| {
         let kind = match c.value {
-            Value::Number(_) => Kind::Number,
+            Value::Time | Value::Number(_) => Kind::Number,
             Value::Count(_) => Kind::Count,
             Value::Word(_) => Kind::Word,
         };

@@ -30,6 +30,7 @@ impl Names {
         Self { model: model.clone(), contacts: vec![], known: HashMap::new(), last: 0 }
     }
 
+    #[inline]
     pub fn get(&mut self, name: Name) -> &str {
         match name {
             Name::Word(word) => word,

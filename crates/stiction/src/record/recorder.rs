@@ -1,6 +1,6 @@
 //! Writes a run as it happens.
 
-use super::columns::{self, BODIES, Body, CONTACTS, EVENTS, Element, LAYOUT, MOMENTS, STEPS, Step, extend};
+use super::columns::{self, BODIES, Body, CONTACTS, EVENTS, LAYOUT, MOMENTS, STEPS, Step, extend};
 use super::names::Names;
 use super::saved::state_text;
 use super::{Format, RecordError, Rows, STATE_FILE};
@@ -31,9 +31,9 @@ pub struct Recorder {
     /// How many a whole run has.
     records: usize,
     names: Names,
-    /// Rows in the making.
+    /// Rows in the making; elements are copied only where friction is anisotropic.
     bodies: Vec<Body>,
-    elements: Vec<Element>,
+    elements: Vec<ElementReport>,
     /// Time of the last record, s.
     last: f64,
     /// Time of the last row of `steps`, s.
@@ -136,8 +136,8 @@ impl Recorder {
 
     #[inline(never)]
     fn write_events(&mut self, view: &View<'_>) {
-        if let Some((rows, names)) = self.rows(Table::Events) {
-            extend(rows, 0, EVENTS, view.events, names);
+        if let Some(table) = self.rows(Table::Events) {
+            extend(table, 0, EVENTS, view.state.time, view.events);
         }
     }
 
@@ -198,46 +198,49 @@ impl Recorder {
 
     fn write_bodies(&mut self, view: &mut View<'_>) {
         let mut list = std::mem::take(&mut self.bodies);
-        if let Some((rows, names)) = self.rows(Table::Bodies) {
+        if let Some(table) = self.rows(Table::Bodies) {
             let (time, bodies) = (view.state.time, view.scene().bodies.len());
             let kinematics = view.kinematics();
             list.clear();
             list.extend((0..bodies).map(|body| {
-                let (pose, (velocity, angular_velocity)) = (kinematics.pose(body), kinematics.velocity(body));
-                Body { time, body, pose, velocity, angular_velocity }
+                let (velocity, angular_velocity) = kinematics.velocity(body);
+                Body { body, pose: kinematics.pose(body), velocity, angular_velocity }
             }));
-            extend(rows, 0, BODIES, &list, names);
+            extend(table, 0, BODIES, time, &list);
         }
         self.bodies = list;
     }
 
     fn write_contacts(&mut self, view: &View<'_>) {
         let (moments, records, time) = (self.moments, self.records, view.state.time);
-        let mut list = std::mem::take(&mut self.elements);
+        let mut turned = std::mem::take(&mut self.elements);
         if let Some((rows, names)) = self.rows(Table::Contacts) {
-            if rows.is_empty() && !view.elements().is_empty() {
+            let mut list = view.elements();
+            if rows.is_empty() && !list.is_empty() {
                 // as if there were so many from now on
-                rows.reserve(ROOM.min(records.saturating_mul(view.elements().len())));
+                rows.reserve(ROOM.min(records.saturating_mul(list.len())));
             }
-            let anisotropic = view.scene().pairs.iter().any(|p| p.grain.is_some());
-            let of = |e: &ElementReport| if anisotropic { along_x(e) } else { *e };
-            list.clear();
-            list.extend(view.elements().iter().map(|e| Element { time, of: of(e) }));
-            extend(rows, 0, CONTACTS, &list, names);
+            if view.scene().pairs.iter().any(|p| p.grain.is_some()) {
+                turned.clear();
+                turned.extend(list.iter().map(along_x));
+                list = &turned;
+            }
+            extend((rows, names), 0, CONTACTS, time, list);
             if moments {
-                extend(rows, CONTACTS.len(), MOMENTS, &list, names);
+                extend((rows, names), CONTACTS.len(), MOMENTS, time, list);
             }
         }
-        self.elements = list;
+        self.elements = turned;
     }
 
     fn write_step(&mut self, view: &mut View<'_>, h: f64, status: &'static str) {
         let Since { solver, iterations, wasted, residual } =
             std::mem::replace(&mut self.since, Since::NOTHING);
-        self.last_row = view.state.time;
+        let time = view.state.time;
+        self.last_row = time;
         if let Some((rows, names)) = self.rows(Table::Steps) {
-            let step = Step { time: view.state.time, h, status, solver, iterations, wasted, residual };
-            extend(rows, 0, STEPS, &[step], names);
+            let step = Step { h, status, solver, iterations, wasted, residual };
+            extend((rows, names), 0, STEPS, time, &[step]);
             for (k, x) in view.balance().into_iter().enumerate() {
                 rows.extend_numbers(STEPS.len() + k, std::iter::once(x));
             }

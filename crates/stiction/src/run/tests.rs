@@ -37,7 +37,7 @@ struct Diary {
 }
 
 impl Diary {
-    fn note(&self, line: String) -> Result<(), Fault> {
+    fn note(&self, line: &str) -> Result<(), Fault> {
         self.lines.lock().unwrap().push(format!("{} {line}", self.name));
         Ok(())
     }
@@ -45,22 +45,22 @@ impl Diary {
 
 impl Observer for Diary {
     fn start(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
-        self.note(format!("start {}", view.made))
+        self.note(&format!("start {}", view.made))
     }
 
     fn step(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
         if let Some((at, stop)) = &self.stop {
             stop.store(*at == view.made, Ordering::Relaxed);
         }
-        self.note(format!("step {} of {}", view.made, view.asked))
+        self.note(&format!("step {} of {}", view.made, view.asked))
     }
 
     fn failed(&mut self, view: &mut View<'_>, why: &Failed) -> Result<(), Fault> {
-        self.note(format!("failed {} {}", view.made, matches!(why, Failed::Unsolved { .. })))
+        self.note(&format!("failed {} {}", view.made, matches!(why, Failed::Unsolved { .. })))
     }
 
     fn finish(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
-        self.note(format!("finish {}", view.made))
+        self.note(&format!("finish {}", view.made))
     }
 }
 
@@ -150,7 +150,7 @@ fn a_view_shows_the_state_and_the_balance_there() {
             assert!(before.position[0] < x && view.state.position[0] == x);
             self.0.push((view.state.time, x, view.balance()));
             self.1 += view.events.len();
-            assert_eq!(view.is_record, view.made % 20 == 0);
+            assert_eq!(view.is_record, view.made.is_multiple_of(20));
             Ok(())
         }
     }
