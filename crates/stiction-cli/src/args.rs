@@ -25,7 +25,7 @@ pub enum Command {
 ///
 /// The recording is a folder of Parquet tables (or CSV): bodies, contacts, steps, events; the last state and a copy of
 /// the scene. Exit code: 0 all steps were made, 1 a step failed (what came before is recorded), 2 wrong scene or
-/// folder, 130 interrupted by Ctrl-C (what came before is recorded).
+/// folder, 130 interrupted by Ctrl-C, 143 by SIGTERM (what came before is recorded).
 #[derive(Debug, Args)]
 pub struct Run {
     /// The scene (TOML).

@@ -1,7 +1,7 @@
 //! The program `stiction`. One file a subcommand; no mathematics of its own.
 //!
 //! Exit codes: 0 the question was decided (solved, several solutions, or proved to have none), 1 no decision
-//! was reached, 2 the input or the command line is wrong, 130 interrupted by Ctrl-C. Errors are one line on standard error.
+//! was reached, 2 the input or the command line is wrong, 130 interrupted by Ctrl-C, 143 by SIGTERM. Errors are one line on standard error.
 
 mod args;
 mod check;
@@ -25,6 +25,7 @@ impl InputError {
     fn record(e: &RecordError) -> Self {
         Self(match e {
             RecordError::Exists(_) => format!("{e} (--force replaces it, --out names another folder)"),
+            RecordError::NoTable { .. } => format!("{e} (record.tables of the scene says which are kept)"),
             RecordError::Foreign(_) => format!("{e} (--out names another folder)"),
             _ => e.to_string(),
         })

@@ -2,67 +2,63 @@
 
 mod hardest;
 mod report;
+mod signals;
 
 use crate::args::Run;
 use crate::progress::Display;
 use crate::{InputError, print};
+use complementarity::certificate::{self, Settings};
 use hardest::{Hardest, Kept};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use stiction::analysis::determinacy::{Determinacy, determinacy};
+use stiction::model::Model;
 use stiction::record::{Format, RecordError, Recorder, read_state};
+use stiction::run::{Ended, Fault, Observer, Options, Progress, Summary, View, run as drive};
 use stiction::scene::{Scene, SceneError};
-use stiction::state::State;
-use stiction::step::Stepper;
-
-/// Time between words on progress.
-const FRAME: Duration = Duration::from_millis(100);
-
-/// Most steps without a look at the clock.
-const UNSEEN: usize = 64;
-
-/// Exit code of a program that Ctrl-C ended, as shells have it.
-const INTERRUPTED: u8 = 130;
+use stiction::step::Failed;
 
 /// Rows of elements up to which it is asked whether forces are unique: that takes their third power.
 const MOST_ROWS: usize = 450;
 
 /// Whether the forces of the last step are the only ones with its motion.
+#[derive(Default)]
 enum Forces {
-    /// Nothing touches, or no step was made.
+    /// Nothing touches, no step was made, or the last one failed.
+    #[default]
     None,
-    Known(Determinacy, usize),
-    /// Why that was not asked.
+    Known(certificate::Forces, usize),
+    /// Why that is not known.
     Unknown(String),
 }
 
-/// How a run ended.
-enum End {
-    Finished,
-    Interrupted,
-    Failed(String),
+/// Asks at the end of a run whether forces are unique, and how long that took.
+#[derive(Default)]
+struct Uniqueness {
+    forces: Forces,
+    failed: bool,
+    took: Duration,
 }
 
-/// Everything that is told about a run.
+/// Everything that is reported about a run.
 struct Outcome {
     file: String,
-    stepper: Stepper,
-    recorder: Recorder,
-    /// Steps asked for.
+    model: Arc<Model>,
+    summary: Summary,
+    /// Steps requested.
     asked: usize,
     /// Reached, s.
     time: f64,
-    end: End,
+    ended: Ended,
     forces: Forces,
     /// Contact problems that were written.
     problems: Vec<Kept>,
+    recording: PathBuf,
     /// Wall clock: all of the run, and recording alone.
     wall: Duration,
-    recording: Duration,
+    spent: Duration,
 }
 
 pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
@@ -90,127 +86,83 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
         )));
     }
     let folder = arguments.out.clone().unwrap_or_else(|| default_folder(&scene.name));
-    let mut stepper = Stepper::new(scene).map_err(|e| InputError(format!("{file}: {e}")))?;
+    let model = Arc::new(Model::new(scene).map_err(|e| InputError(format!("{file}: {e}")))?);
     let refused = |e: RecordError| InputError::record(&e);
-    let (state, steps) = match &arguments.resume {
-        None => (stepper.initial(), stepper.scene().step.count()),
-        Some(saved) => {
-            let state = read_state(saved, stepper.model()).map_err(refused)?;
-            let mut rest = stepper.scene().step.clone();
-            rest.duration -= state.time;
-            if rest.duration < 0.5 * rest.h {
-                let (reached, end) = (state.time, stepper.scene().step.duration);
-                let saved = saved.display();
-                return Err(InputError(format!(
-                    "{saved}: at t = {reached} s, and the run ends at {end} s (--duration sets a later end)"
-                )));
-            }
-            (state, rest.count())
-        }
+    let (mut options, end) = (Options::default(), model.scene().step.duration);
+    let mut state = match &arguments.resume {
+        None => model.initial(),
+        Some(saved) => read_state(saved, &model).map_err(refused)?,
     };
+    let asked = options.until.steps(model.scene(), &state);
+    if let (Some(saved), 0) = (&arguments.resume, asked) {
+        let (saved, reached) = (saved.display(), state.time);
+        return Err(InputError(format!(
+            "{saved}: at t = {reached} s, and the run ends at {end} s (--duration sets a later end)"
+        )));
+    }
     let format = if arguments.csv { Format::Csv } else { Format::Parquet };
-    let recorder =
-        Recorder::create(&folder, stepper.model(), &text, format, arguments.force).map_err(refused)?;
-    let display = Display::new(!arguments.json && !arguments.quiet);
+    let mut recorder = Recorder::create(&folder, &model, &text, format, arguments.force).map_err(refused)?;
+    let made = recorder.spent();
+    let (mut summary, mut uniqueness) = (Summary::default(), Uniqueness::default());
     let mut hardest = Hardest::new(arguments.dump_problems.unwrap_or(0));
-    stepper.set_keep_unsolved(arguments.dump_problems.is_some());
-    let mut outcome = step(file, stepper, recorder, state, steps, &mut hardest, display).map_err(refused)?;
-    outcome.problems = hardest.write(outcome.recorder.folder(), &outcome.stepper).map_err(InputError)?;
+    options.keep_unsolved = arguments.dump_problems.is_some();
+    let signals = signals::listen(&options.stop);
+    let mut display = Display::new(!arguments.json && !arguments.quiet);
+    let mut progress = Progress::new(|view| {
+        display.show(format!("t = {:.4} s", view.state.time), Some(view.made as f64 / view.asked as f64));
+    });
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut summary, &mut progress];
+    if options.keep_unsolved {
+        observers.push(&mut hardest);
+    }
+    observers.push(&mut uniqueness);
+    let begin = Instant::now();
+    let ended = drive(&model, &mut state, &options, &mut observers).map_err(|e| InputError(e.to_string()))?;
+    let wall = made + begin.elapsed() - uniqueness.took;
+    display.finish();
+    let (time, spent, recording) = (state.time, recorder.spent(), folder);
+    let problems = hardest.write(&recording, model.scene()).map_err(InputError)?;
+    let forces = uniqueness.forces;
+    let outcome =
+        Outcome { file, model, summary, asked, time, ended, forces, problems, recording, wall, spent };
     print(&match (arguments.json, arguments.quiet) {
         (true, _) => report::json(&outcome),
         (false, true) => report::outcome_line(&outcome),
         (false, false) => report::text(&outcome),
     })?;
-    Ok(match outcome.end {
-        End::Finished => ExitCode::SUCCESS,
-        End::Failed(_) => ExitCode::from(1),
-        End::Interrupted => ExitCode::from(INTERRUPTED),
+    Ok(match outcome.ended {
+        Ended::Finished => ExitCode::SUCCESS,
+        Ended::Failed(_) => ExitCode::from(1),
+        Ended::Interrupted => ExitCode::from(signals.code()),
     })
 }
 
-fn step(
-    file: String,
-    mut stepper: Stepper,
-    mut recorder: Recorder,
-    mut state: State,
-    asked: usize,
-    hardest: &mut Hardest,
-    mut display: Display,
-) -> Result<Outcome, RecordError> {
-    let interrupted = listen();
-    let mut end = End::Finished;
-    // where the last step began, and its parts
-    let mut last = None;
-    let (made, begin) = (recorder.spent(), Instant::now());
-    recorder.start(&mut stepper, &state)?;
-    // the clock is asked at step `look`, more seldom where steps are fast
-    let (mut seen, mut shown, mut look, mut stride) = (begin, begin, 0, 1);
-    for n in 0..asked {
-        let stop = n + 1 < asked && interrupted.load(Ordering::Relaxed);
-        let before = (stop || n + 1 == asked).then(|| state.clone());
-        let made = stepper.step(&mut state);
-        hardest.hear(&stepper, state.time, made.as_ref().ok());
-        match made {
-            Ok(report) => {
-                recorder.step(&mut stepper, &state, &report)?;
-                last = before.map(|before| (before, report.parts));
-            }
-            Err(why) => {
-                recorder.fail(&mut stepper, &state, &why)?;
-                end = End::Failed(why.to_string());
-                break;
-            }
-        }
-        if n >= look {
-            let now = Instant::now();
-            stride = if now - seen < FRAME / 10 { UNSEEN.min(2 * stride) } else { 1 };
-            (seen, look) = (now, n + stride);
-            if now - shown > FRAME {
-                shown = now;
-                display.show(format!("t = {:.4} s", state.time), Some(n as f64 / asked as f64));
-            }
-        }
-        if stop {
-            end = End::Interrupted;
-            break;
-        }
+impl Observer for Uniqueness {
+    fn failed(&mut self, _: &mut View<'_>, _: &Failed) -> Result<(), Fault> {
+        self.failed = true;
+        Ok(())
     }
-    if !matches!(end, End::Failed(_)) {
-        recorder.finish(&mut stepper, &state)?;
-    }
-    let (wall, recording) = (made + begin.elapsed(), recorder.spent());
-    display.finish();
-    let forces = last.map_or(Forces::None, |(before, parts)| unique(&mut stepper, &before, parts));
-    let (time, problems) = (state.time, vec![]);
-    Ok(Outcome { file, stepper, recorder, asked, time, end, forces, problems, wall, recording })
-}
 
-/// Asks about the last step, which began at `before` and was made in so many parts.
-fn unique(stepper: &mut Stepper, before: &State, parts: usize) -> Forces {
-    let elements = stepper.elements().len();
-    let most = MOST_ROWS / stepper.scene().contact_rows().max(3);
-    match () {
-        () if elements == 0 => Forces::None,
-        () if elements > most => Forces::Unknown(format!("{elements} elements, asked up to {most}")),
-        () if parts > 1 => Forces::Unknown("the last step was cut".to_owned()),
-        () => match determinacy(stepper, before) {
-            Some(found) => Forces::Known(found, elements),
-            None => Forces::Unknown("numbers are not finite".to_owned()),
-        },
-    }
-}
-
-/// True once Ctrl-C was pressed; pressed again, it ends the program at once.
-fn listen() -> Arc<AtomicBool> {
-    let pressed = Arc::new(AtomicBool::new(false));
-    let heard = pressed.clone();
-    // without a handler Ctrl-C ends the program, and the recording stays readable all the same
-    let _ = ctrlc::set_handler(move || {
-        if heard.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED.into());
+    fn finish(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
+        if self.failed {
+            return Ok(());
         }
-    });
-    pressed
+        let begin = Instant::now();
+        let elements = view.elements().len();
+        let most = MOST_ROWS / view.scene().contact_rows().max(3);
+        let work = view.workspace();
+        self.forces = match () {
+            () if elements == 0 => Forces::None,
+            () if elements > most => Forces::Unknown(format!("{elements} elements, asked up to {most}")),
+            () => match work.problem.certificate(&work.forces.lambda, &Settings::default()) {
+                Some(certificate::Certificate { forces: Some(found), .. }) => Forces::Known(found, elements),
+                Some(unknown) => Forces::Unknown(unknown.reason.unwrap_or_default()),
+                None => Forces::Unknown("numbers are not finite".to_owned()),
+            },
+        };
+        self.took = begin.elapsed();
+        Ok(())
+    }
 }
 
 /// In the working folder, whatever the scene is called.

@@ -180,11 +180,22 @@ fn a_recording_that_was_cut_short_at_any_file_can_be_replaced() {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_the_run_in_order() {
-    let folder = scratch("interrupt");
+    ends_in_order("-INT", 130);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_termination_ends_the_run_in_order() {
+    ends_in_order("-TERM", 143);
+}
+
+#[cfg(unix)]
+fn ends_in_order(signal: &str, code: i32) {
+    let folder = scratch(&format!("interrupt{signal}"));
     let child = endless(&folder, &[]);
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
     let out = child.wait_with_output().unwrap();
-    assert_eq!(out.status.code(), Some(130), "{out:?}");
+    assert_eq!(out.status.code(), Some(code), "{out:?}");
     let told: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!((&told["status"], &told["failure"]), (&"interrupted".into(), &serde_json::Value::Null));
     // nothing is lost: the last state is the last row
@@ -204,7 +215,7 @@ fn tails_agree(whole: &Path, rest: &Path, table: Table, after: f64) {
     assert!(n > 5 && n == tail(&a), "{table:?}: {n}, {}", tail(&a));
     for column in stiction::record::columns(table) {
         let bits = |r: &Rows| -> Vec<u64> {
-            let list = r.numbers(column.name);
+            let list = r.numbers(&column.name);
             list[list.len().saturating_sub(n)..].iter().map(|x| x.to_bits()).collect()
         };
         assert_eq!(bits(&a), bits(&b), "{}", column.name);
@@ -243,7 +254,7 @@ fn moments_are_recorded_where_there_are_any() {
     done(&folder, &["export", "a", "--out", "c"], 0);
     done(&folder, &["export", "c", "--format", "parquet", "--out", "d"], 0);
     let rows = read(&folder.join("a"), Table::Contacts);
-    assert_eq!(rows.columns().len(), stiction::record::columns(Table::Contacts).len() + 3);
+    assert_eq!(rows.columns(), stiction::record::columns(Table::Contacts));
     for (k, moment) in rows.numbers("moment_n").iter().enumerate() {
         let expected = if rows.numbers("time")[k] < 0.815 { -0.01 * 9.81 } else { 0.0 };
         assert!((moment - expected).abs() < 1e-6, "{moment}");
@@ -279,7 +290,7 @@ fn states_that_do_not_fit_the_scene_are_refused() {
         said
     };
     assert!(said("{").contains("no saved state: "));
-    assert!(said(&text.replace("\"version\": 1", "\"version\": 7")).contains("a state of version 7"));
+    assert!(said(&text.replace("\"version\": 2", "\"version\": 7")).contains("a state of version 7"));
     assert!(
         said(&text.replace("ground/", "floor/"))
             .contains("contact floor/ellipse#0: here it is ground/ellipse#0")
@@ -313,5 +324,39 @@ fn states_that_do_not_fit_the_scene_are_refused() {
         fs::write(folder.join("state.json"), state.to_string()).unwrap();
         let said = refused(&folder, &["run", "slide.toml", "--resume", "state.json", "--out", "b"]);
         assert!(said.contains(message), "{said}");
+    }
+}
+
+/// Recordings of version 0.1.0: a ball that slides, as CSV, and one that also resists spin, as Parquet.
+#[test]
+fn recordings_of_the_first_version_read_plot_export_and_go_on() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let folder = scratch("old");
+    for (name, other, counts) in [("csv", "parquet", [11, 10, 11, 3]), ("parquet", "csv", [6, 5, 6, 3])] {
+        let old = data.join(format!("0.1.0-{name}"));
+        let recording = Recording::open(&old).unwrap();
+        assert_eq!(recording.tables(), Table::ALL);
+        assert_eq!(Table::ALL.map(|t| read(&old, t).len()), counts, "{name}");
+        let (contacts, steps) = (read(&old, Table::Contacts), read(&old, Table::Steps));
+        assert!(contacts.numbers("force_n").iter().all(|f| (f - 9.81).abs() < 1e-9));
+        assert_eq!(contacts.numbers("moment_n").len(), if name == "csv" { 0 } else { 5 });
+        assert!(contacts.words("contact").all(|c| c == "ground/ball, red#0"));
+        assert_eq!((steps.words("status").next(), steps.numbers("kinetic")[0]), (Some("start"), 0.5));
+        let model = recording.model().unwrap();
+        assert_eq!(model.scene().bodies[0].name, "ball, red");
+        let state = recording.state(&model).unwrap();
+        assert_eq!(state.time.to_bits(), steps.numbers("time").last().unwrap().to_bits());
+
+        let old = old.to_str().unwrap();
+        done(&folder, &["export", old, "--format", other, "--out", other], 0);
+        for table in Table::ALL {
+            assert_eq!(read(&folder.join(other), table), recording.read(table).unwrap());
+        }
+        let said = done(&folder, &["plot", old, "--format", "svg", "--out", &format!("figures-{name}")], 0);
+        assert_eq!(said.lines().count(), 6, "{said}");
+        let scene = format!("{old}/scene.toml");
+        let run = ["run", &scene, "--resume", old, "--duration", "0.25", "--quiet", "--force", "--out", "on"];
+        done(&folder, &run, 0);
+        assert!((time(&folder.join("on")) - 0.25).abs() < 1e-9);
     }
 }

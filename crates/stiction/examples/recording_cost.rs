@@ -15,10 +15,12 @@ use clap::Parser;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Instant;
+use stiction::model::Model;
 use stiction::record::{Format, Recorder};
+use stiction::run::{Ended, Observer, Options, Until};
 use stiction::scene::Scene;
-use stiction::step::Stepper;
 
 #[derive(Parser)]
 struct Arguments {
@@ -91,22 +93,17 @@ struct Told {
 
 fn run(text: &str, folder: Option<&Path>) -> Result<Told, Box<dyn Error>> {
     let begin = Instant::now();
-    let mut stepper = Stepper::new(Scene::from_toml("scene", text)?)?;
-    let (mut state, steps) = (stepper.initial(), stepper.scene().step.count());
-    let create = |folder| Recorder::create(folder, stepper.model(), text, Format::Parquet, false);
+    let model = Arc::new(Model::new(Scene::from_toml("scene", text)?)?);
+    let mut state = model.initial();
+    let create = |folder| Recorder::create(folder, &model, text, Format::Parquet, false);
     let mut recorder = folder.map(create).transpose()?;
-    if let Some(recorder) = &mut recorder {
-        recorder.start(&mut stepper, &state)?;
+    let mut observers: Vec<&mut dyn Observer> = vec![];
+    observers.extend(recorder.as_mut().map(|r| r as &mut dyn Observer));
+    let ended = stiction::run::run(&model, &mut state, &Options::default(), &mut observers);
+    if let Ended::Failed(why) = ended.map_err(|e| e.to_string())? {
+        return Err(why.into());
     }
-    for _ in 0..steps {
-        let report = stepper.step(&mut state)?;
-        if let Some(recorder) = &mut recorder {
-            recorder.step(&mut stepper, &state, &report)?;
-        }
-    }
-    if let Some(recorder) = &mut recorder {
-        recorder.finish(&mut stepper, &state)?;
-    }
+    let steps = Until::Duration.steps(model.scene(), &model.initial());
     let seconds = begin.elapsed().as_secs_f64();
     Ok(Told { seconds, recording: recorder.map_or(0.0, |r| r.spent().as_secs_f64()), steps })
 }

@@ -4,6 +4,7 @@
 //! - [`scene`]: the model of a mechanical system, and its file;
 //! - [`dynamics`], [`geometry`], [`contact`]: trees of links, shapes and where they touch, contact laws;
 //! - [`step`]: one step of time, from a [`state`] to the next;
+//! - [`run`](mod@run): the driver, which makes many steps and shows them to observers;
 //! - [`record`]: recordings of runs, in tables;
 //! - [`random`]: random contact problems with bodies behind them, for trials of solvers.
 
@@ -16,6 +17,7 @@ pub mod inputs;
 pub mod model;
 pub mod random;
 pub mod record;
+pub mod run;
 pub mod scene;
 pub mod space;
 pub mod state;

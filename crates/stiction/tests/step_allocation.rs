@@ -6,6 +6,7 @@ mod allocations;
 
 use allocations::count;
 use std::path::Path;
+use std::sync::Arc;
 use stiction::contact::Law;
 use stiction::scene::{ForceTime, FrictionKind, Scene, SolverKind};
 use stiction::state::{SolverMemory, State};
@@ -163,4 +164,24 @@ fn allocates_nothing(name: &str, (first, counted): (usize, usize), change: impl 
         let _ = stepper.step(&mut state).expect("no step fails");
     }
     assert_eq!(count() - before, 0, "allocations in {name}");
+}
+
+/// Twice as many steps take as many allocations: all are made before the first step or while memory grows.
+#[test]
+fn a_run_allocates_nothing_per_step() {
+    use stiction::model::Model;
+    use stiction::run::{Observer, Options, Progress, Summary, Until, run};
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/box-on-slope.toml");
+    let model = Arc::new(Model::new(Scene::read(&path).unwrap()).unwrap());
+    let allocated = |steps: usize| {
+        let (mut state, mut summary) = (model.initial(), Summary::default());
+        let mut shown = 0;
+        let mut progress = Progress::new(|_| shown += 1);
+        let options = Options { until: Until::Steps(steps), ..Options::default() };
+        let observers: &mut [&mut dyn Observer] = &mut [&mut summary, &mut progress];
+        let before = count();
+        let _ = run(&model, &mut state, &options, observers).unwrap();
+        count() - before
+    };
+    assert_eq!(allocated(2000), allocated(1000));
 }

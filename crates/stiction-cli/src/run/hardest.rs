@@ -5,7 +5,9 @@ use problem_files::{Info, write_friction_with};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
-use stiction::step::{StepReport, Stepper};
+use stiction::run::{Fault, Observer, View};
+use stiction::scene::Scene;
+use stiction::step::Failed;
 
 /// Keeps so many problems and no more: those that nobody solved first, then those that took the most iterations.
 pub struct Hardest {
@@ -17,7 +19,7 @@ pub struct Hardest {
 pub struct Kept {
     /// End of its step, s; of one that failed, the beginning.
     pub time: f64,
-    /// Iterations, those in vain included.
+    /// Iterations, wasted ones included.
     pub work: usize,
     /// Who solved it, and the relative residual; `None` if nobody did.
     pub answer: Option<(&'static str, f64)>,
@@ -36,31 +38,29 @@ impl Hardest {
         Self { most, kept: vec![] }
     }
 
-    /// Hears of a step that ends at `time`; without a report it failed.
-    pub fn hear(&mut self, stepper: &Stepper, time: f64, report: Option<&StepReport>) {
-        let work = report.map_or(usize::MAX, |r| r.iterations + r.wasted);
-        let unsolved = stepper.unsolved();
+    /// Takes notice of a step that was made, or failed.
+    fn notice(&mut self, view: &View<'_>, failed: bool) {
+        let (report, unsolved) = (view.report, view.unsolved());
+        let work = if failed { usize::MAX } else { report.iterations + report.wasted };
         let rank = (unsolved.is_some(), work);
         let full = self.kept.len() >= self.most;
-        if self.most == 0 || full && self.kept.last().is_some_and(|least| rank <= least.rank()) {
+        if full && self.kept.last().is_some_and(|least| rank <= least.rank()) {
             return;
         }
-        let (problem, answer) = match (unsolved, report) {
-            (Some(problem), _) => (Some(problem.clone()), None),
-            (None, Some(report)) if report.parts > 0 => {
-                (stepper.problem(), Some((report.solver, report.residual.relative)))
-            }
-            _ => return,
+        let (problem, answer) = match unsolved {
+            Some(problem) => (Some(problem.clone()), None),
+            None if failed || report.parts == 0 => return,
+            None => (view.workspace().problem.to_friction(), Some((report.solver, report.residual.relative))),
         };
         let Some(problem) = problem else { return };
         self.kept.truncate(self.most - 1);
-        self.kept.push(Kept { time, work, answer, file: PathBuf::new(), problem });
+        self.kept.push(Kept { time: view.state.time, work, answer, file: PathBuf::new(), problem });
         // stable: of equals the first stays
         self.kept.sort_by_key(|k| Reverse(k.rank()));
     }
 
     /// Writes them into `folder/problems`, which loses those of a run before; the hardest first.
-    pub fn write(mut self, folder: &Path, stepper: &Stepper) -> Result<Vec<Kept>, String> {
+    pub fn write(mut self, folder: &Path, scene: &Scene) -> Result<Vec<Kept>, String> {
         let folder = folder.join("problems");
         let io = |e: io::Error| format!("{}: {e}", folder.display());
         if folder.is_dir() {
@@ -78,15 +78,27 @@ impl Hardest {
             return Ok(vec![]);
         }
         fs::create_dir_all(&folder).map_err(io)?;
-        let step = &stepper.scene().step;
+        let step = &scene.step;
         // digits that tell steps apart
         let digits = (1.0 - step.h.log10().floor()).clamp(4.0, 15.0) as usize;
         for kept in &mut self.kept {
             kept.file = folder.join(format!("t-{:.digits$}.hdf5", kept.time));
-            let info = about(&stepper.scene().name, step.h, kept);
+            let info = about(&scene.name, step.h, kept);
             write_friction_with(&kept.file, &kept.problem, &info).map_err(|e| e.to_string())?;
         }
         Ok(self.kept)
+    }
+}
+
+impl Observer for Hardest {
+    fn step(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
+        self.notice(view, false);
+        Ok(())
+    }
+
+    fn failed(&mut self, view: &mut View<'_>, _: &Failed) -> Result<(), Fault> {
+        self.notice(view, true);
+        Ok(())
     }
 }
 
@@ -101,7 +113,7 @@ fn about(scene: &str, h: f64, kept: &Kept) -> Info {
     };
     let answer = match kept.answer {
         Some((solver, residual)) => format!("solved by {solver}, relative residual {residual:e}"),
-        None => "not solved, or given up".to_owned(),
+        None => "not solved, or abandoned".to_owned(),
     };
     Info {
         title: format!("{scene}, t = {} s", kept.time),
@@ -110,6 +122,6 @@ fn about(scene: &str, h: f64, kept: &Kept) -> Info {
             if kept.work == usize::MAX { "failed at" } else { "ends at" },
             kept.time
         ),
-        math_info: "forces in N; speeds in m/s, with gap/h on normal rows".to_owned(),
+        math_info: "forces in N; velocities in m/s, with gap/h on normal rows".to_owned(),
     }
 }

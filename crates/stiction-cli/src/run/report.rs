@@ -1,12 +1,11 @@
 //! A run in words, and as one JSON object.
 
-use super::{End, Forces, Outcome};
+use super::{Forces, Outcome};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
 use stiction::contact::Law;
-use stiction::record::{Event, EventKind, Summary};
-use stiction::step::Energy;
+use stiction::run::{Balance, ENTRIES, Ended, Entry, Event, EventKind, Summary, UNIT};
 
 /// Cut steps and events that are shown; the tables have them all.
 const SHOWN: usize = 5;
@@ -17,15 +16,15 @@ const ROUNDING: f64 = 1e-9;
 const HARD: usize = 200;
 
 pub fn text(o: &Outcome) -> String {
-    let s = o.recorder.summary();
+    let s = &o.summary;
     let mut lines = vec![("outcome", outcome_words(o))];
-    let (wall, recording) = (duration(o.wall), duration(o.recording));
+    let (wall, recording) = (duration(o.wall), duration(o.spent));
     lines.push(("time", format!("{wall}, {:.2} us a step; {recording} of it recording", per_step(o))));
     let (worst, at) = s.worst;
     lines.push(("residual", format!("worst {:.1e} relative, at t = {at:.6} s", worst.relative)));
     let solvers: Vec<String> = s.solvers.iter().map(|(name, n)| format!("{name} in {}", steps(*n))).collect();
     if !solvers.is_empty() {
-        let work = format!("{} iterations, {} more in vain", s.iterations, s.wasted);
+        let work = format!("{} iterations, {} more wasted", s.iterations, s.wasted);
         lines.push(("solver", format!("{}; {work}", solvers.join(", "))));
     }
     if rigid_and_hard(o) {
@@ -48,28 +47,28 @@ pub fn text(o: &Outcome) -> String {
         lines.push(("", "...".to_owned()));
     }
     lines.extend(force_words(&o.forces).map(|words| ("forces", words)));
-    let energy = |e: &Energy| {
-        format!("kinetic {:.6e}, potential {:.6e}, elastic {:.6e} J", e.kinetic, e.potential, e.elastic)
+    let listed = |balance: &Balance, which: fn(&Entry) -> bool, label: fn(&Entry) -> &'static str| {
+        let entries = ENTRIES.iter().zip(balance).filter(|(entry, _)| which(entry));
+        entries.map(|(entry, x)| format!("{} {x:.6e}", label(entry))).collect::<Vec<_>>().join(", ")
     };
-    lines.push(("energy", format!("{} at the start", energy(&s.start))));
-    lines.push(("", format!("{} at the end", energy(&s.now))));
-    lines.push((
-        "",
-        format!("lost to friction {:.6e}, to contact dampers {:.6e} J", s.friction_loss, s.damping_loss),
-    ));
-    if s.work != 0.0 {
-        lines.push(("", format!("work of loads, motors and spring dampers {:.6e} J", s.work)));
+    let energies = |balance| listed(balance, Entry::is_stored, |e| e.name);
+    lines.push(("energy", format!("{} {UNIT} at the start", energies(&s.start))));
+    lines.push(("", format!("{} {UNIT} at the end", energies(&s.now))));
+    let losses = listed(&s.now, |e| !e.is_stored() && !e.is_supplied(), |e| e.label);
+    lines.push(("", format!("{losses} {UNIT}")));
+    if ENTRIES.iter().zip(s.now).any(|(entry, x)| entry.is_supplied() && x != 0.0) {
+        lines.push(("", format!("{} {UNIT}", listed(&s.now, Entry::is_supplied, |e| e.label))));
     }
     lines.push((
         "",
         format!(
-            "the sum changed by {:+.2e} J, {:.1e} of the largest change",
+            "the sum changed by {:+.2e} {UNIT}, {:.1e} of the largest change",
             s.balance_error(),
             s.relative_balance_error().abs()
         ),
     ));
     if made(s) {
-        let explicit = o.stepper.scene().step.explicit_share > 0.0;
+        let explicit = o.model.scene().step.explicit_share > 0.0;
         let or = if explicit { ", or explicit_share = 0, which damps" } else { "" };
         lines.push((
             "warning",
@@ -80,7 +79,7 @@ pub fn text(o: &Outcome) -> String {
         let (n, file) = (o.problems.len(), hardest.file.display());
         lines.push(("problems", format!("the {n} hardest written, the hardest is {file}")));
     }
-    lines.push(("recording", o.recorder.folder().display().to_string()));
+    lines.push(("recording", o.recording.display().to_string()));
     let mut out = String::new();
     for (head, line) in lines {
         // writing to a String cannot fail
@@ -91,8 +90,8 @@ pub fn text(o: &Outcome) -> String {
 
 /// Whether some contacts may be rigid and steps took many iterations.
 fn rigid_and_hard(o: &Outcome) -> bool {
-    let s = o.recorder.summary();
-    let rigid = o.stepper.scene().materials.iter().any(|m| m.law == Law::Rigid);
+    let s = &o.summary;
+    let rigid = o.model.scene().materials.iter().any(|m| m.law == Law::Rigid);
     rigid && s.iterations + s.wasted > HARD * s.steps
 }
 
@@ -101,14 +100,21 @@ fn force_words(forces: &Forces) -> Option<String> {
     Some(match forces {
         Forces::None => return None,
         Forces::Unknown(why) => format!("not known whether they are unique: {why}"),
-        Forces::Known(found, _) if found.freedom == 0 => "determined at the end".to_owned(),
-        Forces::Known(found, elements) => format!(
-            "not unique: {} dimension{}, {} of {elements} elements ({} normal forces) undetermined at the end",
-            found.freedom,
-            if found.freedom == 1 { "" } else { "s" },
-            found.undetermined.len(),
-            found.undetermined_normal.len()
-        ),
+        Forces::Known(found, _) if found.dimension_at_most == 0 => "determined at the end".to_owned(),
+        Forces::Known(found, elements) => {
+            let (least, most) = (found.dimension, found.dimension_at_most);
+            let dimensions = match least == most {
+                true => format!("{least} dimension{}", if least == 1 { "" } else { "s" }),
+                false => format!("{least} to {most} dimensions"),
+            };
+            let normal = found
+                .undetermined_normal()
+                .map_or(String::new(), |n| format!(" ({} normal forces)", n.len()));
+            let moved = found.undetermined.len();
+            format!(
+                "not unique: {dimensions}, {moved} of {elements} elements{normal} undetermined at the end"
+            )
+        }
     })
 }
 
@@ -118,25 +124,24 @@ pub fn outcome_line(o: &Outcome) -> String {
 }
 
 pub fn json(o: &Outcome) -> String {
-    let s = o.recorder.summary();
-    let energy = |e: &Energy| json!({"kinetic": e.kinetic, "potential": e.potential, "elastic": e.elastic});
+    let s = &o.summary;
     let counts: serde_json::Map<String, Value> =
         EventKind::ALL.iter().map(|k| (k.name().to_owned(), s.count(*k).into())).collect();
     let object = json!({
         "file": o.file,
-        "scene": o.stepper.scene().name,
-        "status": match o.end {
-            End::Finished => "finished",
-            End::Interrupted => "interrupted",
-            End::Failed(_) => "failed",
+        "scene": o.model.scene().name,
+        "status": match o.ended {
+            Ended::Finished => "finished",
+            Ended::Interrupted => "interrupted",
+            Ended::Failed(_) => "failed",
         },
-        "failure": if let End::Failed(why) = &o.end { Some(why) } else { None },
+        "failure": if let Ended::Failed(why) = &o.ended { Some(why.to_string()) } else { None },
         "time": o.time,
         "steps": s.steps,
         "steps_asked": o.asked,
-        "h": o.stepper.scene().step.h,
+        "h": o.model.scene().step.h,
         "seconds": o.wall.as_secs_f64(),
-        "recording_seconds": o.recording.as_secs_f64(),
+        "recording_seconds": o.spent.as_secs_f64(),
         "us_per_step": per_step(o),
         "residual": {"absolute": s.worst.0.absolute, "relative": s.worst.0.relative, "time": s.worst.1},
         "solvers": s.solvers.iter().map(|(name, n)| ((*name).to_owned(), (*n).into())).collect::<serde_json::Map<String, Value>>(),
@@ -154,10 +159,11 @@ pub fn json(o: &Outcome) -> String {
             Forces::None => Value::Null,
             Forces::Unknown(why) => json!({"unknown": why}),
             Forces::Known(found, elements) => json!({
-                "freedom": found.freedom,
+                "freedom": found.dimension,
+                "freedom_at_most": found.dimension_at_most,
                 "elements": elements,
                 "undetermined": found.undetermined.len(),
-                "undetermined_normal": found.undetermined_normal.len(),
+                "undetermined_normal": found.undetermined_normal().map(|n| n.len()),
             }),
         },
         "problems": o.problems.iter().map(|p| json!({
@@ -168,36 +174,44 @@ pub fn json(o: &Outcome) -> String {
             "solver": p.answer.map(|a| a.0),
             "residual": p.answer.map(|a| a.1),
         })).collect::<Vec<_>>(),
-        "energy": {
-            "start": energy(&s.start),
-            "end": energy(&s.now),
-            "friction_loss": s.friction_loss,
-            "damping_loss": s.damping_loss,
-            "largest_change": s.largest_change,
-            "work": s.work,
-            "error": s.balance_error(),
-            "relative_error": s.relative_balance_error(),
-        },
-        "recording": o.recorder.folder().display().to_string(),
+        "energy": energy_json(s),
+        "recording": o.recording.display().to_string(),
     });
     format!("{object:#}\n")
 }
 
+/// Energies at the start and the end; losses and works; what became of their sum.
+fn energy_json(s: &Summary) -> Value {
+    let values = |balance: &Balance, stored: bool| -> serde_json::Map<String, Value> {
+        let entries = ENTRIES.iter().zip(balance).filter(|(entry, _)| entry.is_stored() == stored);
+        entries.map(|(entry, x)| (entry.name.to_owned(), (*x).into())).collect()
+    };
+    let mut object = values(&s.now, false);
+    object.extend([
+        ("start".to_owned(), values(&s.start, true).into()),
+        ("end".to_owned(), values(&s.now, true).into()),
+        ("largest_change".to_owned(), s.largest_change.into()),
+        ("error".to_owned(), s.balance_error().into()),
+        ("relative_error".to_owned(), s.relative_balance_error().into()),
+    ]);
+    object.into()
+}
+
 fn outcome_words(o: &Outcome) -> String {
-    let (scene, made) = (o.stepper.scene(), o.recorder.summary().steps);
+    let (scene, made) = (o.model.scene(), o.summary.steps);
     let name = &scene.name;
     let of = || format!("{made} of {}", steps(o.asked));
-    match &o.end {
-        End::Finished => {
+    match &o.ended {
+        Ended::Finished => {
             format!("{name}: {} of {} s, t = {:.6} s reached", steps(made), scene.step.h, o.time)
         }
-        End::Interrupted => format!("{name}: interrupted at t = {:.6} s, after {}", o.time, of()),
-        End::Failed(why) => format!("{name}: failed after {}, t = {:.6} s: {why}", of(), o.time),
+        Ended::Interrupted => format!("{name}: interrupted at t = {:.6} s, after {}", o.time, of()),
+        Ended::Failed(why) => format!("{name}: failed after {}, t = {:.6} s: {why}", of(), o.time),
     }
 }
 
 fn contact_name(o: &Outcome, e: &Event) -> String {
-    o.stepper.model().contact_name(e.contact).unwrap_or_default()
+    o.model.contact_name(e.contact).unwrap_or_default()
 }
 
 fn event_words(o: &Outcome, e: &Event) -> String {
@@ -215,11 +229,14 @@ fn steps(n: usize) -> String {
 }
 
 fn per_step(o: &Outcome) -> f64 {
-    1e6 * o.wall.as_secs_f64() / o.recorder.summary().steps.max(1) as f64
+    1e6 * o.wall.as_secs_f64() / o.summary.steps.max(1) as f64
 }
 
 /// Whether the sum of energies and losses grew by a share of the largest change, and not by rounding.
 fn made(s: &Summary) -> bool {
-    let largest = [s.start, s.now].map(|e| e.kinetic.abs() + e.potential.abs() + e.elastic.abs());
+    let stored = |b: &Balance| -> f64 {
+        ENTRIES.iter().zip(b).filter(|(entry, _)| entry.is_stored()).map(|(_, x)| x.abs()).sum()
+    };
+    let largest = [stored(&s.start), stored(&s.now)];
     s.relative_balance_error() > MADE && s.balance_error() > ROUNDING * largest[0].max(largest[1])
 }

@@ -6,6 +6,14 @@ use crate::state::ContactId;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// A word of a table.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Name {
+    Word(&'static str),
+    Owner(Owner),
+    Contact(ContactId),
+}
+
 /// Names of a model's bodies and contacts.
 #[derive(Debug)]
 pub(super) struct Names {
@@ -22,12 +30,17 @@ impl Names {
         Self { model: model.clone(), contacts: vec![], known: HashMap::new(), last: 0 }
     }
 
-    pub fn owner(&self, owner: Owner) -> &str {
-        self.model.scene().name_of(owner)
+    #[inline]
+    pub fn get(&mut self, name: Name) -> &str {
+        match name {
+            Name::Word(word) => word,
+            Name::Owner(owner) => self.model.scene().name_of(owner),
+            Name::Contact(id) => self.contact(id),
+        }
     }
 
     /// Kept once made.
-    pub fn contact(&mut self, id: ContactId) -> &str {
+    fn contact(&mut self, id: ContactId) -> &str {
         // likely the one before, or the one after it
         let is = |at: &usize| self.contacts.get(*at).is_some_and(|c| c.0 == id);
         let at = [self.last, self.last + 1, 0].into_iter().find(is);

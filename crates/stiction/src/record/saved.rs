@@ -1,15 +1,12 @@
 //! States in files: JSON whose numbers read back bit by bit.
 
-use super::RecordError;
-use super::sink::replace;
+use super::{RecordError, STATE_FILE};
 use crate::model::Model;
 use crate::scene::SolverKind;
 use crate::state::{ContactId, Memory, Remembered, RowId, SolverMemory, State};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Name of the state's file in a recording.
-pub const STATE_FILE: &str = "state.json";
 const VERSION: u32 = 2;
 /// By how much the length of a quaternion may differ from 1; steps keep it to rounding.
 const ROUNDING: f64 = 1e-6;
@@ -49,7 +46,7 @@ impl SavedContact {
 
 /// Writes a state; a file that is there is replaced at once.
 pub fn save_state(path: &Path, model: &Model, state: &State) -> Result<(), RecordError> {
-    replace(path, &state_text(path, model, state)?)
+    recording::replace(path, &state_text(path, model, state)?)
 }
 
 /// What the state's file holds.
@@ -103,6 +100,17 @@ pub fn read_state(path: &Path, model: &Model) -> Result<State, RecordError> {
     Ok(State { time, position, velocity, memory, solver })
 }
 
+/// Name of the scene whose state a file holds.
+pub(super) fn scene_name(path: &Path) -> Result<String, RecordError> {
+    #[derive(Deserialize)]
+    struct Named {
+        scene: String,
+    }
+    let text = std::fs::read(path).map_err(|e| RecordError::io(path, e))?;
+    let named: Result<Named, _> = serde_json::from_slice(&text);
+    named.map(|n| n.scene).map_err(|e| RecordError::malformed(path, format!("no saved state: {e}")))
+}
+
 /// Whether the state is one of the model.
 fn check(saved: &Saved, model: &Model) -> Result<(), String> {
     let system = model.system();
@@ -151,10 +159,4 @@ fn check_contacts(contacts: &[SavedContact], model: &Model) -> Result<(), String
         return Err(format!("contact {contact}: contacts must be in the order of their parts"));
     }
     Ok(())
-}
-
-impl RecordError {
-    pub(super) fn malformed(path: &Path, message: String) -> Self {
-        Self::Malformed { path: PathBuf::from(path), message }
-    }
 }

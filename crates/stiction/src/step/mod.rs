@@ -115,6 +115,11 @@ impl Stepper {
         &self.work
     }
 
+    /// The same, for a driver that knows the next step's kinematics.
+    pub(crate) fn workspace_mut(&mut self) -> &mut Workspace {
+        &mut self.work
+    }
+
     /// The scene's start.
     pub fn initial(&self) -> State {
         self.model.initial()

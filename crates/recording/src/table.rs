@@ -1,7 +1,9 @@
-//! What the tables of a recording hold: columns, and rows in memory.
+//! What tables are: columns, and rows in memory.
 
-use crate::scene::Table;
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,116 +17,49 @@ pub enum Kind {
 }
 
 /// A column of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// Its head.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it holds.
     pub kind: Kind,
-    /// SI; empty without.
-    pub unit: &'static str,
+    /// Empty without.
+    pub unit: Cow<'static, str>,
+    /// Whether tables without it can be read too.
+    pub optional: bool,
 }
 
-const fn number(name: &'static str, unit: &'static str) -> Column {
-    Column { name, kind: Kind::Number, unit }
+/// A table as its owner defines it. Columns are found by name; a file may have columns that the definition does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// Its name, and that of its files.
+    pub name: Cow<'static, str>,
+    /// Its columns, in order.
+    pub columns: Vec<Column>,
 }
 
-const fn count(name: &'static str) -> Column {
-    Column { name, kind: Kind::Count, unit: "" }
-}
-
-const fn word(name: &'static str) -> Column {
-    Column { name, kind: Kind::Word, unit: "" }
-}
-
-const BODIES: &[Column] = &[
-    number("time", "s"),
-    word("body"),
-    number("x", "m"),
-    number("y", "m"),
-    number("z", "m"),
-    number("qw", ""),
-    number("qx", ""),
-    number("qy", ""),
-    number("qz", ""),
-    number("vx", "m/s"),
-    number("vy", "m/s"),
-    number("vz", "m/s"),
-    number("wx", "rad/s"),
-    number("wy", "rad/s"),
-    number("wz", "rad/s"),
-];
-
-const CONTACTS_WITH_MOMENTS: &[Column] = &[
-    number("time", "s"),
-    word("contact"),
-    count("element"),
-    word("body_a"),
-    word("body_b"),
-    number("px", "m"),
-    number("py", "m"),
-    number("pz", "m"),
-    number("nx", ""),
-    number("ny", ""),
-    number("nz", ""),
-    number("gap", "m"),
-    number("force_n", "N"),
-    number("force_t", "N"),
-    number("force_o", "N"),
-    number("slip_t", "m/s"),
-    number("slip_o", "m/s"),
-    number("deformation_n", "m"),
-    number("deformation_t", "m"),
-    number("deformation_o", "m"),
-    word("status"),
-    number("moment_n", "N m"),
-    number("moment_t", "N m"),
-    number("moment_o", "N m"),
-];
-
-const STEPS: &[Column] = &[
-    number("time", "s"),
-    number("h", "s"),
-    word("status"),
-    word("solver"),
-    count("iterations"),
-    count("wasted"),
-    number("residual", ""),
-    number("kinetic", "J"),
-    number("potential", "J"),
-    number("elastic", "J"),
-    number("friction_loss", "J"),
-    number("damping_loss", "J"),
-    number("work", "J"),
-];
-
-const EVENTS: &[Column] =
-    &[number("time", "s"), word("contact"), count("element"), word("body_a"), word("body_b"), word("event")];
-
-/// The columns of a table; what they mean is told in `docs/run.md`. Contacts in scenes with torsion or rolling friction have more
-/// ([`Rows::columns`]).
-pub fn columns(table: Table) -> &'static [Column] {
-    match table {
-        Table::Bodies => BODIES,
-        Table::Contacts => &CONTACTS_WITH_MOMENTS[..CONTACTS_WITH_MOMENTS.len() - 3],
-        Table::Steps => STEPS,
-        Table::Events => EVENTS,
-    }
-}
-
-/// Name of a table, and of its file or folder.
-pub fn table_name(table: Table) -> &'static str {
-    match table {
-        Table::Bodies => "bodies",
-        Table::Contacts => "contacts",
-        Table::Steps => "steps",
-        Table::Events => "events",
+impl Table {
+    /// The table that a file holds whose columns have these names. A column that the definition does not know is what
+    /// `unknown` makes of its place and name. Refused if a column is missing that is not optional.
+    pub(crate) fn found(
+        &self,
+        names: &[&str],
+        unknown: impl Fn(usize, &str) -> Result<Column, String>,
+    ) -> Result<Arc<Self>, String> {
+        let has = |c: &Column| names.contains(&&*c.name);
+        if let Some(missing) = self.columns.iter().find(|c| !c.optional && !has(c)) {
+            return Err(format!("expected a column {:?}, found {:?}", missing.name, names.join(",")));
+        }
+        let known = |name: &str| self.columns.iter().find(|c| c.name == name).cloned();
+        let column = |(k, name): (usize, &&str)| known(name).map_or_else(|| unknown(k, name), Ok);
+        let columns = names.iter().enumerate().map(column).collect::<Result<_, _>>()?;
+        Ok(Arc::new(Self { name: self.name.clone(), columns }))
     }
 }
 
 /// The values of a column.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Values {
+pub(crate) enum Values {
     Numbers(Vec<f64>),
     Counts(Vec<i64>),
     /// Codes of [`Words`].
@@ -133,7 +68,7 @@ pub(super) enum Values {
 
 /// Words by number.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Words {
+pub(crate) struct Words {
     list: Vec<String>,
     codes: HashMap<String, u32>,
 }
@@ -155,13 +90,12 @@ impl Words {
     }
 }
 
-/// Rows of a table, column by column. Filled cell by cell, in the order of the columns.
+/// Rows of a table, column by column. They are filled cell by cell in the order of the columns, or column by column.
 #[derive(Debug, Clone)]
 pub struct Rows {
-    table: Table,
-    columns: &'static [Column],
-    pub(super) values: Vec<Values>,
-    pub(super) words: Words,
+    table: Arc<Table>,
+    pub(crate) values: Vec<Values>,
+    pub(crate) words: Words,
     /// Column of the next cell.
     next: usize,
     /// For each word, in the order of their codes, the one that followed it in a column.
@@ -170,40 +104,24 @@ pub struct Rows {
 
 impl Rows {
     /// No rows yet.
-    pub fn new(table: Table) -> Self {
-        Self::of(table, columns(table))
-    }
-
-    /// As [`new`](Self::new), with the moments of contacts.
-    pub fn with_moments(table: Table) -> Self {
-        match table {
-            Table::Contacts => Self::of(table, CONTACTS_WITH_MOMENTS),
-            _ => Self::new(table),
-        }
-    }
-
-    fn of(table: Table, columns: &'static [Column]) -> Self {
-        let values = columns.iter().map(|c| match c.kind {
+    pub fn new(table: &Arc<Table>) -> Self {
+        let values = table.columns.iter().map(|c| match c.kind {
             Kind::Number => Values::Numbers(vec![]),
             Kind::Count => Values::Counts(vec![]),
             Kind::Word => Values::Words(vec![]),
         });
-        Self { table, columns, values: values.collect(), words: Words::default(), next: 0, follower: vec![] }
+        let (table, values) = (table.clone(), values.collect());
+        Self { table, values, words: Words::default(), next: 0, follower: vec![] }
     }
 
     /// Which table.
-    pub fn table(&self) -> Table {
-        self.table
-    }
-
-    /// A table of the same columns without rows.
-    pub(super) fn none(&self) -> Self {
-        Self::of(self.table, self.columns)
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
     }
 
     /// Its columns.
-    pub fn columns(&self) -> &'static [Column] {
-        self.columns
+    pub fn columns(&self) -> &[Column] {
+        &self.table.columns
     }
 
     /// Number of whole rows.
@@ -248,11 +166,11 @@ impl Rows {
     }
 
     fn find(&self, column: &str) -> Option<&Values> {
-        self.columns.iter().position(|c| c.name == column).map(|at| &self.values[at])
+        self.table.columns.iter().position(|c| c.name == column).map(|at| &self.values[at])
     }
 
     /// Makes room for so many rows.
-    pub(super) fn reserve(&mut self, rows: usize) {
+    pub fn reserve(&mut self, rows: usize) {
         for values in &mut self.values {
             match values {
                 Values::Numbers(list) => list.reserve_exact(rows),
@@ -263,7 +181,7 @@ impl Rows {
     }
 
     /// Forgets all rows and keeps the memory.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.next = 0;
         for values in &mut self.values {
             match values {
@@ -285,7 +203,8 @@ impl Rows {
         self.next = if next < self.values.len() { next } else { 0 };
     }
 
-    pub(super) fn push_number(&mut self, x: f64) -> &mut Self {
+    /// The next cell, which is in a column of numbers.
+    pub fn push_number(&mut self, x: f64) -> &mut Self {
         match self.cell() {
             Values::Numbers(list) => list.push(x),
             other => debug_assert!(false, "a number for {other:?}"),
@@ -293,20 +212,8 @@ impl Rows {
         self
     }
 
-    /// Numbers of neighbouring columns.
-    pub(super) fn push_numbers(&mut self, list: &[f64]) -> &mut Self {
-        let end = self.next + list.len();
-        for (values, x) in self.values[self.next..end].iter_mut().zip(list) {
-            match values {
-                Values::Numbers(list) => list.push(*x),
-                other => debug_assert!(false, "a number for {other:?}"),
-            }
-        }
-        self.go_on(end);
-        self
-    }
-
-    pub(super) fn push_count(&mut self, n: usize) -> &mut Self {
+    /// The next cell, which is in a column of whole numbers.
+    pub fn push_count(&mut self, n: usize) -> &mut Self {
         match self.cell() {
             Values::Counts(list) => list.push(n as i64),
             other => debug_assert!(false, "a count for {other:?}"),
@@ -314,7 +221,45 @@ impl Rows {
         self
     }
 
+    /// The next cell, which is in a column of words.
+    pub fn push_word(&mut self, text: &str) -> &mut Self {
+        let at = self.next;
+        self.go_on(at + 1);
+        self.add_word(at, text);
+        self
+    }
+
+    /// Adds to a column of numbers alone; the others are to be filled alike.
+    pub fn extend_numbers(&mut self, column: usize, list: impl Iterator<Item = f64>) {
+        match &mut self.values[column] {
+            Values::Numbers(all) => all.extend(list),
+            other => debug_assert!(false, "numbers for {other:?}"),
+        }
+    }
+
+    /// Adds to a column of whole numbers alone; the others are to be filled alike.
+    pub fn extend_counts(&mut self, column: usize, list: impl Iterator<Item = usize>) {
+        match &mut self.values[column] {
+            Values::Counts(all) => all.extend(list.map(|n| n as i64)),
+            other => debug_assert!(false, "counts for {other:?}"),
+        }
+    }
+
+    /// Adds to a column of words alone; the others are to be filled alike.
+    #[inline]
+    pub fn add_word(&mut self, column: usize, text: &str) {
+        let above = match &self.values[column] {
+            Values::Words(list) => list.last().copied(),
+            other => return debug_assert!(false, "a word for {other:?}"),
+        };
+        let code = self.guess(above, text);
+        if let Values::Words(list) = &mut self.values[column] {
+            list.push(code);
+        }
+    }
+
     /// The word's code: likely the one above, or the one that followed that before.
+    #[inline]
     fn guess(&mut self, above: Option<u32>, text: &str) -> u32 {
         let Some(above) = above else { return self.words.code(text) };
         let is = |code: u32| self.words.list[code as usize] == text;
@@ -332,17 +277,19 @@ impl Rows {
         }
     }
 
-    pub(super) fn push_word(&mut self, text: &str) -> &mut Self {
-        let above = match &self.values[self.next] {
-            Values::Words(list) => list.last().copied(),
-            _ => None,
-        };
-        let code = self.guess(above, text);
-        match self.cell() {
-            Values::Words(list) => list.push(code),
-            other => debug_assert!(false, "a word for {other:?}"),
+    /// Adds rows of a table of the same columns.
+    pub(crate) fn append(&mut self, other: &Self, range: Range<usize>) {
+        let codes: Vec<u32> = other.words.list().iter().map(|w| self.words.code(w)).collect();
+        for (mine, theirs) in self.values.iter_mut().zip(&other.values) {
+            match (mine, theirs) {
+                (Values::Numbers(a), Values::Numbers(b)) => a.extend_from_slice(&b[range.clone()]),
+                (Values::Counts(a), Values::Counts(b)) => a.extend_from_slice(&b[range.clone()]),
+                (Values::Words(a), Values::Words(b)) => {
+                    a.extend(b[range.clone()].iter().map(|c| codes[*c as usize]));
+                }
+                _ => debug_assert!(false, "tables of two kinds"),
+            }
         }
-        self
     }
 }
 
@@ -360,8 +307,6 @@ impl PartialEq for Rows {
             }
             _ => false,
         };
-        self.table == other.table
-            && self.columns == other.columns
-            && self.values.iter().zip(&other.values).all(same)
+        self.table == other.table && self.values.iter().zip(&other.values).all(same)
     }
 }

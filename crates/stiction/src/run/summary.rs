@@ -1,7 +1,7 @@
 //! A run in a few numbers.
 
-use super::{Event, EventKind};
-use crate::step::{Energy, StepReport};
+use super::{Balance, ENTRIES, Event, EventKind, Fault, Observer, View};
+use crate::step::StepReport;
 use complementarity::residual::Residual;
 
 /// How many of the first events are kept.
@@ -26,22 +26,16 @@ pub struct Summary {
     pub events: [usize; 4],
     /// The first of them.
     pub first_events: Vec<Event>,
-    /// Energies at the start, J.
-    pub start: Energy,
-    /// Energies at the last record, J.
-    pub now: Energy,
-    /// Work lost to friction since the start, J.
-    pub friction_loss: f64,
-    /// Work lost in contact dampers since the start, J.
-    pub damping_loss: f64,
-    /// Largest change of an energy or loss seen at a record, J.
+    /// The energy balance at the start, J.
+    pub start: Balance,
+    /// The energy balance at the last record, J.
+    pub now: Balance,
+    /// Largest change of an entry seen at a record, J.
     pub largest_change: f64,
-    /// Work of loads, motors and the dampers of springs since the start, J.
-    pub work: f64,
 }
 
-impl Summary {
-    pub(super) fn new() -> Self {
+impl Default for Summary {
+    fn default() -> Self {
         Self {
             steps: 0,
             worst: (Residual { absolute: 0.0, relative: 0.0 }, 0.0),
@@ -51,25 +45,42 @@ impl Summary {
             wasted: 0,
             events: [0; 4],
             first_events: vec![],
-            start: Energy::default(),
-            now: Energy::default(),
-            friction_loss: 0.0,
-            damping_loss: 0.0,
+            start: [0.0; ENTRIES.len()],
+            now: [0.0; ENTRIES.len()],
             largest_change: 0.0,
-            work: 0.0,
         }
     }
+}
 
-    /// What any step has.
-    pub(super) fn step(&mut self, report: &StepReport) {
-        self.steps += 1;
-        self.work += report.work;
+impl Observer for Summary {
+    fn start(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
+        self.start = view.balance();
+        self.now = self.start;
+        Ok(())
     }
 
+    #[inline]
+    fn step(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
+        self.steps += 1;
+        if view.report.parts > 0 {
+            self.contacts(view.state.time, view.report);
+        }
+        view.events.iter().for_each(|e| self.event(e));
+        if view.is_record || view.report.parts > 1 {
+            self.balance(view.balance());
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
+        self.balance(view.balance());
+        Ok(())
+    }
+}
+
+impl Summary {
     /// What a step has besides where bodies are near each other.
-    pub(super) fn contacts(&mut self, time: f64, report: &StepReport) {
-        self.friction_loss += report.friction_loss;
-        self.damping_loss += report.damping_loss;
+    fn contacts(&mut self, time: f64, report: &StepReport) {
         if report.residual.relative > self.worst.0.relative {
             self.worst = (report.residual, time);
         }
@@ -84,24 +95,17 @@ impl Summary {
         }
     }
 
-    pub(super) fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) {
         self.events[event.kind as usize] += 1;
         if self.first_events.len() < KEPT {
             self.first_events.push(*event);
         }
     }
 
-    pub(super) fn energy(&mut self, energy: Energy) {
-        self.now = energy;
-        let changes = [
-            energy.kinetic - self.start.kinetic,
-            energy.potential - self.start.potential,
-            energy.elastic - self.start.elastic,
-            self.friction_loss,
-            self.damping_loss,
-            self.work,
-        ];
-        self.largest_change = changes.iter().fold(self.largest_change, |m, x| m.max(x.abs()));
+    fn balance(&mut self, balance: Balance) {
+        self.now = balance;
+        let changes = self.now.iter().zip(&self.start).map(|(now, start)| (now - start).abs());
+        self.largest_change = changes.fold(self.largest_change, f64::max);
     }
 
     /// Number of events of a kind.
@@ -112,8 +116,8 @@ impl Summary {
     /// Energies and losses at the last record less the energies at the start and the work of applied forces, J: negative
     /// where energy went that neither friction nor contact dampers took (rigid impacts, damping by the time step).
     pub fn balance_error(&self) -> f64 {
-        let sum = |e: &Energy| e.kinetic + e.potential + e.elastic;
-        sum(&self.now) + self.friction_loss + self.damping_loss - self.work - sum(&self.start)
+        let sum = |b: &Balance| ENTRIES.iter().zip(b).map(|(entry, x)| entry.sign() * x).sum::<f64>();
+        sum(&self.now) - sum(&self.start)
     }
 
     /// The same over the largest change; 0 where nothing changed.

@@ -4,7 +4,7 @@
 //! Snappy; for small ones that takes longer than it is worth. Numbers and names of fields are those of `parquet.thrift`
 //! in the format's specification.
 
-use super::table::{Column, Kind, Rows, Values};
+use crate::table::{Column, Kind, Rows, Values};
 
 /// Rows from which on files are compressed.
 const LARGE: usize = 1 << 15;
@@ -26,7 +26,7 @@ const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
 /// A whole file in memory, in place of what the buffer held.
-pub(super) fn encode(rows: &Rows, file: &mut Vec<u8>) -> Result<(), snap::Error> {
+pub(crate) fn encode(rows: &Rows, file: &mut Vec<u8>) -> Result<(), snap::Error> {
     file.clear();
     // with what is beside the values; memory that is not filled costs nothing
     file.reserve(rows.columns().len() * (8 * rows.len() + 128));
@@ -274,8 +274,8 @@ fn chunk_metadata(rows: &Rows, k: usize, chunk: &Chunk, t: &mut Thrift) {
     if let Some(at) = chunk.dictionary {
         t.int(11, I64, at as i64);
     }
-    // readers that look for an interval of time can leave parts out
-    if let (Values::Numbers(list), "time") = (&rows.values[k], column.name) {
+    // of the first column alone: readers that look for an interval of time can leave parts out
+    if let (Values::Numbers(list), 0) = (&rows.values[k], k) {
         // the least zero is the negative one
         let least = list.iter().fold(f64::INFINITY, |m, x| m.min(*x));
         let least = if least == 0.0 { -0.0 } else { least };

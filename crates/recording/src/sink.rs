@@ -4,64 +4,62 @@
 //! stay in memory until a part is full; until then the part on disk is replaced from time to time by one that holds
 //! them all. It is written beside and renamed, so that every part on disk is whole at any instant from the first seal on.
 
-use super::table::{Rows, table_name};
-use super::{Format, RecordError, csv, encode};
-use crate::scene::Table;
+use crate::table::Rows;
+use crate::{Error, Format, csv, encode};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Rows of a part.
-pub(super) const PART: usize = 1 << 17;
+pub(crate) const PART: usize = 1 << 17;
 /// Text that waits for the file, in rows.
 const TEXT: usize = 1 << 10;
 
 /// Where a table is kept: its file, of several the first.
-pub(super) fn place(folder: &Path, table: Table, format: Format) -> PathBuf {
+pub(crate) fn place(folder: &Path, table: &str, format: Format) -> PathBuf {
     match format {
-        Format::Csv => folder.join(format!("{}.csv", table_name(table))),
+        Format::Csv => folder.join(format!("{table}.csv")),
         Format::Parquet => part(folder, table, 0),
     }
 }
 
 /// A part of a table. The names are in the order of the parts.
-fn part(folder: &Path, table: Table, number: usize) -> PathBuf {
-    let name = table_name(table);
+fn part(folder: &Path, table: &str, number: usize) -> PathBuf {
     folder.join(match number {
-        0 => format!("{name}.parquet"),
-        _ => format!("{name}.part-{number:05}.parquet"),
+        0 => format!("{table}.parquet"),
+        _ => format!("{table}.part-{number:05}.parquet"),
     })
 }
 
 /// Parts of a table, in order.
-pub(super) fn parts(folder: &Path, table: Table) -> Vec<PathBuf> {
+pub(crate) fn parts(folder: &Path, table: &str) -> Vec<PathBuf> {
     (0..).map(|k| part(folder, table, k)).take_while(|p| p.is_file()).collect()
 }
 
 /// Writes a file where there is none yet that anybody reads.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
-    fs::write(path, bytes).map_err(|e| RecordError::io(path, e))
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    fs::write(path, bytes).map_err(|e| Error::io(path, e))
 }
 
 /// Where a file is until it is whole.
-pub(super) fn hidden(path: &Path) -> PathBuf {
+pub(crate) fn hidden(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{}", path.file_name().unwrap_or_default().to_string_lossy()))
 }
 
 /// Puts a file that was hidden in its place.
-pub(super) fn show(path: &Path) -> Result<(), RecordError> {
-    fs::rename(hidden(path), path).map_err(|e| RecordError::io(path, e))
+pub(crate) fn show(path: &Path) -> Result<(), Error> {
+    fs::rename(hidden(path), path).map_err(|e| Error::io(path, e))
 }
 
 /// Writes a file so that at any instant the old or the new one is there, whole.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write(&hidden(path), bytes)?;
     show(path)
 }
 
 /// Takes the rows of a table.
 #[derive(Debug)]
-pub(super) struct Sink {
+pub(crate) struct Sink {
     pub rows: Rows,
     folder: PathBuf,
     writer: Writer,
@@ -96,17 +94,17 @@ impl Sink {
     }
 
     /// Everything so far is on disk and can be read. `bytes`: memory for that, which tables share.
-    pub fn seal(&mut self, bytes: &mut Vec<u8>) -> Result<(), RecordError> {
-        let (folder, table) = (&self.folder, self.rows.table());
+    pub fn seal(&mut self, bytes: &mut Vec<u8>) -> Result<(), Error> {
+        let (folder, table) = (&self.folder, &*self.rows.table().name);
         match &mut self.writer {
             Writer::Csv(file) => {
                 let path = place(folder, table, Format::Csv);
-                let fail = |e| RecordError::io(&path, e);
+                let fail = |e| Error::io(&path, e);
                 bytes.clear();
                 let file = match file {
                     Some(file) => file,
                     None => {
-                        bytes.extend_from_slice(csv::header(&self.rows).as_bytes());
+                        csv::header(self.rows.table(), bytes);
                         file.insert(File::create(&path).map_err(fail)?)
                     }
                 };
@@ -119,7 +117,7 @@ impl Sink {
                     return Ok(());
                 }
                 let path = part(folder, table, *number);
-                encode::encode(&self.rows, bytes).map_err(|e| RecordError::io(&path, io::Error::other(e)))?;
+                encode::encode(&self.rows, bytes).map_err(|e| Error::io(&path, io::Error::other(e)))?;
                 // until the first seal is done nobody takes the folder for a recording
                 let put = if sealed.is_none() { write } else { replace };
                 put(&path, bytes)?;
@@ -132,46 +130,81 @@ impl Sink {
         }
         Ok(())
     }
+
+    /// Adds rows of a table of the same columns.
+    pub fn append(&mut self, rows: &Rows, bytes: &mut Vec<u8>) -> Result<(), Error> {
+        let mut from = 0;
+        while from < rows.len() {
+            // in runs that a part can take
+            let to = rows.len().min(from + PART - self.rows.len().min(PART - 1));
+            self.rows.append(rows, from..to);
+            if self.full() {
+                self.seal(bytes)?;
+            }
+            from = to;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::record::Recording;
+    use crate::table::{Column, Kind, Table};
+    use crate::{Layout, Recording};
+    use std::sync::Arc;
+
+    pub(crate) fn events() -> Arc<Table> {
+        let column = |name, kind| Column { name, kind, unit: "".into(), optional: false };
+        let columns = vec![
+            column("time".into(), Kind::Number),
+            column("contact".into(), Kind::Word),
+            column("element".into(), Kind::Count),
+            column("event".into(), Kind::Word),
+        ];
+        Arc::new(Table { name: "events".into(), columns })
+    }
+
+    pub(crate) fn push(rows: &mut Rows, time: f64, contact: &str, element: usize, event: &str) {
+        rows.push_number(time).push_word(contact).push_count(element).push_word(event);
+    }
 
     fn scratch(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("stiction-sink-{name}-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("recording-sink-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         folder
     }
 
-    fn push(rows: &mut Rows, k: usize) {
-        rows.push_number(0.1 * k as f64).push_word("a/b#0").push_count(k % 7).push_word("a").push_word("b");
-        rows.push_word(["stick", "slip"][k % 2]);
+    fn open(folder: &Path) -> Recording {
+        let layout = Layout { tables: vec![events()], files: vec![], mark: "end" };
+        Recording::open(folder, &Arc::new(layout)).unwrap()
+    }
+
+    fn sink(folder: &Path, format: Format) -> Sink {
+        Sink::new(folder, Rows::new(&events()), format)
     }
 
     #[test]
     fn full_parts_are_closed_and_read_back_in_order() {
         let folder = scratch("parts");
-        let mut all = Rows::new(Table::Events);
-        let mut sink = Sink::new(&folder, Rows::new(Table::Events), Format::Parquet);
+        let (mut all, mut sink) = (Rows::new(&events()), sink(&folder, Format::Parquet));
         for k in 0..2 * PART + 5 {
-            push(&mut sink.rows, k);
-            push(&mut all, k);
+            for rows in [&mut sink.rows, &mut all] {
+                push(rows, 0.1 * k as f64, "a/b#0", k % 7, ["stick", "slip"][k % 2]);
+            }
             if sink.full() {
                 sink.seal(&mut vec![]).unwrap();
             }
         }
         sink.seal(&mut vec![]).unwrap();
-        let recording = Recording::open(&folder).unwrap();
-        let found = parts(&folder, Table::Events);
+        let found = parts(&folder, "events");
         assert!(found.len() == 3 && found.is_sorted());
-        assert_eq!(recording.read(Table::Events).unwrap(), all);
+        assert_eq!(open(&folder).read("events").unwrap(), all);
         // a full part ends a table as well as any
         let csv = scratch("parts-csv");
-        recording.export(&csv, Format::Csv, false).unwrap();
-        assert_eq!(Recording::open(&csv).unwrap().read(Table::Events).unwrap(), all);
+        open(&folder).export(&csv, Format::Csv, false).unwrap();
+        assert_eq!(open(&csv).read("events").unwrap(), all);
         fs::remove_dir_all(folder).unwrap();
         fs::remove_dir_all(csv).unwrap();
     }
@@ -181,15 +214,13 @@ mod tests {
         let folder = scratch("names");
         for names in [1, 2, 3, 5, 300, 70_000] {
             for count in [0, 1, 7, 8, 9, 1000, 70_000] {
-                let mut sink = Sink::new(&folder, Rows::new(Table::Events), Format::Parquet);
+                let mut sink = sink(&folder, Format::Parquet);
                 for k in 0..count {
-                    let name = format!("{}", 7 * k % names);
                     let time = [-0.0, 0.0, f64::NAN, 1e-310, -1e300][k % 5];
-                    sink.rows.push_number(time).push_word(&name).push_count(k).push_word("");
-                    sink.rows.push_word("\u{e9}").push_word(["open", "close"][k % 2]);
+                    push(&mut sink.rows, time, &format!("{}", 7 * k % names), k, ["", "\u{e9}"][k % 2]);
                 }
                 sink.seal(&mut vec![]).unwrap();
-                let found = Recording::open(&folder).unwrap().read(Table::Events).unwrap();
+                let found = open(&folder).read("events").unwrap();
                 assert!(found == sink.rows, "{count} rows, {names} names");
             }
         }
@@ -201,21 +232,13 @@ mod tests {
         let folder = scratch("constant");
         for time in [-0.0, 0.0, f64::NAN, 1e-310] {
             for count in [1, 63, 64, 65, 1000, 70_000] {
-                let mut sink = Sink::new(&folder, Rows::new(Table::Events), Format::Parquet);
-                for _ in 0..count {
-                    sink.rows
-                        .push_number(time)
-                        .push_word("a/b#0")
-                        .push_count(3)
-                        .push_word("a")
-                        .push_word("b");
-                    sink.rows.push_word("open");
-                }
+                let mut sink = sink(&folder, Format::Parquet);
+                (0..count).for_each(|_| push(&mut sink.rows, time, "a/b#0", 3, "open"));
                 sink.seal(&mut vec![]).unwrap();
-                let found = Recording::open(&folder).unwrap().read(Table::Events).unwrap();
+                let found = open(&folder).read("events").unwrap();
                 assert!(found == sink.rows, "{count} rows of {time}");
                 // a number is there once, however many rows
-                let bytes = fs::metadata(place(&folder, Table::Events, Format::Parquet)).unwrap().len();
+                let bytes = fs::metadata(place(&folder, "events", Format::Parquet)).unwrap().len();
                 assert!(count < 64 || bytes < 1000, "{bytes} bytes for {count} rows");
             }
         }
@@ -226,12 +249,12 @@ mod tests {
     fn rows_can_be_read_after_each_seal_while_more_are_added() {
         for format in Format::ALL {
             let folder = scratch(&format!("{format:?}"));
-            let mut sink = Sink::new(&folder, Rows::new(Table::Events), format);
+            let mut sink = sink(&folder, format);
             sink.seal(&mut vec![]).unwrap();
-            let read = || Recording::open(&folder).unwrap().read(Table::Events).unwrap().len();
+            let read = || open(&folder).read("events").unwrap().len();
             assert_eq!(read(), 0);
             for k in 0..10 {
-                push(&mut sink.rows, k);
+                push(&mut sink.rows, 0.1 * k as f64, "a/b#0", k % 7, "stick");
                 assert_eq!(read(), k);
                 sink.seal(&mut vec![]).unwrap();
                 assert_eq!(read(), k + 1);

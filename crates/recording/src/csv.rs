@@ -1,17 +1,21 @@
 //! Tables as comma-separated text (RFC 4180), whole rows at a time.
 
-use super::table::{Column, Kind, Rows, Values};
-use crate::scene::Table;
+use crate::table::{Column, Kind, Rows, Table, Values};
 use std::io::{BufRead, Write};
+use std::sync::Arc;
 
 /// The first line.
-pub(super) fn header(rows: &Rows) -> String {
-    let names: Vec<&str> = rows.columns().iter().map(|c| c.name).collect();
-    names.join(",") + "\n"
+pub(crate) fn header(table: &Table, text: &mut Vec<u8>) {
+    for column in &table.columns {
+        write_word(&column.name, text);
+        text.push(b',');
+    }
+    text.pop();
+    text.push(b'\n');
 }
 
 /// Adds the rows as text: numbers are the shortest text that reads back as the same double.
-pub(super) fn write(rows: &Rows, text: &mut Vec<u8>) {
+pub(crate) fn write(rows: &Rows, text: &mut Vec<u8>) {
     for k in 0..rows.len() {
         for values in &rows.values {
             // writing to memory cannot fail
@@ -47,36 +51,38 @@ fn write_word(word: &str, text: &mut Vec<u8>) {
 }
 
 /// Reads a table, some rows at a time.
-pub(super) struct Reader<R> {
+pub(crate) struct Reader<R> {
     input: R,
-    /// No rows, and the columns of the file.
-    none: Rows,
+    /// The columns of the file.
+    table: Arc<Table>,
     line: usize,
     text: Vec<u8>,
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads the first line, which must name the columns of the table.
-    pub fn new(mut input: R, table: Table) -> Result<Self, String> {
-        let mut text = vec![];
-        input.read_until(b'\n', &mut text).map_err(|e| e.to_string())?;
-        // moments are there or not
-        let known = [Rows::with_moments(table), Rows::new(table)];
-        match known.into_iter().find(|rows| text == header(rows).as_bytes()) {
-            Some(none) => Ok(Self { input, none, line: 1, text }),
-            None => {
-                let (expected, found) = (header(&Rows::new(table)), String::from_utf8_lossy(&text));
-                Err(format!("line 1: expected {:?}, found {:?}", expected.trim(), found.trim()))
-            }
-        }
+    /// Reads the first line, which names the columns. Those that the table does not know are kept as text.
+    pub fn new(input: R, table: &Table) -> Result<Self, String> {
+        let mut reader = Self { input, table: Arc::new(table.clone()), line: 0, text: vec![] };
+        reader.next_row()?;
+        let names = split(&reader.text)?;
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let text = |name: &str| Column {
+            name: name.to_owned().into(),
+            kind: Kind::Word,
+            unit: "".into(),
+            optional: true,
+        };
+        let found = table.found(&names, |_, name| Ok(text(name)));
+        reader.table = found.map_err(|e| format!("line 1: {e}"))?;
+        Ok(reader)
     }
 
     /// Up to `most` rows; none at the end. A last row that was not finished is left out.
     pub fn read(&mut self, most: usize) -> Result<Rows, String> {
-        let mut rows = self.none.clone();
+        let mut rows = Rows::new(&self.table);
         while rows.len() < most && self.next_row()? {
             let cells = split(&self.text).map_err(|e| format!("line {}: {e}", self.line))?;
-            let columns = self.none.columns();
+            let columns = &self.table.columns;
             if cells.len() != columns.len() {
                 return Err(format!(
                     "line {}: expected {} cells, found {}",
@@ -139,47 +145,49 @@ fn push(rows: &mut Rows, column: &Column, cell: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sink::tests::{events, push};
 
-    fn events() -> Rows {
-        let mut rows = Rows::new(Table::Events);
-        let list = [0.1 + 0.2, -0.0, 1e-310, 1e300, -7.0, 1.0 / 3.0, f64::INFINITY, f64::NAN];
-        for (k, x) in list.into_iter().enumerate() {
-            rows.push_number(x).push_word("say \"a, b\"\nand go").push_count(k);
-            rows.push_word("ground").push_word("").push_word("slip");
+    const NUMBERS: [f64; 8] = [0.1 + 0.2, -0.0, 1e-310, 1e300, -7.0, 1.0 / 3.0, f64::INFINITY, f64::NAN];
+
+    fn written() -> (Rows, Vec<u8>) {
+        let (mut rows, mut text) = (Rows::new(&events()), vec![]);
+        for (k, x) in NUMBERS.into_iter().enumerate() {
+            push(&mut rows, x, "say \"a, b\"\nand go", k, "slip");
         }
-        rows
+        header(&events(), &mut text);
+        write(&rows, &mut text);
+        (rows, text)
     }
 
     #[test]
     fn numbers_read_back_bit_by_bit_and_words_are_quoted() {
-        let (rows, mut text) = (events(), header(&Rows::new(Table::Events)).into_bytes());
-        write(&rows, &mut text);
-        let mut reader = Reader::new(&text[..], Table::Events).unwrap();
+        let (rows, text) = written();
+        let mut reader = Reader::new(&text[..], &events()).unwrap();
         let (first, second) = (reader.read(3).unwrap(), reader.read(100).unwrap());
         assert_eq!((first.len(), second.len(), reader.read(1).unwrap().len()), (3, 5, 0));
-        assert_eq!(Reader::new(&text[..], Table::Events).unwrap().read(8).unwrap(), rows);
+        assert_eq!(Reader::new(&text[..], &events()).unwrap().read(8).unwrap(), rows);
     }
 
     #[test]
     fn a_row_that_was_cut_off_is_left_out() {
-        let (rows, mut text) = (events(), header(&Rows::new(Table::Events)).into_bytes());
-        write(&rows, &mut text);
+        let (_, text) = written();
         for cut in 1..20 {
             let text = &text[..text.len() - cut];
-            assert_eq!(Reader::new(text, Table::Events).unwrap().read(100).unwrap().len(), 7);
+            assert_eq!(Reader::new(text, &events()).unwrap().read(100).unwrap().len(), 7);
         }
     }
 
     #[test]
-    fn faults_are_told_with_their_line() {
+    fn faults_are_reported_with_their_line() {
         let read = |row: &str| {
-            let text = header(&Rows::new(Table::Events)) + row + "\n";
-            let reader = Reader::new(text.as_bytes(), Table::Events);
+            let text = format!("time,contact,element,event\n{row}\n");
+            let reader = Reader::new(text.as_bytes(), &events());
             reader.and_then(|mut r| r.read(9)).unwrap_err()
         };
-        assert_eq!(read("x,c,0,a,b,open"), "line 2: time: expected a number, found \"x\"");
-        assert_eq!(read("1,c,-1,a,b,open"), "line 2: element: expected a whole number, found \"-1\"");
-        assert_eq!(read("1,c,0,a,b,open\n1,c"), "line 3: expected 6 cells, found 2");
-        assert!(Reader::new(&b"time,x\n"[..], Table::Events).is_err());
+        assert_eq!(read("x,c,0,open"), "line 2: time: expected a number, found \"x\"");
+        assert_eq!(read("1,c,-1,open"), "line 2: element: expected a whole number, found \"-1\"");
+        assert_eq!(read("1,c,0,open\n1,c"), "line 3: expected 4 cells, found 2");
+        let fault = Reader::new(&b"time,x\n"[..], &events()).err();
+        assert_eq!(fault.as_deref(), Some("line 1: expected a column \"contact\", found \"time,x\""));
     }
 }

@@ -37,7 +37,7 @@ impl EventKind {
 pub struct Event {
     /// End of the step, s.
     pub time: f64,
-    /// Whose.
+    /// Contact of the element.
     pub contact: ContactId,
     /// Number within the contact.
     pub element: usize,
@@ -61,6 +61,7 @@ struct Closed {
 pub(super) struct Watch {
     before: Vec<Closed>,
     now: Vec<Closed>,
+    events: Vec<Event>,
 }
 
 impl Watch {
@@ -69,8 +70,18 @@ impl Watch {
         !self.before.is_empty()
     }
 
-    /// Tells the events of a step. The elements are in order of contact and number.
-    pub fn step(&mut self, time: f64, elements: &[ElementReport], mut tell: impl FnMut(&Event)) {
+    /// The events of the last step.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// Before the next step.
+    pub fn forget_events(&mut self) {
+        self.events.clear();
+    }
+
+    /// Finds the events of a step. The elements are in order of contact and number.
+    pub fn step(&mut self, time: f64, elements: &[ElementReport]) {
         let closed = elements.iter().filter(|e| e.status != Status::Open);
         let mut old = self.before.iter();
         let same = |c: &Closed, e: &ElementReport| c.status == e.status && c.key == (e.id, e.element);
@@ -84,26 +95,26 @@ impl Watch {
             bodies: (e.body_a, e.body_b),
             status: e.status,
         }));
-        let mut tell = |c: &Closed, kind: EventKind| {
+        let mut add = |c: &Closed, kind: EventKind| {
             let ((contact, element), (body_a, body_b)) = (c.key, c.bodies);
-            tell(&Event { time, contact, element, body_a, body_b, kind });
+            self.events.push(Event { time, contact, element, body_a, body_b, kind });
         };
         let begun = |c: &Closed| if c.status == Status::Slip { EventKind::Slip } else { EventKind::Stick };
         let mut old = self.before.iter().peekable();
         for c in &self.now {
             while let Some(gone) = old.next_if(|o| o.key < c.key) {
-                tell(gone, EventKind::Open);
+                add(gone, EventKind::Open);
             }
             match old.next_if(|o| o.key == c.key) {
                 Some(same) if same.status == c.status => {}
-                Some(_) => tell(c, begun(c)),
+                Some(_) => add(c, begun(c)),
                 None => {
-                    tell(c, EventKind::Close);
-                    tell(c, begun(c));
+                    add(c, EventKind::Close);
+                    add(c, begun(c));
                 }
             }
         }
-        old.for_each(|gone| tell(gone, EventKind::Open));
+        old.for_each(|gone| add(gone, EventKind::Open));
         std::mem::swap(&mut self.before, &mut self.now);
     }
 }
@@ -132,13 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_told_and_nothing_else() {
+    fn changes_are_events_and_nothing_else() {
         use Status::{Open, Slip, Stick};
         let mut watch = Watch::default();
         let mut step = |elements: &[ElementReport]| {
-            let mut heard = vec![];
-            watch.step(1.0, elements, |e| heard.push((e.contact.part_b, e.element, e.kind.name())));
-            heard
+            watch.forget_events();
+            watch.step(1.0, elements);
+            let event = |e: &Event| (e.contact.part_b, e.element, e.kind.name());
+            watch.events().iter().map(event).collect::<Vec<_>>()
         };
         assert_eq!(
             step(&[element(1, 0, Stick), element(1, 1, Open), element(2, 0, Slip)]),

@@ -1,0 +1,142 @@
+//! Tables that a caller defines, written and read by this crate alone.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use recording::{Column, Error, Format, Kind, Layout, Recording, Rows, Table, Writer};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+fn column(name: &'static str, kind: Kind, unit: &'static str) -> Column {
+    Column { name: name.into(), kind, unit: unit.into(), optional: false }
+}
+
+/// Temperatures of places, with a note where there is one.
+fn layout(more: Option<Column>) -> Arc<Layout> {
+    let mut columns = vec![
+        column("hour", Kind::Number, "h"),
+        column("place", Kind::Word, ""),
+        column("readings", Kind::Count, ""),
+        column("temperature", Kind::Number, "K"),
+    ];
+    columns.extend(more);
+    let weather = Table { name: "weather".into(), columns };
+    Arc::new(Layout { tables: vec![Arc::new(weather)], files: vec!["station.txt"], mark: "last.txt" })
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    folder
+}
+
+fn writer(folder: &Path, layout: &Arc<Layout>, format: Format, replace: bool) -> Result<Writer, Error> {
+    let rows = Rows::new(&layout.tables[0]);
+    Writer::create(folder, layout, vec![rows], vec![b"hill".to_vec()], format, replace)
+}
+
+fn push(rows: &mut Rows, k: usize) {
+    rows.push_number(k as f64).push_word(["hill, north", "lake"][k % 2]);
+    rows.push_count(3 * k).push_number(280.0 + 0.1 * k as f64);
+}
+
+#[test]
+fn a_table_of_ones_own_reads_back_in_both_formats() {
+    let layout = layout(None);
+    let mut read = vec![];
+    for format in Format::ALL {
+        let folder = scratch(&format!("own-{format:?}"));
+        let mut writer = writer(&folder, &layout, format, false).unwrap();
+        (0..100).for_each(|k| push(writer.rows(0), k));
+        assert!(!folder.exists());
+        writer.seal(b"noon").unwrap();
+        let recording = Recording::open(&folder, &layout).unwrap();
+        assert_eq!((recording.format(), recording.tables().collect::<Vec<_>>()), (format, vec!["weather"]));
+        assert_eq!(recording.file("station.txt").unwrap(), b"hill");
+        assert_eq!(recording.file("last.txt").unwrap(), b"noon");
+        let rows = recording.read("weather").unwrap();
+        assert_eq!((rows.len(), rows.columns()), (100, &layout.tables[0].columns[..]));
+        assert_eq!(rows.numbers("temperature")[7].to_bits(), (280.0 + 0.1 * 7.0f64).to_bits());
+        assert_eq!((rows.counts("readings")[7], rows.words("place").nth(6)), (21, Some("hill, north")));
+        assert!(matches!(recording.read("tides"), Err(Error::NoTable { .. })));
+        read.push(rows);
+    }
+    assert_eq!(read[0], read[1]);
+}
+
+#[test]
+fn columns_are_found_by_name_and_unknown_ones_are_kept() {
+    let wider = layout(Some(column("wind", Kind::Number, "m/s")));
+    for (format, other) in [(Format::Parquet, Format::Csv), (Format::Csv, Format::Parquet)] {
+        let (folder, export) = (scratch(&format!("wide-{format:?}")), scratch(&format!("export-{format:?}")));
+        let mut writer = writer(&folder, &wider, format, false).unwrap();
+        for k in 0..3 {
+            push(writer.rows(0), k);
+            writer.rows(0).push_number(2.5 * k as f64);
+        }
+        writer.seal(b"").unwrap();
+        // a reader that does not know the wind
+        let recording = Recording::open(&folder, &layout(None)).unwrap();
+        let rows = recording.read("weather").unwrap();
+        let unknown = &rows.columns()[4];
+        match format {
+            // text does not say what it is
+            Format::Csv => {
+                assert_eq!(unknown.kind, Kind::Word);
+                assert_eq!(rows.words("wind").collect::<Vec<_>>(), ["0.0", "2.5", "5.0"]);
+            }
+            Format::Parquet => {
+                assert_eq!((unknown.kind, &*unknown.unit), (Kind::Number, "m/s"));
+                assert_eq!(rows.numbers("wind"), [0.0, 2.5, 5.0]);
+            }
+        }
+        recording.export(&export, other, false).unwrap();
+        let exported = Recording::open(&export, &layout(None)).unwrap().read("weather").unwrap();
+        assert_eq!((exported.len(), exported.columns().len()), (3, 5));
+        // one that expects more than there is
+        let rain = column("rain", Kind::Number, "mm");
+        let strict = Recording::open(&folder, &layout(Some(rain.clone()))).unwrap().read("weather");
+        assert!(strict.unwrap_err().to_string().contains("expected a column \"rain\""));
+        let lenient = layout(Some(Column { optional: true, ..rain }));
+        let rows = Recording::open(&folder, &lenient).unwrap().read("weather").unwrap();
+        assert!(rows.len() == 3 && rows.numbers("rain").is_empty());
+    }
+}
+
+#[test]
+fn the_order_of_columns_in_a_file_does_not_matter() {
+    let folder = scratch("order");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("weather.csv"), "place,temperature,hour,readings\nlake,281.5,3,7\n").unwrap();
+    let rows = Recording::open(&folder, &layout(None)).unwrap().read("weather").unwrap();
+    assert_eq!((rows.numbers("hour"), rows.numbers("temperature")), (&[3.0][..], &[281.5][..]));
+    assert_eq!((rows.counts("readings"), rows.words("place").next()), (&[7][..], Some("lake")));
+}
+
+#[test]
+fn nothing_of_an_old_recording_goes_before_there_is_a_new_one() {
+    let (folder, layout) = (scratch("replaced"), layout(None));
+    let start = |format, replace| {
+        let mut writer = writer(&folder, &layout, format, replace).unwrap();
+        push(writer.rows(0), 0);
+        writer
+    };
+    let mut first = start(Format::Parquet, false);
+    assert!(!folder.exists());
+    first.seal(b"1").unwrap();
+    let found = || {
+        let recording = Recording::open(&folder, &layout).unwrap();
+        (recording.format(), recording.read("weather").unwrap().len(), recording.file("last.txt").unwrap())
+    };
+    assert!(matches!(writer(&folder, &layout, Format::Csv, false), Err(Error::Exists(_))));
+    let mut second = start(Format::Csv, true);
+    assert_eq!(found(), (Format::Parquet, 1, b"1".to_vec()));
+    second.seal(b"2").unwrap();
+    assert_eq!(found(), (Format::Csv, 1, b"2".to_vec()));
+    // files of others are safe
+    fs::write(folder.join("thesis.csv"), "years of work").unwrap();
+    start(Format::Parquet, true).seal(b"3").unwrap();
+    assert_eq!(found().0, Format::Parquet);
+    assert!(folder.join("thesis.csv").is_file() && !folder.join("weather.csv").exists());
+    fs::remove_file(folder.join("station.txt")).unwrap();
+    assert!(matches!(writer(&folder, &layout, Format::Csv, true), Err(Error::Foreign(_))));
+}

@@ -1,0 +1,319 @@
+//! The driver: steps a model from a state to a time, and shows every step to observers.
+//!
+//! [`run`] is all that a program, a notebook or a viewer needs: recorders ([`crate::record::Recorder`]), a [`Summary`], a
+//! [`Progress`] display are [`Observer`]s. Once memory has grown the driver allocates nothing per step.
+
+mod balance;
+mod events;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+pub use balance::{Account, Balance, ENTRIES, Entry, UNIT};
+pub use events::{Event, EventKind};
+pub use summary::Summary;
+
+use crate::dynamics::Kinematics;
+use crate::model::Model;
+use crate::scene::{Scene, StepSettings};
+use crate::state::State;
+use crate::step::{ElementReport, Energy, Failed, StepReport, Stepper, Workspace};
+use complementarity::problem::FrictionProblem;
+use events::Watch;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Least time between two calls of a [`Progress`].
+const FRAME: Duration = Duration::from_millis(100);
+/// Most steps without a look at the clock.
+const UNSEEN: usize = 64;
+/// Share of a step by which records may be early, for times are sums of rounded numbers.
+const EARLY: f64 = 1e-3;
+
+/// Why an observer ends a run.
+pub type Fault = Box<dyn Error + Send + Sync>;
+
+/// Watches a run. Observers are called one after the other, in the order given, and cannot change what they see; a copy of the
+/// view's state is a snapshot to go on from. An error ends the run at once.
+pub trait Observer {
+    /// Called once, before the first step.
+    fn start(&mut self, _: &mut View<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Called after every step.
+    fn step(&mut self, _: &mut View<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Called if a step fails. The state is the last good one; elements and contact problem are those of the failed attempt.
+    fn failed(&mut self, _: &mut View<'_>, _: &Failed) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Called once at the end, however the run ended.
+    fn finish(&mut self, _: &mut View<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+/// When a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Until {
+    /// At the scene's duration.
+    #[default]
+    Duration,
+    /// At this time, s; the last step may go beyond it by less than its length.
+    Time(f64),
+    /// After so many steps.
+    Steps(usize),
+}
+
+impl Until {
+    /// The number of steps from a state on.
+    pub fn steps(self, scene: &Scene, state: &State) -> usize {
+        let end = match self {
+            Self::Duration => scene.step.duration,
+            Self::Time(time) => time,
+            Self::Steps(steps) => return steps,
+        };
+        let rest = StepSettings { duration: end - state.time, ..scene.step.clone() };
+        // half a step before the end is the end, unless that is all there is
+        if rest.duration < 0.5 * rest.h.min(end) { 0 } else { rest.count() }
+    }
+}
+
+/// How a run is made.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// When it ends.
+    pub until: Until,
+    /// Once this is true the run ends after the current step.
+    pub stop: Arc<AtomicBool>,
+    /// Whether steps that are cut keep a copy of the contact problem that was not solved ([`View::unsolved`]).
+    pub keep_unsolved: bool,
+}
+
+/// How a run ended.
+#[must_use]
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ended {
+    /// All steps were made.
+    Finished,
+    /// [`Options::stop`] became true before that.
+    Interrupted,
+    /// A step failed; the state is the one before it.
+    Failed(Failed),
+}
+
+/// What observers see of a run.
+#[derive(Debug)]
+pub struct View<'a> {
+    /// The state reached.
+    pub state: &'a State,
+    /// What the last step did; nothing before the first.
+    pub report: &'a StepReport,
+    /// What changed in it, in order of contacts and elements.
+    pub events: &'a [Event],
+    /// Whether it reached the next multiple of the scene's interval between records.
+    pub is_record: bool,
+    /// Steps made.
+    pub made: usize,
+    /// Steps requested.
+    pub asked: usize,
+    stepper: &'a Stepper,
+    here: &'a mut Here,
+}
+
+impl View<'_> {
+    /// The model.
+    pub fn model(&self) -> &Arc<Model> {
+        self.stepper.model()
+    }
+
+    /// The scene.
+    pub fn scene(&self) -> &Scene {
+        self.stepper.scene()
+    }
+
+    /// The values of the last step, from the motion when it began to its forces.
+    pub fn workspace(&self) -> &Workspace {
+        self.stepper.workspace()
+    }
+
+    /// Elements of the last step, in order of their contacts' ids.
+    pub fn elements(&self) -> &[ElementReport] {
+        self.stepper.elements()
+    }
+
+    /// The first contact problem of the last step that was not solved: see [`Stepper::unsolved`].
+    pub fn unsolved(&self) -> Option<&FrictionProblem> {
+        self.stepper.unsolved()
+    }
+
+    /// Poses and velocities at the state; computed once for all observers and the next step.
+    pub fn kinematics(&mut self) -> &Kinematics {
+        if !self.here.placed {
+            self.here.kinematics.go_to(&self.state.position, &self.state.velocity);
+            self.here.placed = true;
+        }
+        &self.here.kinematics
+    }
+
+    /// Energies at the state, and losses and work since the run began, in the order of [`ENTRIES`], J. Computed once for all observers.
+    pub fn balance(&mut self) -> Balance {
+        if !self.here.balanced {
+            self.kinematics();
+            let energy = Energy::at(self.stepper.model(), self.state, &mut self.here.kinematics);
+            balance::store(&energy, &mut self.here.balance);
+            self.here.balanced = true;
+        }
+        self.here.balance
+    }
+}
+
+/// What is known at the state reached.
+#[derive(Debug)]
+struct Here {
+    kinematics: Kinematics,
+    placed: bool,
+    /// Losses and work are always those at the state, energies once it is balanced.
+    balance: Balance,
+    balanced: bool,
+}
+
+/// A run between two steps.
+struct Driver {
+    stepper: Stepper,
+    here: Here,
+    report: StepReport,
+    watch: Watch,
+    made: usize,
+    asked: usize,
+    /// From when on the next record is due, s.
+    due: f64,
+    is_record: bool,
+}
+
+impl Driver {
+    fn new(model: &Arc<Model>, state: &State, options: &Options) -> Self {
+        let mut stepper = Stepper::of(model.clone());
+        stepper.set_keep_unsolved(options.keep_unsolved);
+        let kinematics = Kinematics::new(model.system());
+        let mut driver = Self {
+            stepper,
+            here: Here { kinematics, placed: false, balance: [0.0; ENTRIES.len()], balanced: false },
+            report: StepReport::default(),
+            watch: Watch::default(),
+            made: 0,
+            asked: options.until.steps(model.scene(), state),
+            due: 0.0,
+            is_record: true,
+        };
+        driver.set_due(state.time);
+        driver
+    }
+
+    /// The next record is at the first multiple of the interval after `time`.
+    fn set_due(&mut self, time: f64) {
+        let scene = self.stepper.scene();
+        let (interval, early) = (scene.record.interval, EARLY * scene.step.h);
+        self.due = (((time + early) / interval).floor() + 1.0) * interval - early;
+    }
+
+    fn step(&mut self, state: &mut State) -> Result<(), Failed> {
+        if std::mem::take(&mut self.here.placed) {
+            // the step begins where the kinematics are already
+            std::mem::swap(&mut self.stepper.workspace_mut().motion.kinematics, &mut self.here.kinematics);
+        }
+        self.here.balanced = false;
+        let made = self.stepper.step(state);
+        self.watch.forget_events();
+        self.report = made?;
+        self.made += 1;
+        balance::add(&self.report, &mut self.here.balance);
+        if self.report.parts > 0 || self.watch.is_closed() {
+            self.watch.step(state.time, self.stepper.elements());
+        }
+        self.is_record = state.time >= self.due;
+        if self.is_record {
+            self.set_due(state.time);
+        }
+        Ok(())
+    }
+
+    fn show(
+        &mut self,
+        state: &State,
+        observers: &mut [&mut dyn Observer],
+        hook: impl Fn(&mut dyn Observer, &mut View<'_>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let Self { stepper, here, report, watch, made, asked, is_record, .. } = self;
+        let (events, made, asked, is_record) = (watch.events(), *made, *asked, *is_record);
+        let mut view = View { state, report, events, is_record, made, asked, stepper, here };
+        observers.iter_mut().try_for_each(|o| hook(&mut **o, &mut view))
+    }
+}
+
+/// Steps a model from a state until the end of [`Options`]. On return the state is the last one reached; an error is that of an observer.
+pub fn run(
+    model: &Arc<Model>,
+    state: &mut State,
+    options: &Options,
+    observers: &mut [&mut dyn Observer],
+) -> Result<Ended, Fault> {
+    let mut driver = Driver::new(model, state, options);
+    let mut ended = Ended::Finished;
+    driver.show(state, observers, |o, view| o.start(view))?;
+    while driver.made < driver.asked {
+        if let Err(why) = driver.step(state) {
+            driver.show(state, observers, |o, view| o.failed(view, &why))?;
+            ended = Ended::Failed(why);
+            break;
+        }
+        driver.show(state, observers, |o, view| o.step(view))?;
+        if options.stop.load(Ordering::Relaxed) && driver.made < driver.asked {
+            ended = Ended::Interrupted;
+            break;
+        }
+    }
+    driver.show(state, observers, |o, view| o.finish(view))?;
+    Ok(ended)
+}
+
+/// Calls a function at most every 100 ms of wall-clock time.
+#[derive(Debug)]
+pub struct Progress<F> {
+    show: F,
+    /// When the clock was last read, and when the function was last called.
+    seen: Instant,
+    shown: Instant,
+    /// The step at which the clock is read next, more seldom where steps are fast.
+    look: usize,
+    stride: usize,
+}
+
+impl<F: FnMut(&View<'_>)> Progress<F> {
+    /// Calls `show`.
+    pub fn new(show: F) -> Self {
+        let now = Instant::now();
+        Self { show, seen: now, shown: now, look: 0, stride: 1 }
+    }
+}
+
+impl<F: FnMut(&View<'_>)> Observer for Progress<F> {
+    fn step(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
+        if view.made >= self.look {
+            let now = Instant::now();
+            self.stride = if now - self.seen < FRAME / 10 { UNSEEN.min(2 * self.stride) } else { 1 };
+            (self.seen, self.look) = (now, view.made + self.stride);
+            if now - self.shown > FRAME {
+                self.shown = now;
+                (self.show)(view);
+            }
+        }
+        Ok(())
+    }
+}
