@@ -5,17 +5,16 @@ mod report;
 
 use crate::args::Run;
 use crate::progress::Display;
-use crate::{InputError, print};
+use crate::{InputError, print, read_scene};
 use hardest::{Hardest, Kept};
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use stiction::analysis::determinacy::{Determinacy, determinacy};
+use stiction::model::Model;
 use stiction::record::{Format, RecordError, Recorder, read_state};
-use stiction::scene::{Scene, SceneError};
 use stiction::state::State;
 use stiction::step::Stepper;
 
@@ -66,31 +65,20 @@ struct Outcome {
 }
 
 pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
-    let file = arguments.scene.display().to_string();
-    let read = || -> Result<_, SceneError> {
-        let text = std::fs::read_to_string(&arguments.scene)
-            .map_err(|source| SceneError::Unreadable { file: file.clone(), source })?;
-        Scene::from_toml(&file, &text).map(|scene| (text, scene))
-    };
-    let (text, mut scene) = match read() {
-        Ok(found) => found,
-        Err(faults) => {
-            // one line a fault; nobody is left to tell if this fails
-            let _ = writeln!(io::stderr(), "{faults}");
-            return Ok(ExitCode::from(2));
-        }
-    };
+    let file = arguments.scene.file.display().to_string();
+    let Some(mut scene) = read_scene(&arguments.scene) else { return Ok(ExitCode::from(2)) };
     scene.step.duration = arguments.duration.unwrap_or(scene.step.duration);
     if let Some(message) = scene.step.excess() {
         return Err(InputError(format!("--duration: {message}")));
     }
-    if arguments.dump_problems.is_some() && scene.contact_rows() > 3 {
+    let folder = arguments.out.clone().unwrap_or_else(|| default_folder(&scene.name));
+    let model = Model::new(&scene).map_err(|faults| InputError::model(&arguments.scene.file, faults))?;
+    if arguments.dump_problems.is_some() && model.contacts().rows() > 3 {
         return Err(InputError(format!(
             "--dump-problems: contacts of {file} have torsion or rolling friction, and FCLIB's files have no rows for moments"
         )));
     }
-    let folder = arguments.out.clone().unwrap_or_else(|| default_folder(&scene.name));
-    let mut stepper = Stepper::new(scene).map_err(|e| InputError(format!("{file}: {e}")))?;
+    let mut stepper = Stepper::of(Arc::new(model));
     let refused = |e: RecordError| InputError::record(&e);
     let (state, steps) = match &arguments.resume {
         None => (stepper.initial(), stepper.scene().step.count()),
@@ -109,8 +97,8 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
         }
     };
     let format = if arguments.csv { Format::Csv } else { Format::Parquet };
-    let recorder =
-        Recorder::create(&folder, stepper.model(), &text, format, arguments.force).map_err(refused)?;
+    let recorder = Recorder::create(&folder, stepper.model(), &scene.to_toml(), format, arguments.force)
+        .map_err(refused)?;
     let display = Display::new(!arguments.json && !arguments.quiet);
     let mut hardest = Hardest::new(arguments.dump_problems.unwrap_or(0));
     stepper.set_keep_unsolved(arguments.dump_problems.is_some());
@@ -188,7 +176,7 @@ fn step(
 /// Asks about the last step, which began at `before` and was made in so many parts.
 fn unique(stepper: &mut Stepper, before: &State, parts: usize) -> Forces {
     let elements = stepper.elements().len();
-    let most = MOST_ROWS / stepper.scene().contact_rows().max(3);
+    let most = MOST_ROWS / stepper.model().contacts().rows().max(3);
     match () {
         () if elements == 0 => Forces::None,
         () if elements > most => Forces::Unknown(format!("{elements} elements, asked up to {most}")),

@@ -15,7 +15,8 @@
 //! with signs); those that cannot are dropped, and what remains spans the set: a null space.
 
 use crate::dynamics::{Kinematics, MassMatrix};
-use crate::scene::{FrictionKind, Owner, Scene};
+use crate::model::{Model, Owner, Resolved};
+use crate::scene::FrictionKind;
 use crate::state::State;
 use crate::step::{ElementReport, Status, Stepper};
 use complementarity::eigen::symmetric_eigen;
@@ -44,13 +45,13 @@ const PART: f64 = 1e-6;
 
 /// Asks about the last step of `stepper`, which began at `start`. `None` if the mass matrix is singular or numbers are not finite.
 pub fn determinacy(stepper: &mut Stepper, start: &State) -> Option<Determinacy> {
-    let scene = stepper.scene().clone();
+    let model = stepper.model().clone();
     let elements = stepper.elements().to_vec();
-    let laws: Vec<Option<Law>> = elements.iter().map(|e| Law::of(&scene, e)).collect();
+    let laws: Vec<Option<Law>> = elements.iter().map(|e| Law::of(&model, e)).collect();
     let contacts = Contacts::new(&elements, &laws, stepper.kinematics(start))?;
     let no_force = SMALL * elements.iter().fold(0.0f64, |m, e| m.max(e.force[0]));
     let directions: Vec<Direction> = (0..elements.len())
-        .flat_map(|k| laws[k].map_or(vec![], |law| of_element(&scene, k, &elements[k], law, no_force)))
+        .flat_map(|k| laws[k].map_or(vec![], |law| of_element(model.scene(), k, &elements[k], law, no_force)))
         .collect();
     let taken = contacts.possible(&directions)?;
     let kept: Vec<Direction> =
@@ -257,7 +258,13 @@ fn without_free(gram: &Matrix, free: usize) -> Option<Matrix> {
 }
 
 /// What the contact law lets an element's force do.
-fn of_element(scene: &Scene, element: usize, e: &ElementReport, law: Law, no_force: f64) -> Vec<Direction> {
+fn of_element(
+    scene: &Resolved,
+    element: usize,
+    e: &ElementReport,
+    law: Law,
+    no_force: f64,
+) -> Vec<Direction> {
     let Law { mu, rigid, axes, set } = law;
     let touches = e.gap <= SMALL && scene.step.h * e.speed[0] <= SMALL;
     if !rigid || (e.status == Status::Open && !touches) {
@@ -359,21 +366,11 @@ struct Law {
 }
 
 impl Law {
-    fn of(scene: &Scene, e: &ElementReport) -> Option<Self> {
-        // parts are numbered body by body, then the world's
-        let first = |owner: Owner| match owner {
-            Owner::Body(i) => scene.bodies[..i].iter().map(|b| b.parts.len()).sum::<usize>(),
-            Owner::World(i) => scene.bodies.iter().map(|b| b.parts.len()).sum::<usize>() + i,
-        };
-        let side = |owner: Owner, part: u32| {
-            let parts = scene.parts(owner);
-            Some((owner, parts.get((part as usize).checked_sub(first(owner))?)?.material))
-        };
-        let rule = scene.contact_rule(side(e.body_a, e.id.part_a)?, side(e.body_b, e.id.part_b)?)?;
-        let (mu, [t, o]) = rule.semi_axes();
-        let axis = |length: f64| if mu > 0.0 { length / mu } else { 0.0 };
-        let axes = [t, o, axis(rule.torsion), axis(rule.rolling), axis(rule.rolling)];
-        Some(Self { mu, rigid: rule.law == crate::contact::Law::Rigid, axes, set: rule.friction_set })
+    fn of(model: &Model, e: &ElementReport) -> Option<Self> {
+        let rule = model.contacts().rule_of(e.id)?;
+        let [t, o, torsion, rolling] = rule.axes;
+        let axes = [t, o, torsion, rolling, rolling];
+        Some(Self { mu: rule.friction, rigid: rule.compliance.is_none(), axes, set: rule.given.friction_set })
     }
 }
 

@@ -8,7 +8,8 @@ use super::sink::{hidden, show, write};
 use super::table::{Rows, columns};
 use super::{Format, RecordError, SCENE_FILE, STATE_FILE, Summary, check, remove, save_state};
 use crate::model::Model;
-use crate::scene::{Owner, Scene, Table};
+use crate::model::{Owner, Resolved};
+use crate::scene::Table;
 use crate::space::Vector;
 use crate::state::State;
 use crate::step::{Energy, Failed, Status, StepReport, Stepper};
@@ -266,7 +267,7 @@ impl Recorder {
     }
 
     /// The next record is at the first multiple of the interval after `time`.
-    fn set_due(&mut self, scene: &Scene, time: f64) {
+    fn set_due(&mut self, scene: &Resolved, time: f64) {
         let (interval, early) = (scene.record.interval, EARLY * scene.step.h);
         self.due = (((time + early) / interval).floor() + 1.0) * interval - early;
     }
@@ -417,7 +418,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("stiction-recorder-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         let text = "[[body]]\nname = 'ball'\nmass = 1\nshape = { sphere = { radius = 1 } }\n";
-        let mut stepper = Stepper::new(Scene::from_toml("scene", text).unwrap()).unwrap();
+        let mut stepper = Stepper::new(crate::scene::Scene::from_toml("scene", text).unwrap()).unwrap();
         let state = stepper.initial();
         let mut start = |format| {
             let recorder = Recorder::create(&folder, stepper.model(), text, format, true);
