@@ -21,6 +21,19 @@ pub enum Command {
     Check(Check),
 }
 
+/// A scene, of every subcommand that takes one.
+#[derive(Debug, Args)]
+pub struct SceneArguments {
+    /// The scene (TOML).
+    #[arg(value_name = "SCENE")]
+    pub file: PathBuf,
+
+    /// Set a value of the scene before it is checked: step.h=1e-4, body[box].mass=2, step.solver=newton. The value is in TOML's
+    /// syntax; a bare word is text. May be given several times.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+}
+
 /// Run a scene and record what happens.
 ///
 /// The recording is a folder of Parquet tables (or CSV): bodies, contacts, steps, events; the last state and a copy of
@@ -28,8 +41,8 @@ pub enum Command {
 /// folder, 130 interrupted by Ctrl-C, 143 by SIGTERM (what came before is recorded).
 #[derive(Debug, Args)]
 pub struct Run {
-    /// The scene (TOML).
-    pub scene: PathBuf,
+    #[command(flatten)]
+    pub scene: SceneArguments,
 
     /// Folder of the recording [default: the scene's name and .recording].
     #[arg(long, value_name = "DIR")]
@@ -212,8 +225,8 @@ pub struct Solve {
 /// Faults are one line each, file:line:column: message. Exit code: 0 the scene is valid, 2 it is not.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// The scene, TOML.
-    pub scene: PathBuf,
+    #[command(flatten)]
+    pub scene: SceneArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -260,6 +273,14 @@ fn friction(text: &str) -> Result<FrictionSet, String> {
         Some(sides) => Ok(FrictionSet::Polygon(sides)),
         None => Err(format!("expected cone, pyramid, or polygon:K, K {SIDES_EXPECTED}")),
     }
+}
+
+/// A path and a value; a name in brackets may have a '=' too.
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let outside = |i: &usize| text[..*i].matches('[').count() == text[..*i].matches(']').count();
+    let at = text.match_indices('=').map(|(i, _)| i).find(outside).filter(|i| *i > 0);
+    let at = at.ok_or("expected PATH=VALUE, as in step.h=1e-4")?;
+    Ok((text[..at].trim().to_owned(), text[at + 1..].trim().to_owned()))
 }
 
 fn positive(text: &str) -> Result<f64, String> {

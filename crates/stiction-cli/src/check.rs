@@ -1,24 +1,14 @@
-//! `stiction check`: a scene file read, validated and told in a few lines.
+//! `stiction check`: a scene file read, checked and summed up in a few lines.
 
 use crate::args::Check;
-use crate::{InputError, print};
-use std::io::{self, Write};
+use crate::{InputError, print, read_scene};
 use std::process::ExitCode;
-use stiction::scene::{Scene, summary};
-use stiction::step::Stepper;
+use stiction::model::Model;
+use stiction::scene::summary;
 
 pub fn run(arguments: &Check) -> Result<ExitCode, InputError> {
-    match Scene::read(&arguments.scene) {
-        Ok(scene) => {
-            let words = summary(&scene);
-            // what the file's reader does not see: masses, shapes and laws together
-            Stepper::new(scene).map_err(|e| InputError(format!("{}: {e}", arguments.scene.display())))?;
-            print(&words).map(|()| ExitCode::SUCCESS)
-        }
-        Err(faults) => {
-            // one line a fault, as compilers write them; nobody is left to tell if this fails
-            let _ = writeln!(io::stderr(), "{faults}");
-            Ok(ExitCode::from(2))
-        }
-    }
+    let Some(scene) = read_scene(&arguments.scene) else { return Ok(ExitCode::from(2)) };
+    // what the check does not see: the compliance of patches
+    let model = Model::new(&scene).map_err(|faults| InputError::model(&arguments.scene.file, faults))?;
+    print(&summary(&model)).map(|()| ExitCode::SUCCESS)
 }

@@ -11,11 +11,14 @@ mod progress;
 mod run;
 mod solve;
 
-use args::{Arguments, Command};
+use args::{Arguments, Command, SceneArguments};
 use clap::Parser;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use stiction::model::InvalidModel;
 use stiction::record::RecordError;
+use stiction::scene::{Fault, Scene};
 
 /// Wrong input, in one line.
 struct InputError(String);
@@ -29,6 +32,11 @@ impl InputError {
             RecordError::Foreign(_) => format!("{e} (--out names another folder)"),
             _ => e.to_string(),
         })
+    }
+
+    /// A scene that cannot be compiled.
+    fn model(file: &Path, faults: Vec<Fault>) -> Self {
+        Self(format!("{}: {}", file.display(), InvalidModel::from(faults)))
     }
 }
 
@@ -58,6 +66,16 @@ fn usage(e: &clap::Error) -> String {
     let message = message.strip_prefix("error: ").unwrap_or(message);
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("{line} (try --help)")
+}
+
+/// The scene that is asked for; `None` if it is wrong, and every fault is printed then, one line each, as compilers do.
+fn read_scene(arguments: &SceneArguments) -> Option<Scene> {
+    Scene::read_with(&arguments.file, &arguments.set)
+        .map_err(|faults| {
+            // nobody is left to tell if this fails
+            let _ = writeln!(io::stderr(), "{faults}");
+        })
+        .ok()
 }
 
 /// To standard output; a reader that went away is no error.

@@ -6,10 +6,9 @@ mod signals;
 
 use crate::args::Run;
 use crate::progress::Display;
-use crate::{InputError, print};
+use crate::{InputError, print, read_scene};
 use complementarity::certificate::{self, Settings};
 use hardest::{Hardest, Kept};
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,7 +16,6 @@ use std::time::{Duration, Instant};
 use stiction::model::Model;
 use stiction::record::{Format, RecordError, Recorder, read_state};
 use stiction::run::{Ended, Fault, Observer, Options, Progress, Summary, View, run as drive};
-use stiction::scene::{Scene, SceneError};
 use stiction::step::Failed;
 
 /// Rows of elements up to which it is asked whether forces are unique: that takes their third power.
@@ -62,31 +60,20 @@ struct Outcome {
 }
 
 pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
-    let file = arguments.scene.display().to_string();
-    let read = || -> Result<_, SceneError> {
-        let text = std::fs::read_to_string(&arguments.scene)
-            .map_err(|source| SceneError::Unreadable { file: file.clone(), source })?;
-        Scene::from_toml(&file, &text).map(|scene| (text, scene))
-    };
-    let (text, mut scene) = match read() {
-        Ok(found) => found,
-        Err(faults) => {
-            // one line a fault; nobody is left to tell if this fails
-            let _ = writeln!(io::stderr(), "{faults}");
-            return Ok(ExitCode::from(2));
-        }
-    };
+    let file = arguments.scene.file.display().to_string();
+    let Some(mut scene) = read_scene(&arguments.scene) else { return Ok(ExitCode::from(2)) };
     scene.step.duration = arguments.duration.unwrap_or(scene.step.duration);
     if let Some(message) = scene.step.excess() {
         return Err(InputError(format!("--duration: {message}")));
     }
-    if arguments.dump_problems.is_some() && scene.contact_rows() > 3 {
+    let folder = arguments.out.clone().unwrap_or_else(|| default_folder(&scene.name));
+    let model = Model::new(&scene).map_err(|faults| InputError::model(&arguments.scene.file, faults))?;
+    if arguments.dump_problems.is_some() && model.contacts().rows() > 3 {
         return Err(InputError(format!(
             "--dump-problems: contacts of {file} have torsion or rolling friction, and FCLIB's files have no rows for moments"
         )));
     }
-    let folder = arguments.out.clone().unwrap_or_else(|| default_folder(&scene.name));
-    let model = Arc::new(Model::new(scene).map_err(|e| InputError(format!("{file}: {e}")))?);
+    let model = Arc::new(model);
     let refused = |e: RecordError| InputError::record(&e);
     let (mut options, end) = (Options::default(), model.scene().step.duration);
     let mut state = match &arguments.resume {
@@ -101,7 +88,8 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
         )));
     }
     let format = if arguments.csv { Format::Csv } else { Format::Parquet };
-    let mut recorder = Recorder::create(&folder, &model, &text, format, arguments.force).map_err(refused)?;
+    let mut recorder =
+        Recorder::create(&folder, &model, &scene.to_toml(), format, arguments.force).map_err(refused)?;
     let made = recorder.spent();
     let (mut summary, mut uniqueness) = (Summary::default(), Uniqueness::default());
     let mut hardest = Hardest::new(arguments.dump_problems.unwrap_or(0));
@@ -149,7 +137,7 @@ impl Observer for Uniqueness {
         }
         let begin = Instant::now();
         let elements = view.elements().len();
-        let most = MOST_ROWS / view.scene().contact_rows().max(3);
+        let most = MOST_ROWS / view.model().contacts().rows().max(3);
         let work = view.workspace();
         self.forces = match () {
             () if elements == 0 => Forces::None,

@@ -48,6 +48,37 @@ fn faults_are_pointed_at_one_a_line() {
 }
 
 #[test]
+fn values_are_set_before_the_scene_is_checked() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("set.toml");
+    std::fs::write(&file, "[[body]]\nname = 'ball'\nmass = -1\nshape = { sphere = { radius = 1 } }\n")
+        .unwrap();
+    let check = |set: &[&str]| {
+        let set = set.iter().flat_map(|s| ["--set", s]);
+        Command::new(env!("CARGO_BIN_EXE_stiction")).arg("check").arg(&file).args(set).output().unwrap()
+    };
+    let name = file.display();
+    let said = |set: &[&str]| {
+        let out = check(set);
+        assert_eq!((out.status.code(), out.stdout.len()), (Some(2), 0), "{out:?}");
+        String::from_utf8(out.stderr).unwrap()
+    };
+    assert_eq!(said(&[]), format!("{name}:3:8: mass is -1, expected a number above 0\n"));
+    // what is wrong is no longer in the file
+    assert_eq!(said(&["body[ball].mass=-2"]), "body[ball].mass: mass is -2, expected a number above 0\n");
+    let path = said(&["body[bal].mass=2", "step.hh=3"]);
+    assert_eq!(path.lines().count(), 2, "{path}");
+    assert!(path.starts_with("unknown path 'body[bal].mass', did you mean 'body[ball].mass'?\n"), "{path}");
+    assert!(said(&["mass"]).contains("expected PATH=VALUE"));
+    let out = check(&["body[ball].mass=2", "step.h=1e-4", "step.solver=newton", "name='a = b'"]);
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(out.status.success() && text.starts_with("a = b: "), "{text}");
+    assert!(
+        text.contains("'ball': free on world, 2 kg") && text.contains("10000 steps of 0.0001 s"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_missing_file_is_named_in_one_line() {
     let out = check(Path::new("no/such/scene.toml"));
     let text = String::from_utf8(out.stderr).unwrap();

@@ -7,6 +7,7 @@ use program::{SLIDING, scratch as scratch_in};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use stiction::scene::Scene;
 
 fn scratch(name: &str) -> PathBuf {
     scratch_in("run", name)
@@ -69,7 +70,8 @@ fn a_falling_ball_is_recorded_as_it_falls() {
     assert!(said.starts_with("outcome   fall: 20 steps of 0.01 s, t = 0.200000 s reached\n"), "{said}");
     assert!(said.ends_with("recording fall.recording\n"), "{said}");
     let out = folder.join("fall.recording");
-    assert_eq!(fs::read_to_string(out.join("scene.toml")).unwrap(), FALLING);
+    let read = |path: &Path| Scene::read(path).unwrap();
+    assert_eq!(read(&out.join("scene.toml")), read(&folder.join("fall.toml")));
 
     let (header, rows) = table(out.join("bodies.csv"));
     assert_eq!(header, "time,body,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz");
@@ -166,6 +168,19 @@ fn only_the_tables_asked_for_are_written_and_names_are_quoted() {
     done(&folder, &["slide.toml", "--quiet", "--force"], 0);
     assert!(!out.join("events.csv").exists());
     assert!(text.contains(",\"ground/ball, red#0\",0,ground,\"ball, red\",close\n"), "{text}");
+}
+
+#[test]
+fn values_are_set_before_the_run_and_recorded_with_it() {
+    let folder = scratch("set");
+    fs::write(folder.join("fall.toml"), FALLING).unwrap();
+    let said = done(&folder, &["fall.toml", "--set", "step.h=0.02", "--set", "body[ball].velocity[0]=1"], 0);
+    assert!(said.starts_with("outcome   fall: 10 steps of 0.02 s, t = 0.200000 s reached\n"), "{said}");
+    let scene = Scene::read(folder.join("fall.recording/scene.toml")).unwrap();
+    assert_eq!((scene.name.as_str(), scene.step.h), ("fall", 0.02));
+    assert_eq!(scene.bodies[0].velocity, Some([1.0, 0.0, 0.0].into()));
+    let (_, rows) = table(folder.join("fall.recording/bodies.csv"));
+    near(number(&rows.last().unwrap()[2]), 1.2, 1e-12);
 }
 
 #[test]

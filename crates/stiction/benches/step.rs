@@ -71,10 +71,10 @@ fn bench(name: &str, file: &str, tolerance: Option<f64>, stiffness: Option<f64>)
     scene.step.tolerance = tolerance.unwrap_or(scene.step.tolerance);
     if let Some(k) = stiffness {
         let law = Law::kelvin_voigt([k, 0.8 * k], 1.0, TWO_BALLS).expect("a valid law");
-        scene.materials.iter_mut().for_each(|m| m.law = law.clone());
+        scene.materials.iter_mut().for_each(|m| m.law = law.clone().into());
     }
     if name == "chain_20" {
-        scene.bodies[0].position[0] = 0.5;
+        scene.bodies[0].angle = Some(0.5);
     }
     let mut stepper = Stepper::new(scene).expect("a valid model");
     let mut state = stepper.initial();

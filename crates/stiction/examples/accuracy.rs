@@ -56,7 +56,7 @@ fn heading(friction: FrictionKind, within: f64, run: &mut Run) -> f64 {
         scene.step.friction = friction;
         let angle = k as f64 / 12.0 * within;
         let (sin, cos) = angle.sin_cos();
-        scene.bodies[0].velocity[..2].copy_from_slice(&[cos, sin]);
+        scene.bodies[0].velocity = Some([cos, sin, 0.0].into());
         let mut stepper = Stepper::new(scene).expect("a valid model");
         let mut state = stepper.initial();
         for _ in 0..stepper.scene().step.count() {

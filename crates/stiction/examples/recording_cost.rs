@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
-use stiction::model::Model;
+use stiction::model::{InvalidModel, Model};
 use stiction::record::{Format, Recorder};
 use stiction::run::{Ended, Observer, Options, Until};
 use stiction::scene::Scene;
@@ -93,7 +93,7 @@ struct Told {
 
 fn run(text: &str, folder: Option<&Path>) -> Result<Told, Box<dyn Error>> {
     let begin = Instant::now();
-    let model = Arc::new(Model::new(Scene::from_toml("scene", text)?)?);
+    let model = Arc::new(Model::new(&Scene::from_toml("scene", text)?).map_err(InvalidModel::from)?);
     let mut state = model.initial();
     let create = |folder| Recorder::create(folder, &model, text, Format::Parquet, false);
     let mut recorder = folder.map(create).transpose()?;

@@ -71,7 +71,7 @@ fn compare(exact: &Motion, gap: GapLevel, explicit_share: f64, h: f64) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/song2004/ellipse-rigid.toml");
     let mut scene = Scene::read(path).expect("a valid scene");
     (scene.step.h, scene.step.explicit_share, scene.step.gap) = (h, explicit_share, gap);
-    scene.bodies[0].position[1] = SONG2004.height(exact.phases[0][1])[0];
+    scene.bodies[0].position.as_mut().expect("given")[1] = SONG2004.height(exact.phases[0][1])[0];
     let mut stepper = Stepper::new(scene).expect("a valid model");
     let mut state = stepper.initial();
     let (mut at_one, mut worst, mut beside, mut off_ground) = (0.0, 0.0f64, 0.0f64, 0.0f64);

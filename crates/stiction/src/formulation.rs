@@ -10,8 +10,9 @@
 use crate::contact::Compliance;
 use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
+use crate::model::Owner;
 use crate::model::{Model, Rule};
-use crate::scene::{GapLevel, Owner};
+use crate::scene::GapLevel;
 use crate::space::{Vector, scale};
 use crate::state::{RowId, State};
 use crate::step::{InvalidModel, Motion};

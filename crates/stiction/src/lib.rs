@@ -1,7 +1,7 @@
 //! Mechanics of bodies in frictional contact.
 //!
 //! - [`analysis`]: what contacts do at an instant, without a step of time;
-//! - [`scene`]: the model of a mechanical system, and its file;
+//! - [`scene`]: the description of a mechanical system, and its file; [`model`]: what steps make of it;
 //! - [`dynamics`], [`geometry`], [`contact`]: trees of links, shapes and where they touch, contact laws;
 //! - [`step`]: one step of time, from a [`state`] to the next;
 //! - [`run`](mod@run): the driver, which makes many steps and shows them to observers;

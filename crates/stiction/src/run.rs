@@ -14,8 +14,8 @@ pub use events::{Event, EventKind};
 pub use summary::Summary;
 
 use crate::dynamics::Kinematics;
-use crate::model::Model;
-use crate::scene::{Scene, StepSettings};
+use crate::model::{Model, Resolved};
+use crate::scene::StepSettings;
 use crate::state::State;
 use crate::step::{ElementReport, Energy, Failed, StepReport, Stepper, Workspace};
 use complementarity::problem::FrictionProblem;
@@ -73,7 +73,7 @@ pub enum Until {
 
 impl Until {
     /// The number of steps from a state on.
-    pub fn steps(self, scene: &Scene, state: &State) -> usize {
+    pub fn steps(self, scene: &Resolved, state: &State) -> usize {
         let end = match self {
             Self::Duration => scene.step.duration,
             Self::Time(time) => time,
@@ -134,7 +134,7 @@ impl View<'_> {
     }
 
     /// The scene.
-    pub fn scene(&self) -> &Scene {
+    pub fn scene(&self) -> &Resolved {
         self.stepper.scene()
     }
 

@@ -6,7 +6,8 @@ mod running;
 use rand::{RngExt, SeedableRng};
 use running::{go, scene, start};
 use stiction::contact::Law;
-use stiction::scene::{GapLevel, Owner, Scene};
+use stiction::model::Owner;
+use stiction::scene::{GapLevel, Scene};
 use stiction::space::{length, sub};
 use stiction::step::Status;
 
@@ -34,14 +35,8 @@ fn tumbling_boxes_keep_their_momentum_and_in_the_limit_their_angular_momentum() 
     for h in [2e-3, 1e-3, 5e-4] {
         let mut boxes = scene("collision.toml");
         for (body, half) in boxes.bodies.iter_mut().zip([[0.1, 0.06, 0.04], [0.15, 0.1, 0.08]]) {
-            body.parts[0].shape = stiction::geometry::Shape::Box { half };
-            let m = body.link.inertia.mass / 3.0;
-            let square = half.map(|x| x * x);
-            body.link.inertia.tensor = [
-                [m * (square[1] + square[2]), 0.0, 0.0],
-                [0.0, m * (square[0] + square[2]), 0.0],
-                [0.0, 0.0, m * (square[0] + square[1])],
-            ];
+            assert!(body.mass.is_some());
+            body.shape = Some(stiction::geometry::Shape::Box { half });
         }
         let (mut stepper, mut state) = start(boxes, h);
         let (linear, angular) = stepper.kinematics(&state).momentum();
@@ -63,13 +58,12 @@ fn shaken(seed: u64, law: &Law, gap: GapLevel) -> Scene {
     let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
     let mut scene = scene("heap.toml");
     scene.step.gap = gap;
-    scene.materials[0].law = law.clone();
+    scene.materials[0].law = law.clone().into();
     for body in &mut scene.bodies {
-        body.position[0] += rng.random_range(-0.03..0.03);
-        body.position[2] = rng.random_range(0.0..6.0);
-        for v in &mut body.velocity {
-            *v = rng.random_range(-1.0..1.0);
-        }
+        body.position.as_mut().expect("given")[0] += rng.random_range(-0.03..0.03);
+        body.angle = Some(rng.random_range(0.0..6.0));
+        let [x, y, spin] = [0; 3].map(|_| rng.random_range(-1.0..1.0));
+        (body.velocity, body.angular_velocity) = (Some([x, y].into()), Some(spin.into()));
     }
     scene
 }

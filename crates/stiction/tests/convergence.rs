@@ -62,7 +62,7 @@ fn forces_that_do_not_settle_cut_the_step_and_then_fail_it() {
     let run = |stiffness: &str, retries: usize| {
         let stiff = SPRING.scene.replace("stiffness = 100", &format!("stiffness = {stiffness}"));
         let mut scene = Scene::from_toml("stiff", &stiff).expect("a valid scene");
-        (scene.step.forces, scene.step.retries) = (ForceTime::Theta, retries);
+        (scene.step.forces, scene.step.retries) = (Some(ForceTime::Theta), retries);
         let mut stepper = Stepper::new(scene).expect("a valid model");
         let mut state = stepper.initial();
         (stepper.step(&mut state), state)
@@ -80,7 +80,8 @@ fn forces_that_do_not_settle_cut_the_step_and_then_fail_it() {
 
 #[test]
 fn the_default_is_the_start_for_theta_0_and_implicit_else() {
-    let of = |step: &str| Scene::from_toml("x", &format!("[step]\n{step}\n")).expect("valid").step.forces;
+    let of =
+        |step: &str| Scene::from_toml("x", &format!("[step]\n{step}\n")).expect("valid").step.force_time();
     assert_eq!(of("explicit_share = 0"), ForceTime::Start);
     assert_eq!(of("explicit_share = 0.5"), ForceTime::Theta);
     assert_eq!(of("explicit_share = 0.5\nforces = 'start'"), ForceTime::Start);

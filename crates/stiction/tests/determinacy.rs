@@ -85,10 +85,15 @@ fn force_and_moment_of_a_ball_are_unique() {
 #[test]
 fn shares_of_three_legs_are_unique_and_so_are_those_of_four_elastic_ones() {
     let mut three = scene("four-legged-table.toml");
+    let inertia = three.resolve().expect("valid").bodies[0].link.inertia;
     three.bodies[0].parts.pop();
     three.loads.clear();
     // over the middle of the three feet
-    three.bodies[0].link.inertia.center = [0.1, -0.1, -0.1];
+    let table = &mut three.bodies[0];
+    table.center = Some([0.1, -0.1, -0.1].into());
+    let moments = inertia.tensor;
+    table.inertia = Some([moments[0][0], moments[1][1], moments[2][2]].into());
+    table.mass = Some(inertia.mass);
     assert_eq!(after(frictionless(three.clone()), 20).freedom, 0);
     let rough = after(three, 20);
     // along the ground nine forces less six equations: the normal ones follow from three of these
@@ -119,8 +124,8 @@ fn shares_are_unique_where_all_solutions_of_the_lcp_are_one_point() {
     let mut counts = [0; 2];
     for (x, y) in [(0.0, 0.0), (0.2, 0.1), (-0.45, 0.25), (0.5, 0.1), (0.5, -0.2), (0.1, 0.3), (0.5, 0.3)] {
         let mut table = scene("four-legged-table.toml");
-        let share = 1.0 + table.bodies[0].link.inertia.mass * G / 100.0;
-        table.loads[0].point = [x * share, y * share, 0.02];
+        let share = 1.0 + table.resolve().expect("valid").bodies[0].link.inertia.mass * G / 100.0;
+        table.loads[0].point = Some([x * share, y * share, 0.02].into());
         let found = after(frictionless(table), 0);
         let expected = dimension_of_all_solutions(x, y);
         assert_eq!(found.freedom, expected, "load at {x}, {y}: {found:?}");
@@ -143,7 +148,8 @@ fn a_ball_is_determined_beside_a_box_that_is_not() {
     assert_eq!((ball.freedom, ball.rank), (0, 3));
     let mut both = scene("box-on-plane.toml");
     let mut ball = scene("sphere-on-plane.toml").bodies[0].clone();
-    ball.position[0] = 1.0;
+    ball.position.as_mut().expect("given")[0] = 1.0;
+    ball.density = Some(1000.0);
     both.bodies.push(ball);
     let found = after(both, 5);
     // elements are in order of the bodies: four of the box, one of the ball

@@ -71,9 +71,9 @@ fn on_slope(angle: f64, y: bool) -> Scene {
     let mut given = scene("grain.toml");
     given.bodies.truncate(1);
     given.pairs.truncate(1);
-    given.bodies[0].velocity.fill(0.0);
+    given.bodies[0].velocity = None;
     let (sin, cos) = angle.sin_cos();
-    given.gravity = if y { [0.0, G * sin, -G * cos] } else { [G * sin, 0.0, -G * cos] };
+    given.gravity = Some(if y { [0.0, G * sin, -G * cos] } else { [G * sin, 0.0, -G * cos] }.into());
     given
 }
 
@@ -99,7 +99,7 @@ fn compliant_contacts_deform_as_without_a_grain_and_slip_at_the_ellipse() {
         let mut ends = vec![];
         for grain in [true, false] {
             let mut given = on_slope((0.5 * MU[0]).atan(), y);
-            given.materials[0].law = law.clone();
+            given.materials[0].law = law.clone().into();
             if !grain {
                 given.pairs.clear();
             }
@@ -112,7 +112,7 @@ fn compliant_contacts_deform_as_without_a_grain_and_slip_at_the_ellipse() {
         assert!(ends[0][usize::from(y)] > 1e-6);
     }
     let mut given = scene("grain.toml");
-    given.materials[0].law = law;
+    given.materials[0].law = law.into();
     let (stepper, state) = run(given, 1e-4, 0.2);
     let [x, y] = slide([1.0, 1.0], 0.2);
     let between = &state.position[14..16];
@@ -205,7 +205,8 @@ fn steps_are_judged_under_the_ellipse() {
         given.pairs.truncate(1);
         given.materials[0].friction = friction;
         given.pairs[0].grain.as_mut().expect("given").across = across;
-        given.bodies[0].velocity.copy_from_slice(&[1.0, 1.0, 0.0, 0.0, 0.0, 5.0]);
+        given.bodies[0].velocity = Some([1.0, 1.0, 0.0].into());
+        given.bodies[0].angular_velocity = Some([0.0, 0.0, 5.0].into());
         let (mut stepper, mut state) = start(given, 1e-3);
         for _ in 0..100 {
             let report = stepper.step(&mut state).expect("no step fails");

@@ -1,7 +1,7 @@
 //! Motions that cannot be: each is told, none is hidden.
 #![allow(missing_docs)]
 
-use stiction::scene::Scene;
+use stiction::scene::{Material, Scene};
 use stiction::step::{Failed, Stepper};
 
 fn scene(text: &str) -> Scene {
@@ -77,10 +77,14 @@ fn a_fast_body_feels_no_force_in_mid_air() {
 fn models_that_would_gain_energy_or_hide_overlaps_are_refused() {
     let (mut gaining, mut rough) = (scene(BOX), scene(BOX));
     gaining.step.explicit_share = 0.6;
-    rough.materials[0].friction = 1e6;
-    for (scene, words) in
-        [(gaining, "explicit_share is 0.6"), (rough, "friction is 1000000, expected at most 1000")]
-    {
+    rough.materials.push(Material { name: "default".into(), friction: 1e6, ..Default::default() });
+    for (scene, words) in [
+        (gaining, "explicit_share is 0.6"),
+        (
+            rough,
+            "material[default].friction: friction is 1000000.0 between 'default' and 'default', expected at most 1000",
+        ),
+    ] {
         let why = Stepper::new(scene).expect_err("refused").to_string();
         assert!(why.contains(words), "{why}");
     }

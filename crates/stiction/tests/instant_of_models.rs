@@ -11,7 +11,7 @@ const G: f64 = 9.81;
 
 fn model(text: &str) -> Model {
     let scene = Scene::from_toml("scene", text).unwrap_or_else(|e| panic!("{e}"));
-    Model::new(scene).expect("a valid scene")
+    Model::new(&scene).expect("a valid scene")
 }
 
 fn at_start(text: &str) -> Result<Instant, InvalidInstant> {

@@ -11,8 +11,9 @@ mod running;
 use complementarity::residual;
 use running::{G, go, run, scene, start};
 use stiction::contact::Law;
+use stiction::model::Owner;
 use stiction::record::{read_state, save_state};
-use stiction::scene::{Material, Owner, Scene, SolverKind};
+use stiction::scene::{Material, Scene, SolverKind};
 use stiction::state::State;
 use stiction::step::{ElementReport, Status, Stepper};
 
@@ -99,7 +100,7 @@ fn a_ball_rolls_to_rest_under_the_ellipsoids_force_and_moment() {
         for h in [1e-2, 1e-3] {
             let mut scene = ball("rolling-resistance.toml", [mu, 0.0, rho]);
             let w = 10.0;
-            scene.bodies[0].velocity[0] = w * (R + x);
+            scene.bodies[0].velocity = Some([w * (R + x), 0.0, 0.0].into());
             let (mut stepper, mut state) = start(scene, h);
             let end = -w / w_rate;
             go(&mut stepper, &mut state, (1.1 * end / h) as usize, |stepper, state| {
@@ -154,9 +155,9 @@ fn a_ball_on_a_slope_stands_up_to_the_ellipsoids_angle_and_rolls_beyond() {
         let limit = 1.0 / (1.0 / (mu * mu) + (R / rho) * (R / rho)).sqrt();
         for (share, h) in [(0.99, 1e-2), (0.99, 1e-3), (1.01, 1e-3), (2.0, 1e-2), (2.0, 1e-3)] {
             let mut scene = ball("rolling-resistance.toml", [mu, 0.0, rho]);
-            scene.bodies[0].velocity.fill(0.0);
+            (scene.bodies[0].velocity, scene.bodies[0].angular_velocity) = (None, None);
             let (sin, cos) = (share * limit).atan().sin_cos();
-            scene.gravity = [G * sin, 0.0, -G * cos];
+            scene.gravity = Some([G * sin, 0.0, -G * cos].into());
             let (mut stepper, mut state) = start(scene, h);
             go(&mut stepper, &mut state, (1.0 / h) as usize, |_, _| ());
             if share < 1.0 {
@@ -188,7 +189,8 @@ fn a_ball_that_slides_and_spins_stops_both_at_once_with_force_and_moment_in_the_
         for h in [2e-3, 5e-4] {
             let mut scene = ball("spinning-sphere.toml", [mu, tau, 0.0]);
             // 0.6 u along x and 0.8 u along y; rolling speed would add to the speeds but not to friction
-            scene.bodies[0].velocity.copy_from_slice(&[0.6 * u, 0.8 * u, 0.0, 0.0, 0.0, w]);
+            scene.bodies[0].velocity = Some([0.6 * u, 0.8 * u, 0.0].into());
+            scene.bodies[0].angular_velocity = Some([0.0, 0.0, w].into());
             let (mut stepper, mut state) = start(scene, h);
             let end = (mu * u).hypot(tau * w) / (mu * mu * (1.0 / M + R * R / I) * M * G);
             let (mut slides, mut spins, mut later) = (0.0, 0.0, (0.0, 0.0));
@@ -236,7 +238,8 @@ fn a_ball_that_slides_and_spins_stops_both_at_once_with_force_and_moment_in_the_
 fn moments_take_energy_and_the_report_says_how_much() {
     for h in [1e-2, 1e-3] {
         let mut scene = ball("rolling-resistance.toml", [0.3, 0.01, 0.004]);
-        scene.bodies[0].velocity.copy_from_slice(&[1.0, 0.4, 0.0, -3.0, 20.0, 15.0]);
+        scene.bodies[0].velocity = Some([1.0, 0.4, 0.0].into());
+        scene.bodies[0].angular_velocity = Some([-3.0, 20.0, 15.0].into());
         let (mut stepper, mut state) = start(scene, h);
         for _ in 0..(3.0 / h) as usize {
             let (before, v) = (stepper.energy(&state).kinetic, state.velocity.clone());
@@ -311,7 +314,7 @@ fn a_heap_with_moments_here_and_there_is_solved() {
             // the problem as solvers saw it, judged with the forces that are remembered
             let problem = stepper.problem().expect("something touches");
             let forces: Vec<f64> = state.memory.iter().flat_map(|m| m.forces.iter().copied()).collect();
-            assert_eq!(problem.rows_per_contact(), stepper.scene().contact_rows());
+            assert_eq!(problem.rows_per_contact(), stepper.model().contacts().rows());
             assert!(residual::friction(&problem, &forces).relative <= 1e-9);
         }
     }
@@ -325,8 +328,8 @@ fn compliant_contacts_have_moments_too() {
     for law in [stiff, hertz] {
         let mut scene = scene("spinning-sphere.toml");
         scene.materials[0].young = Some(1e7);
-        scene.materials[0].law = law.clone();
-        scene.bodies[0].velocity[5] = 0.0;
+        scene.materials[0].law = law.clone().into();
+        scene.bodies[0].angular_velocity = None;
         // settle, then spin
         let (mut stepper, mut state) = start(scene, 1e-3);
         go(&mut stepper, &mut state, 1000, |_, _| ());
@@ -357,7 +360,7 @@ fn a_saved_state_goes_on_bitwise() {
     }
     let path = std::env::temp_dir().join(format!("stiction-moments-{}.json", std::process::id()));
     save_state(&path, stepper.model(), &state).expect("a file");
-    let mut again = Stepper::new(stepper.scene().clone()).expect("a valid model");
+    let mut again = Stepper::of(stepper.model().clone());
     let mut resumed = read_state(&path, again.model()).expect("a state of the scene");
     std::fs::remove_file(path).expect("it was there");
     for _ in 0..100 {
@@ -378,7 +381,7 @@ fn lengths_of_zero_change_nothing() {
              [[body]]\nname = 'b'\nmass = 1\nshape = {{ sphere = {{ radius = 0.1 }} }}\nposition = [0.05, 0.03, 0.32]\n"
         );
         let mut scene = Scene::from_toml("two.toml", &text).expect("a valid scene");
-        scene.materials[0].law = Law::KelvinVoigt { stiffness: [1e5, 8e4], damping: [100.0, 100.0] };
+        scene.materials[0].law = Law::KelvinVoigt { stiffness: [1e5, 8e4], damping: [100.0, 100.0] }.into();
         let (stepper, state) = run(scene, 2e-3, 1.0);
         assert!(stepper.elements().iter().all(|e| e.moment == [0.0; 3]));
         (state, stepper.elements().to_vec())
@@ -420,7 +423,7 @@ fn a_patch_beside_a_spinning_ball_is_as_it_was() {
         let (stepper, state) = run(scene, 1e-3, 0.05);
         let patch: Vec<ElementReport> =
             stepper.elements().iter().filter(|e| e.body_b == Owner::Body(0)).copied().collect();
-        (state, patch, stepper.scene().contact_rows())
+        (state, patch, stepper.model().contacts().rows())
     };
     let (alone, elements, rows) = pressed("");
     let other = "[[body]]\nname = 'other'\nmass = 1\nmaterial = 'felt'\nshape = { sphere = { radius = 0.1 } }\nposition = [1, 0, 0.1]\n\

@@ -6,7 +6,7 @@ mod running;
 use running::{run, scene, start};
 use std::f64::consts::PI;
 use std::path::{Path, PathBuf};
-use stiction::contact::Law;
+use stiction::scene::Law;
 use stiction::scene::{FrictionKind, Scene, SolverKind};
 use stiction::step::{ElementReport, Stepper};
 
@@ -63,7 +63,7 @@ fn a_saved_state_has_bitwise_the_same_future() {
         ("four-legged-table-elastic.toml", 1e-3, 0.05),
     ] {
         let (mut first, mut state) = run(scene(name), h, before);
-        let mut again = Stepper::new(first.scene().clone()).expect("a valid model");
+        let mut again = Stepper::of(first.model().clone());
         let mut copy = state.clone();
         for _ in 0..200 {
             let _ = first.step(&mut state).expect("no step fails");

@@ -16,7 +16,7 @@ use stiction::step::{
 };
 
 fn model(name: &str) -> Arc<Model> {
-    Arc::new(Model::new(scene(name)).expect("a valid scene"))
+    Arc::new(Model::new(&scene(name)).expect("a valid scene"))
 }
 
 fn after(stepper: &mut Stepper, steps: usize) -> State {

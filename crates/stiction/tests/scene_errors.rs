@@ -1,6 +1,7 @@
 //! Faults point at the line and column, say what was expected, and name the nearest known name.
 
-use stiction::scene::{Fault, FrictionKind, Owner, Scene, SceneError};
+use stiction::model::Owner;
+use stiction::scene::{Fault, FrictionKind, Scene, SceneError};
 
 fn faults(text: &str) -> Vec<Fault> {
     match Scene::from_toml("s.toml", text) {
@@ -17,7 +18,7 @@ fn check(text: &str, expected: &str) {
     let faults = faults(&clean);
     let line = clean[..offset].matches('\n').count() + 1;
     let column = offset - clean[..offset].rfind('\n').map_or(0, |i| i + 1) + 1;
-    let place = faults[0].place;
+    let place = faults[0].place.expect("a place");
     assert_eq!((place.line, place.column, place.offset), (line, column, offset), "{faults:?}");
     assert_eq!(faults[0].to_string(), format!("{line}:{column}: {expected}"));
     assert_eq!(faults.len(), 1, "{faults:?}");
@@ -77,7 +78,7 @@ fn unknown_choices_are_answered_with_the_nearest_one() {
 
 #[test]
 fn syntax_wrong_types_and_missing_keys_have_their_place() {
-    let place = faults("planar = true\nname = \n")[0].place;
+    let place = faults("planar = true\nname = \n")[0].place.expect("a place");
     assert_eq!((place.line, place.column), (2, 8));
     check("[step]\nh = §'small'", "text, expected a number");
     check("planar = §1", "a whole number, expected true or false");
@@ -202,7 +203,7 @@ fn all_unknown_names_are_reported_at_once() {
     let text = format!(
         "{BALL}material = 'x'\nparent = 'y'\njoint = 'fixed'\n[[motor]]\nbody = 'z'\neffort = {{ constant = 1 }}"
     );
-    let lines: Vec<usize> = faults(&text).iter().map(|f| f.place.line).collect();
+    let lines: Vec<usize> = faults(&text).iter().map(|f| f.place.map_or(0, |p| p.line)).collect();
     assert_eq!(lines, [5, 6, 9]);
 }
 
@@ -408,7 +409,7 @@ fn shapes_that_cannot_be_compared_must_not_meet() {
 #[test]
 fn what_is_read_is_finite_even_from_extreme_numbers() {
     let text = "[[body]]\nname = 'b'\nmass = 1e-300\ninertia = [1, 1, 1]\njoint = { revolute = { axis = [0, 1e-320, 0] } }\nmount = { orientation = { quaternion = [0, 1e-310, 0, 0] } }\n";
-    let scene = Scene::from_toml("s.toml", text).unwrap();
+    let scene = Scene::from_toml("s.toml", text).unwrap().resolve().unwrap();
     let stiction::dynamics::Joint::Revolute { axis } = scene.bodies[0].link.joint else {
         panic!("{scene:?}")
     };
@@ -436,8 +437,8 @@ fn a_pair_may_have_a_friction_set_where_its_contacts_allow_it() {
         ("'frictionless'", FrictionKind::Frictionless),
         ("{ polygon = { sides = 6 } }", FrictionKind::Polygon { sides: 6 }),
     ] {
-        let scene = Scene::from_toml("s.toml", &pair(set)).expect("valid");
-        assert_eq!(scene.pairs[0].friction_set, Some(kind));
+        let scene = Scene::from_toml("s.toml", &pair(set)).expect("valid").resolve().expect("valid");
+        assert_eq!(scene.pairs[0].given.friction_set, Some(kind));
         let rule = scene.contact_rule((Owner::Body(0), 0), (Owner::World(0), 0)).expect("they can touch");
         assert_eq!((rule.friction_set, rule.friction > 0.0), (kind, kind != FrictionKind::Frictionless));
     }
@@ -472,7 +473,7 @@ fn a_grain_is_a_direction_of_one_of_two_bodies() {
     };
     let pair = |grain: &str| with(grain, "");
     let good = "{ body = 'ball', along = [0, 0, 2], across = 0.6 }";
-    let scene = Scene::from_toml("s.toml", &pair(good)).expect("valid");
+    let scene = Scene::from_toml("s.toml", &pair(good)).expect("valid").resolve().expect("valid");
     let grain = scene.pairs[0].grain.expect("given");
     assert_eq!((grain.of, grain.along, grain.across), (Owner::Body(0), [0.0, 0.0, 1.0], 0.6));
     check(

@@ -2,20 +2,26 @@
 
 use stiction::contact::{Influence, Law, PatchDamping};
 use stiction::dynamics::Joint;
+use stiction::model::resolved::PairOf;
+use stiction::model::{Model, Owner, Resolved};
 use stiction::scene::{
-    Axes, Course, FrictionKind, FrictionRule, GapLevel, Owner, PairOf, Scene, SolverKind, Table, schema,
-    summary,
+    Axes, Course, FrictionKind, FrictionRule, GapLevel, Scene, SolverKind, Table, schema, summary,
 };
 use stiction::space::{length, sub};
 
 const SCENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes");
 
-fn scene(file: &str) -> Scene {
-    Scene::read(format!("{SCENES}/{file}")).unwrap_or_else(|e| panic!("{e}"))
+fn scene(file: &str) -> Resolved {
+    let scene = Scene::read(format!("{SCENES}/{file}")).unwrap_or_else(|e| panic!("{e}"));
+    scene.resolve().expect("valid")
 }
 
-fn from(text: &str) -> Scene {
-    Scene::from_toml("test.toml", text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+fn model(text: &str) -> Model {
+    Model::new(&Scene::from_toml("test.toml", text).unwrap_or_else(|e| panic!("{e}\n{text}"))).expect("valid")
+}
+
+fn from(text: &str) -> Resolved {
+    model(text).scene().clone()
 }
 
 /// After a change of the format: `UPDATE_SCHEMA=1 cargo test --release -p stiction --test scene_files`.
@@ -37,7 +43,7 @@ fn the_ellipses_of_song2004_are_as_printed() {
     let body = &rigid.bodies[0];
     assert_eq!(body.position, [0.0, 0.09745561, 75_f64.to_radians()]);
     assert_eq!((body.link.inertia.mass, body.link.inertia.tensor[2][2]), (0.05, 1.5e-4));
-    let contact = |s: &Scene| {
+    let contact = |s: &Resolved| {
         let materials = [s.bodies[0].parts[0].material, s.world[0].part.material];
         s.contact_rule((Owner::Body(0), materials[0]), (Owner::World(0), materials[1])).unwrap()
     };
@@ -78,7 +84,7 @@ fn wedges_of_the_arch_share_their_corners_and_the_feet_are_on_the_ground() {
 #[test]
 fn chains_hang_together_and_tables_stand() {
     let chain = scene("chain.toml");
-    assert_eq!(chain.initial_velocity().len(), 20);
+    assert_eq!(chain.bodies.iter().map(|b| b.velocity.len()).sum::<usize>(), 20);
     // let go level: the last link's origin 1.9 m from the first joint
     let last = chain.initial_poses()[19].position;
     assert!(length(sub(last, [-1.9, 0.0, 0.0])) < 1e-14, "{last:?}");
@@ -86,7 +92,7 @@ fn chains_hang_together_and_tables_stand() {
     assert_eq!(table.bodies[0].parts.len(), 5);
     let Course::Constant(force) = &table.loads[0].force else { panic!("not constant") };
     assert_eq!((*force, table.loads[0].axes), ([0.0, 0.0, -100.0], Axes::World));
-    let law = &table.materials[1].law;
+    let law = &table.laws[1];
     let Law::KelvinVoigt { damping, .. } = law else { panic!("{law:?}") };
     assert!((damping[0] - 2.0 * (1e6_f64 * 8.0).sqrt()).abs() < 1e-9);
 }
@@ -142,7 +148,7 @@ fn a_parent_may_stand_after_its_child() {
 
 #[test]
 fn bodies_go_before_materials_and_compliant_laws_before_rigid_ones() {
-    let scene = from(
+    let model = model(
         r#"
 friction_rule = "minimum"
 [[material]]
@@ -183,6 +189,7 @@ bodies = ["a", "c"]
 collide = false
 "#,
     );
+    let scene = model.scene();
     let [a, b, c] = [0, 1, 2].map(|i| (Owner::Body(i), scene.bodies[i].parts[0].material));
     let ground = (Owner::World(0), scene.world[0].part.material);
     let soft = Law::KelvinVoigt { stiffness: [1e5, 8e4], damping: [10.0, 10.0] };
@@ -193,7 +200,7 @@ collide = false
     assert_eq!(rule(a, b), Some((0.9, soft)));
     assert_eq!(rule(c, a), None);
     assert_eq!(scene.pairs[1].of, PairOf::Owners([Owner::World(0), Owner::Body(1)]));
-    let text = summary(&scene);
+    let text = summary(&model);
     assert!(text.contains("3 bodies in 3 trees, 18 degrees of freedom"), "{text}");
     assert!(text.contains("5 pairs can touch"), "{text}");
     assert!(text.contains("hard on soft: rigid, friction 0.1"), "{text}");
@@ -204,35 +211,36 @@ collide = false
 #[test]
 fn torsion_and_rolling_combine_as_friction_does() {
     let two = |rest: &str| {
-        from(&format!(
+        model(&format!(
             "[[material]]\nname = 'a'\nfriction = 0.4\ntorsion = 0.01\nrolling = 0.001\n\
              [[material]]\nname = 'b'\nfriction = 0.9\ntorsion = 0.04\n\
              [[world]]\nname = 'ground'\nshape = 'half_space'\nmaterial = 'a'\n\
              [[body]]\nname = 'ball'\nmass = 1\nshape = {{ sphere = {{ radius = 1 }} }}\nmaterial = 'b'\n{rest}"
         ))
     };
-    let rule = |scene: &Scene| {
+    let rule = |model: &Model| {
+        let scene = model.scene();
         let of = |owner| (owner, scene.parts(owner)[0].material);
         let rule = scene.contact_rule(of(Owner::Body(0)), of(Owner::World(0))).unwrap();
         [rule.friction, rule.torsion, rule.rolling]
     };
-    let near = |scene: &Scene, expected: [f64; 3]| {
-        let found = rule(scene);
+    let near = |model: &Model, expected: [f64; 3]| {
+        let found = rule(model);
         assert!((0..3).all(|k| (found[k] - expected[k]).abs() < 1e-15), "{found:?}, expected {expected:?}");
     };
     let mean = two("");
     near(&mean, [0.6, 0.02, 0.0]);
-    assert_eq!(mean.contact_rows(), 4);
+    assert_eq!(mean.contacts().rows(), 4);
     let text = summary(&mean);
     assert!(text.contains("a on b: rigid, friction 0.6, torsion 0.02 m\n"), "{text}");
     let pair = two("[[pair]]\nmaterials = ['a', 'b']\nrolling = 0.003\nfriction_rule = 'maximum'\n");
     near(&pair, [0.9, 0.04, 0.003]);
-    assert_eq!(pair.contact_rows(), 6);
+    assert_eq!(pair.contacts().rows(), 6);
     assert!(summary(&pair).contains("friction 0.9, torsion 0.04 m, rolling 0.003 m\n"));
     let none = two("[[pair]]\nmaterials = ['a', 'b']\nfriction_rule = 'maximum'\n\
          [[pair]]\nbodies = ['ball', 'ground']\ntorsion = 0\nrolling = 0\n");
     near(&none, [0.9, 0.0, 0.0]);
-    assert_eq!(none.contact_rows(), 3);
+    assert_eq!(none.contacts().rows(), 3);
     assert!(!summary(&none).contains("torsion"));
 }
 

@@ -6,7 +6,7 @@ mod running;
 use running::{G, SOLVERS, go, run, scene, start};
 use std::f64::consts::PI;
 use stiction::contact::FrictionRule;
-use stiction::scene::{FrictionKind, Owner, Pair, PairOf, SolverKind};
+use stiction::scene::{FrictionKind, Pair, SolverKind};
 use stiction::space::{length, sub};
 use stiction::step::Status;
 
@@ -119,7 +119,7 @@ fn a_slide_depends_on_its_heading_as_the_polygon_says_and_no_more() {
             let mut scene = scene("heading.toml");
             scene.step.friction = FrictionKind::Polygon { sides };
             let (sin, cos) = (corner + phi).sin_cos();
-            scene.bodies[0].velocity[..2].copy_from_slice(&[cos, sin]);
+            scene.bodies[0].velocity = Some([cos, sin, 0.0].into());
             let (_, state) = run(scene, h, 0.5);
             let (sin, cos) = corner.sin_cos();
             let [x, y] = [state.position[0], state.position[1]];
@@ -145,7 +145,7 @@ fn a_slide_under_the_cone_does_not_depend_on_its_heading() {
         for k in 0..12 {
             let (sin, cos) = (0.1 + f64::from(k) * PI / 6.0).sin_cos();
             let mut scene = scene("heading.toml");
-            scene.bodies[0].velocity[..2].copy_from_slice(&[cos, sin]);
+            scene.bodies[0].velocity = Some([cos, sin, 0.0].into());
             let (_, state) = run(scene, h, 0.5);
             let along = cos * state.position[0] + sin * state.position[1];
             let across = cos * state.position[1] - sin * state.position[0];
@@ -164,7 +164,7 @@ fn friction_of_two_materials_combines_by_the_rule_and_a_pair_overrides_it() {
     two.materials.push(two.materials[0].clone());
     two.materials[1].name = "second".into();
     two.materials[1].friction = 0.8;
-    two.world[0].part.material = 1;
+    two.world[0].material = Some("second".into());
     // residuals are relative to the speed of 2 m/s, of which a step takes a thousandth
     let coefficient = |scene: &stiction::scene::Scene| {
         let (_, state) = run(scene.clone(), 1e-3, 1e-3);
@@ -176,21 +176,12 @@ fn friction_of_two_materials_combines_by_the_rule_and_a_pair_overrides_it() {
         two.friction_rule = rule;
         two.pairs.clear();
         assert!((coefficient(&two) - mu).abs() < 1e-7, "{rule:?}: {}", coefficient(&two));
-        let pair = |of| Pair {
-            of,
-            collide: true,
-            friction: None,
-            torsion: None,
-            rolling: None,
-            friction_rule: None,
-            friction_set: None,
-            grain: None,
-            law: None,
-        };
-        two.pairs.push(Pair { friction_rule: Some(Average), ..pair(PairOf::Materials([1, 0])) });
+        let names = |a: &str, b: &str| Some(vec![a.to_owned(), b.to_owned()]);
+        let materials = names("second", &two.materials[0].name);
+        two.pairs.push(Pair { materials, friction_rule: Some(Average), ..Pair::default() });
         assert!((coefficient(&two) - 0.5).abs() < 1e-7, "{rule:?}, by the pair of materials");
-        two.pairs
-            .push(Pair { friction: Some(0.3), ..pair(PairOf::Owners([Owner::Body(0), Owner::World(0)])) });
+        let bodies = names(&two.bodies[0].name, &two.world[0].name);
+        two.pairs.push(Pair { bodies, friction: Some(0.3), ..Pair::default() });
         assert!((coefficient(&two) - 0.3).abs() < 1e-7, "{rule:?}, by the pair of bodies");
     }
 }

@@ -156,7 +156,7 @@ fn time_stepping_converges_to_the_event_driven_solution() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/song2004/ellipse-rigid.toml");
         let mut scene = Scene::read(&path).expect("a valid scene");
         scene.step.h = 1e-4 * stride as f64;
-        scene.bodies[0].position[1] = SONG2004.height(START[1])[0];
+        scene.bodies[0].position.as_mut().expect("given")[1] = SONG2004.height(START[1])[0];
         let mut stepper = Stepper::new(scene).expect("a valid model");
         let mut state = stepper.initial();
         let (mut at_one, mut worst) = (0.0, 0.0f64);

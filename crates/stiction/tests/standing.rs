@@ -76,7 +76,7 @@ fn an_arch_of_wedges_stands() {
 fn a_thin_arch_falls() {
     let mut thin = scene("arch.toml");
     for body in &mut thin.bodies {
-        let stiction::geometry::Shape::Polygon { vertices } = &mut body.parts[0].shape else {
+        let Some(stiction::geometry::Shape::Polygon { vertices }) = &mut body.shape else {
             panic!("no wedge")
         };
         for v in vertices {

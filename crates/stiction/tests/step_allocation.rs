@@ -38,7 +38,7 @@ fn steps_allocate_nothing_after_the_first_ones() {
 fn a_law_that_varies_allocates_nothing_either() {
     let hertz = |s: &mut Scene| {
         for m in &mut s.materials {
-            (m.young, m.law) = (Some(2e9), Law::HertzMindlin { radius: 0.05, time: 1e-4 });
+            (m.young, m.law) = (Some(2e9), Law::HertzMindlin { radius: 0.05, time: 1e-4 }.into());
         }
     };
     allocates_nothing("box-on-slope.toml", (100, 1000), hertz);
@@ -52,7 +52,8 @@ fn a_law_that_varies_allocates_nothing_either() {
 fn implicit_forces_allocate_nothing_either() {
     for name in ["box-on-slope.toml", "sliding-sphere.toml", "chain.toml"] {
         for theta in [0.0, 0.5] {
-            let implicit = |s: &mut Scene| (s.step.explicit_share, s.step.forces) = (theta, ForceTime::Theta);
+            let implicit =
+                |s: &mut Scene| (s.step.explicit_share, s.step.forces) = (theta, Some(ForceTime::Theta));
             allocates_nothing(name, (5, 500), implicit);
         }
     }
@@ -65,7 +66,7 @@ fn moments_of_friction_allocate_nothing_either() {
     for law in [Law::Rigid, Law::KelvinVoigt { stiffness: [1e6, 8e5], damping: [100.0, 100.0] }] {
         let with = |s: &mut Scene| {
             s.materials.iter_mut().for_each(|m| {
-                (m.torsion, m.rolling, m.law) = (0.01, 0.001, law.clone());
+                (m.torsion, m.rolling, m.law) = (0.01, 0.001, law.clone().into());
             });
         };
         allocates_nothing("sliding-sphere.toml", (5, 900), with);
@@ -172,7 +173,7 @@ fn a_run_allocates_nothing_per_step() {
     use stiction::model::Model;
     use stiction::run::{Observer, Options, Progress, Summary, Until, run};
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/box-on-slope.toml");
-    let model = Arc::new(Model::new(Scene::read(&path).unwrap()).unwrap());
+    let model = Arc::new(Model::new(&Scene::read(&path).unwrap()).unwrap());
     let allocated = |steps: usize| {
         let (mut state, mut summary) = (model.initial(), Summary::default());
         let mut shown = 0;

@@ -5,8 +5,8 @@ use problem_files::{Info, write_friction_with};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
+use stiction::model::Resolved;
 use stiction::run::{Fault, Observer, View};
-use stiction::scene::Scene;
 use stiction::step::Failed;
 
 /// Keeps so many problems and no more: those that nobody solved first, then those that took the most iterations.
@@ -60,7 +60,7 @@ impl Hardest {
     }
 
     /// Writes them into `folder/problems`, which loses those of a run before; the hardest first.
-    pub fn write(mut self, folder: &Path, scene: &Scene) -> Result<Vec<Kept>, String> {
+    pub fn write(mut self, folder: &Path, scene: &Resolved) -> Result<Vec<Kept>, String> {
         let folder = folder.join("problems");
         let io = |e: io::Error| format!("{}: {e}", folder.display());
         if folder.is_dir() {

@@ -4,7 +4,6 @@ use super::{Forces, Outcome};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
-use stiction::contact::Law;
 use stiction::run::{Balance, ENTRIES, Ended, Entry, Event, EventKind, Summary, UNIT};
 
 /// Cut steps and events that are shown; the tables have them all.
@@ -91,7 +90,7 @@ pub fn text(o: &Outcome) -> String {
 /// Whether some contacts may be rigid and steps took many iterations.
 fn rigid_and_hard(o: &Outcome) -> bool {
     let s = &o.summary;
-    let rigid = o.model.scene().materials.iter().any(|m| m.law == Law::Rigid);
+    let rigid = o.model.contacts().rules().iter().any(|r| r.compliance.is_none());
     rigid && s.iterations + s.wasted > HARD * s.steps
 }
 

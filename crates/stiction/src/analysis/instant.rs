@@ -24,7 +24,7 @@ use crate::formulation::relative_row;
 use crate::geometry::{Rates, Touch, Velocity, Workspace, feature};
 use crate::inputs::Inputs;
 use crate::model::Model;
-use crate::scene::Owner;
+use crate::model::Owner;
 use crate::space::{Pose, Vector, add, cross, dot as dot3, length, sub};
 use crate::state::State;
 use crate::step::{Detection, Failed, Motion, detect, place};

@@ -3,6 +3,8 @@
 
 use super::half_space::{Directions, Grid};
 use super::invalid::{InvalidContact, check};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Most rows of deformation a patch may have (40 x 40 elements): its five dense matrices then take 1 GB.
 pub const MOST_ROWS: usize = 5000;
@@ -42,7 +44,8 @@ pub enum Law {
 }
 
 /// Influence functions of the elastic half-space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Influence {
     /// Uniformly loaded rectangles, exactly (Love; Boussinesq and Cerruti).
     #[default]
@@ -52,9 +55,11 @@ pub enum Influence {
 }
 
 /// Damping of a patch.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PatchDamping {
     /// `C = 2 sqrt(K)`, by the matrix root (song2004 2.2; units as in the paper: critical for 1 kg).
+    #[default]
     Root,
     /// `C = time K`: a relaxation time in seconds.
     Proportional {

@@ -3,6 +3,8 @@
 //! Symbols: `E` Young's modulus, `nu` Poisson's ratio, `G = E / (2 (1 + nu))`, `mu` friction.
 
 use super::invalid::{InvalidContact, check};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// What a body is made of, as far as contacts care.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,20 +19,21 @@ pub struct Material {
 
 /// How the friction coefficients of two bodies make one. No rule has a footing in mechanics (friction
 /// belongs to a pair of surfaces): they are conveniences for when the pair was not measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum FrictionRule {
-    /// The smaller.
-    Minimum,
     /// `sqrt(mu1 mu2)`, the default: like materials keep their value, and a frictionless body slides on
     /// everything.
     #[default]
     GeometricMean,
-    /// `mu1 mu2`.
-    Product,
-    /// The larger.
-    Maximum,
     /// `(mu1 + mu2) / 2`.
     Average,
+    /// `mu1 mu2`.
+    Product,
+    /// The smaller.
+    Minimum,
+    /// The larger.
+    Maximum,
 }
 
 /// Elastic constants of two half-spaces pressed together, and their friction.

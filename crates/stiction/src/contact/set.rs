@@ -1,6 +1,6 @@
 //! The contacts of a step: who is near whom, where, in which frame and at what gap.
 
-use crate::scene::Owner;
+use crate::model::Owner;
 use crate::space::{Frame, Vector};
 use crate::state::ContactId;
 

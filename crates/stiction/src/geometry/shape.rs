@@ -1,56 +1,81 @@
 //! The shapes a body can have.
 
 use crate::space::{Vector, cross, dot, length, sub};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// A convex shape in its own coordinates, in metres. A body may carry several.
-#[derive(Debug, Clone, PartialEq)]
+/// A convex shape in its own coordinates, in metres; a body may carry several. Planar scenes: half_space, ellipse, polygon,
+/// sphere (a disc), box (a rectangle); others: all but ellipse and polygon.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Shape {
-    /// All points with z <= 0 (planar scenes: y <= 0).
+    /// All points with z <= 0 (planar scenes: y <= 0). On a body only if mass and inertia are given.
+    #[default]
     HalfSpace,
     /// About the origin.
     Sphere {
-        /// Radius.
+        /// m.
         radius: f64,
     },
     /// About the origin, axes along x, y, z.
     Ellipsoid {
-        /// Half lengths of the axes.
+        /// Half lengths of the axes, m.
         semi_axes: Vector,
     },
-    /// All points within `radius` of the segment from z = -half_length to z = half_length.
+    /// All points within the radius of a segment along z about the origin.
     Capsule {
-        /// Radius.
+        /// m.
         radius: f64,
-        /// Half length of the segment.
+        /// Half length of the segment, m.
         half_length: f64,
     },
-    /// Axis along z.
+    /// Axis along z, about the origin.
     Cylinder {
-        /// Radius.
+        /// m.
         radius: f64,
-        /// Half height.
+        /// Half height, m.
         half_length: f64,
     },
-    /// Edges along x, y, z.
+    /// About the origin, edges along x, y, z.
     Box {
-        /// Half lengths of the edges.
+        /// Half lengths of the edges, m; planar: two (the third is then 0).
+        #[serde(with = "edges")]
+        #[schemars(with = "Vector", extend("minItems" = 2))]
         half: Vector,
     },
     /// Convex hull.
     Polytope {
-        /// Corners.
+        /// Corners [x, y, z], m; at least four, not in one plane.
         vertices: Vec<Vector>,
     },
-    /// Planar scenes: axes along x, y.
+    /// About the origin, axes along x, y.
     Ellipse {
-        /// Half lengths of the axes.
+        /// Half lengths of the axes, m.
         semi_axes: [f64; 2],
     },
-    /// Planar scenes: convex polygon.
+    /// Convex polygon.
     Polygon {
-        /// Corners, counter-clockwise.
+        /// Corners [x, y], m, counter-clockwise.
         vertices: Vec<[f64; 2]>,
     },
+}
+
+/// Edges of a box in a file: three, or two of a rectangle, which has no third.
+mod edges {
+    use crate::space::Vector;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(half: &Vector, serializer: S) -> Result<S::Ok, S::Error> {
+        half[..if half[2] == 0.0 { 2 } else { 3 }].serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vector, D::Error> {
+        match Vec::deserialize(deserializer)?[..] {
+            [a, b] => Ok([a, b, 0.0]),
+            [a, b, c] => Ok([a, b, c]),
+            ref list => Err(D::Error::invalid_length(list.len(), &"two or three half lengths")),
+        }
+    }
 }
 
 /// Why a shape is not one.
@@ -162,7 +187,8 @@ impl Shape {
             Self::Box { half: [a, b, c] } => {
                 size("half[0]", *a)?;
                 size("half[1]", *b)?;
-                size("half[2]", *c)
+                // a rectangle has none
+                if *c == 0.0 { Ok(()) } else { size("half[2]", *c) }
             }
             Self::Polytope { vertices } => {
                 corners(vertices, 4)?;

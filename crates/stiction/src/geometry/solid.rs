@@ -82,6 +82,9 @@ impl Solid {
                 segment(*half_length)
             }
             Shape::Box { half: [a, b, _] } if planar => polygon(&[[-a, -b], [*a, -b], [*a, *b], [-a, *b]]),
+            Shape::Box { half: [_, _, 0.0] } => {
+                return Err(InvalidShape::Size { parameter: "half[2]", value: 0.0 });
+            }
             Shape::Box { half: [a, b, c] } => {
                 let corner = |k: usize| {
                     let sign = |bit: usize| if k >> bit & 1 == 1 { 1.0 } else { -1.0 };

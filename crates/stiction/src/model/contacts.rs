@@ -1,9 +1,9 @@
 //! The contact table: what holds between any two parts, resolved once.
 
-use super::{InvalidModel, Part};
+use super::{ContactRule, Owner, Part, Resolved, rule::Sides};
 use crate::contact::{Compliance, Directions, Law, Pair, Patch};
-use crate::geometry::supported;
-use crate::scene::{ContactRule, MOST_FRICTION, Owner, Scene};
+use crate::geometry::{Unsupported, supported};
+use crate::scene::{Fault, FrictionKind, SolverKind};
 use crate::state::ContactId;
 use complementarity::problem::Friction;
 use std::collections::HashMap;
@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub struct Rule {
     /// As the scene has it.
     pub given: ContactRule,
+    /// Materials of the first and second part.
+    pub materials: [usize; 2],
     /// Coefficient of friction; where friction is anisotropic the larger of the two.
     pub friction: f64,
     /// Set of friction forces.
@@ -26,7 +28,30 @@ pub struct Rule {
     pub compliance: Option<Compliance>,
 }
 
+/// Two parts that meet although the geometry does not know their shapes together.
+fn unsupported(scene: &Resolved, parts: [&Part; 2]) -> Fault {
+    let [a, b] = parts.map(|p| scene.name_of(p.owner));
+    let shapes = parts.map(|p| p.solid.shape().name());
+    let why = Unsupported { a: shapes[0], b: shapes[1], mixed: false };
+    let message = format!("'{a}' and '{b}': {why}, expected a pair with collide = false");
+    let path = match parts[0].owner {
+        Owner::Body(i) => format!("body[{}].name", scene.bodies[i].given),
+        Owner::World(i) => format!("world[{i}].name"),
+    };
+    Fault::new(path, message)
+}
+
 impl Rule {
+    /// Without compliance.
+    fn new(given: ContactRule, materials: [usize; 2]) -> Self {
+        let (friction, [t, o]) = given.semi_axes();
+        // a rule without friction has neither torsion nor rolling
+        let over = |x: f64| if x > 0.0 { x / friction } else { 0.0 };
+        let axes = [t, o, over(given.torsion), over(given.rolling)];
+        let set = given.friction_set.set();
+        Self { given, materials, friction, set, axes, compliance: None }
+    }
+
     /// What a row of an element is over the velocity it stands for, and its force or moment over the unknown.
     pub fn axis(&self, row: usize) -> f64 {
         let [t, o, torsion, rolling] = self.axes;
@@ -55,8 +80,9 @@ pub struct ContactTable {
 }
 
 impl ContactTable {
-    /// One rule for each pair of parts that can touch; patches are built once for each pair of materials and law.
-    pub(super) fn new(scene: &Scene, parts: &[Part]) -> Result<Self, InvalidModel> {
+    /// One rule for each two materials and each way in which two parts of them meet, checked once, without its compliance
+    /// ([`Self::compile`]); or all that is wrong.
+    pub(super) fn new(scene: &Resolved, parts: &[Part]) -> Result<Self, Vec<Fault>> {
         let n = scene.materials.len();
         let mut table = Self {
             rules: vec![],
@@ -64,85 +90,72 @@ impl ContactTable {
             by_materials: vec![None; n * n],
             others: HashMap::default(),
             parts: parts.iter().map(|p| (p.owner, p.material, p.moves)).collect(),
-            rows: scene.contact_rows(),
+            rows: 0,
             directions: if scene.planar { Directions::Planar } else { Directions::Spatial },
         };
-        let mut built: Vec<([usize; 2], ContactRule, usize)> = vec![];
+        let (mut sides, mut faults): (Vec<Sides>, _) = (vec![], vec![]);
         for i in 0..parts.len() {
             for j in i + 1..parts.len() {
                 let Some((a, b)) = table.ordered(i, j) else { continue };
-                let (pa, pb) = (&parts[a], &parts[b]);
-                let rule = scene.contact_rule((pa.owner, pa.material), (pb.owner, pb.material));
-                let index = match rule {
-                    None => None,
-                    Some(rule) => {
-                        let fault = |why: String| {
-                            let names = [pa, pb].map(|p| scene.name_of(p.owner));
-                            InvalidModel(format!("{} and {}: {why}", names[0], names[1]))
-                        };
-                        if !supported(&pa.solid, &pb.solid) {
-                            return Err(fault("these shapes cannot touch each other".to_owned()));
-                        }
-                        let materials = [pa.material, pb.material];
-                        let known = built.iter().find(|x| x.0 == materials && x.1 == rule).map(|x| x.2);
-                        Some(match known {
-                            Some(index) => index,
-                            None => {
-                                table.rules.push(table.compile(scene, materials, &rule).map_err(fault)?);
-                                built.push((materials, rule, table.rules.len() - 1));
-                                table.rules.len() - 1
-                            }
-                        })
-                    }
-                };
+                let two = [&parts[i], &parts[j]].map(|p| (p.owner, p.material));
+                let rule = scene.contact_rule(two[0], two[1]);
+                if rule.is_some() && !supported(&parts[i].solid, &parts[j].solid) {
+                    faults.push(unsupported(scene, [&parts[i], &parts[j]]));
+                }
+                let index = rule.map(|rule| {
+                    let materials = [parts[a].material, parts[b].material];
+                    let same = |r: &Rule| r.materials == materials && r.given == rule;
+                    table.rules.iter().position(same).unwrap_or_else(|| {
+                        table.rules.push(Rule::new(rule, materials));
+                        sides.push(two);
+                        table.rules.len() - 1
+                    })
+                });
                 table.set(i, j, index);
             }
         }
-        table.check_explicit_share(scene)?;
-        Ok(table)
+        table.rows = table.count_rows();
+        for (rule, sides) in table.rules.iter().zip(sides) {
+            faults.extend(scene.faults_of(&rule.given, sides, table.rows));
+        }
+        let round = |r: &Rule| r.given.friction_set == FrictionKind::Cone;
+        if scene.step.solver == SolverKind::Lemke && !scene.planar && table.rules.iter().any(round) {
+            let message =
+                "lemke is for friction = \"pyramid\" or a polygon, of all pairs, and for planar scenes";
+            faults.push(Fault::new("step.solver".to_owned(), message));
+        }
+        if faults.is_empty() { Ok(table) } else { Err(faults) }
     }
 
-    /// Checks a rule and builds its compliance.
-    fn compile(&self, scene: &Scene, [a, b]: [usize; 2], given: &ContactRule) -> Result<Rule, String> {
-        if given.friction > MOST_FRICTION {
-            return Err(format!("friction is {}, expected at most {MOST_FRICTION}", given.friction));
+    /// Rows of an element: n, t and, in space, o; then the rotation about n if any contact has torsion; then those about t and
+    /// o, with that about n before them, if any has rolling friction.
+    fn count_rows(&self) -> usize {
+        let any = |moment: fn(&ContactRule) -> f64| self.rules.iter().any(|r| moment(&r.given) > 0.0);
+        match (any(|r| r.torsion), any(|r| r.rolling)) {
+            _ if self.directions == Directions::Planar => 2,
+            (_, true) => 6,
+            (true, false) => 4,
+            (false, false) => 3,
         }
-        if let Some((what, value, why)) = scene.wrong_moment(given) {
-            return Err(format!("{what} is {value}, {why}"));
-        }
-        if let Some(why) = scene.wrong_grain(given) {
-            return Err(format!("grain: {why}"));
-        }
-        if let Some(why) = given.wrong_set(self.rows) {
-            return Err(format!("friction set: {why}"));
-        }
-        let compliance = match given.law {
-            Law::Rigid => None,
-            _ => {
-                // the force acts on b along the normal: b is the first of the pair
-                let [first, second] = [b, a].map(|k| scene.materials[k].elastic());
-                let pair = Pair::new(&first, &second, Default::default());
-                let patch = pair.and_then(|p| Patch::new(&given.law, &p, self.directions));
-                let made = patch.and_then(|p| Compliance::new(Arc::new(p), scene.step.h));
-                Some(made.map_err(|e| e.to_string())?)
+    }
+
+    /// Builds the compliances: stiffness and damping of each rule at the scene's step.
+    pub(super) fn compile(&mut self, scene: &Resolved) -> Result<(), Vec<Fault>> {
+        let mut faults = vec![];
+        for rule in self.rules.iter_mut().filter(|r| r.given.law != Law::Rigid) {
+            // the force acts on b along the normal: b is the first of the pair
+            let [second, first] = rule.materials.map(|k| scene.materials[k].elastic());
+            let pair = Pair::new(&first, &second, Default::default());
+            let patch = pair.and_then(|p| Patch::new(&rule.given.law, &p, self.directions));
+            match patch.and_then(|p| Compliance::new(Arc::new(p), scene.step.h)) {
+                Ok(compliance) => rule.compliance = Some(compliance),
+                Err(e) => {
+                    let [a, b] = rule.materials.map(|k| &scene.materials[k].name);
+                    faults.push(Fault::new(String::new(), format!("contact of '{a}' and '{b}': {e}")));
+                }
             }
-        };
-        // a rule without friction has neither torsion nor rolling
-        let (friction, [t, o]) = given.semi_axes();
-        let over = |x: f64| if x > 0.0 { x / friction } else { 0.0 };
-        let axes = [t, o, over(given.torsion), over(given.rolling)];
-        Ok(Rule { given: given.clone(), friction, set: given.friction_set.set(), axes, compliance })
-    }
-
-    fn check_explicit_share(&self, scene: &Scene) -> Result<(), InvalidModel> {
-        let share = scene.step.explicit_share;
-        if share > 0.5 && self.rules.iter().any(|r| r.compliance.is_none()) {
-            return Err(InvalidModel(format!(
-                "explicit_share is {share}: above 0.5 rigid contacts give back more velocity than they take; use at most 0.5, \
-                 or compliant laws"
-            )));
         }
-        Ok(())
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
     fn set(&mut self, i: usize, j: usize, rule: Option<usize>) {

@@ -1,27 +1,39 @@
 //! The compiled form of a scene: everything that does not change while it is stepped.
 //!
 //! A [`Model`] is made once from a [`Scene`] and never changes; any number of threads may step it at the same time, each
-//! with a [`crate::state::State`] and a [`crate::step::Workspace`] of its own.
+//! with a [`crate::state::State`] and a [`crate::step::Workspace`] of its own. Between the two is the [`Resolved`] scene.
+
+pub mod resolved;
 
 mod contacts;
+mod rule;
+mod start;
 
 pub use contacts::{ContactTable, Rule};
+pub use resolved::{Owner, Resolved};
+pub use rule::ContactRule;
 
 use crate::dynamics::System;
 use crate::geometry::{Solid, bounding_box};
-use crate::scene::{Owner, Scene};
+use crate::scene::{Fault, Scene};
 use crate::space::{Pose, length};
 use crate::state::{ContactId, State};
 
-/// Why a scene cannot be stepped.
+/// Why a scene cannot be stepped: one line per fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidModel(pub String);
 
+impl From<Vec<Fault>> for InvalidModel {
+    fn from(faults: Vec<Fault>) -> Self {
+        Self(faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    }
+}
+
 /// A mechanical system, ready to be stepped. Immutable: share it by [`std::sync::Arc`].
 #[derive(Debug)]
 pub struct Model {
-    scene: Scene,
+    scene: Resolved,
     system: System,
     parts: Vec<Part>,
     contacts: ContactTable,
@@ -46,17 +58,18 @@ pub struct Part {
 }
 
 impl Model {
-    /// Compiles a scene: lays out the trees, prepares the shapes, resolves what holds between any two of them.
-    pub fn new(scene: Scene) -> Result<Self, InvalidModel> {
-        let system = System::new(scene.links()).map_err(|e| InvalidModel(e.to_string()))?;
-        let parts = parts(&scene, &system)?;
-        let contacts = ContactTable::new(&scene, &parts)?;
-        let reaches = reaches(&parts, scene.bodies.len());
-        Ok(Self { scene, system, parts, contacts, reaches })
+    /// Compiles a scene: checks it, lays out the trees, prepares the shapes, resolves what holds between any two of them.
+    pub fn new(scene: &Scene) -> Result<Self, Vec<Fault>> {
+        let named = |faults: Vec<Fault>| scene.named(faults);
+        let resolved = scene.resolve_alone()?;
+        let (system, parts, mut contacts) = parts_and_rules(&resolved).map_err(named)?;
+        contacts.compile(&resolved).map_err(named)?;
+        let reaches = reaches(&parts, resolved.bodies.len());
+        Ok(Self { scene: resolved, system, parts, contacts, reaches })
     }
 
-    /// The scene it was compiled from.
-    pub fn scene(&self) -> &Scene {
+    /// The scene it was compiled from, resolved.
+    pub fn scene(&self) -> &Resolved {
         &self.scene
     }
 
@@ -101,20 +114,28 @@ impl Model {
 
     /// Whether forces other than weight act on bodies.
     pub(crate) fn has_loads(&self) -> bool {
-        let Scene { loads, springs, motors, .. } = &self.scene;
+        let Resolved { loads, springs, motors, .. } = &self.scene;
         !(loads.is_empty() && springs.is_empty() && motors.is_empty())
     }
 }
 
+/// Trees, shapes and the contact table without compliances; or what is wrong with them, by places in lists.
+pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, ContactTable), Vec<Fault>> {
+    let alone = |message: String| vec![Fault { message, ..Fault::default() }];
+    let system = System::new(scene.links()).map_err(|e| alone(e.to_string()))?;
+    let parts = parts(scene, &system).map_err(alone)?;
+    let contacts = ContactTable::new(scene, &parts)?;
+    Ok((system, parts, contacts))
+}
+
 /// The shapes of all bodies, then those of the world.
-fn parts(scene: &Scene, system: &System) -> Result<Vec<Part>, InvalidModel> {
+fn parts(scene: &Resolved, system: &System) -> Result<Vec<Part>, String> {
     let owners = (0..scene.bodies.len()).map(Owner::Body).chain((0..scene.world.len()).map(Owner::World));
     let mut parts = vec![];
     for owner in owners {
         let (name, own) = (scene.name_of(owner), scene.parts(owner));
         for (k, part) in own.iter().enumerate() {
-            let solid =
-                Solid::new(&part.shape, scene.planar).map_err(|e| InvalidModel(format!("{name}: {e}")))?;
+            let solid = Solid::new(&part.shape, scene.planar).map_err(|e| format!("{name}: {e}"))?;
             let name = if own.len() == 1 { name.to_owned() } else { format!("{name}.{k}") };
             // bodies fixed to the world are part of it
             let moves = matches!(owner, Owner::Body(i) if system.tree_of(i).is_some());

@@ -1,8 +1,9 @@
 //! The tables of a recording: each column with its name, unit and value together. `docs/run.md` says what they mean.
 
 use super::names::{Name, Names};
+use crate::model::Owner;
 use crate::run::{ENTRIES, Event, UNIT};
-use crate::scene::{Owner, Table};
+use crate::scene::Table;
 use crate::space::{Pose, Vector};
 use crate::step::{ElementReport, Status};
 use recording::{Kind, Layout, Rows};

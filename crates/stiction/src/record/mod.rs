@@ -13,7 +13,7 @@ pub use recorder::Recorder;
 pub use recording::{Column, Error as RecordError, Format, Kind, Rows};
 pub use saved::{read_state, save_state};
 
-use crate::model::Model;
+use crate::model::{InvalidModel, Model};
 use crate::scene::{Scene, Table};
 use crate::state::State;
 use std::path::Path;
@@ -67,7 +67,7 @@ impl Recording {
     /// The compiled scene.
     pub fn model(&self) -> Result<Model, RecordError> {
         let fault = |message| RecordError::malformed(&self.folder().join(SCENE_FILE), message);
-        Model::new(self.scene()?).map_err(|e| fault(e.to_string()))
+        Model::new(&self.scene()?).map_err(|e| fault(InvalidModel::from(e).to_string()))
     }
 
     /// The last state.

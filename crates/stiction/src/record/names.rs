@@ -1,7 +1,7 @@
 //! What bodies and contacts are called.
 
 use crate::model::Model;
-use crate::scene::Owner;
+use crate::model::Owner;
 use crate::state::ContactId;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! What elements of contacts begin or cease to do.
 
-use crate::scene::Owner;
+use crate::model::Owner;
 use crate::state::ContactId;
 use crate::step::{ElementReport, Status};
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::record::{Format, Recorder, Recording};
+use crate::scene::Scene;
 use crate::scene::Table;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ const SLIDING: &str = "
     ";
 
 fn model(text: &str) -> Arc<Model> {
-    Arc::new(Model::new(Scene::from_toml("scene", text).unwrap()).unwrap())
+    Arc::new(Model::new(&Scene::from_toml("scene", text).unwrap()).unwrap())
 }
 
 /// Writes down what it is told, and may stop the run after a step.
@@ -204,7 +205,7 @@ fn a_recording_holds_its_scene_and_goes_on_from_its_state() {
     let text = SLIDING.replace("name = 'slide'\n", "");
     // without a name of its own the scene is called as its file
     let scene = Scene::from_toml("any/where/slide.toml", &text).unwrap();
-    let model = Arc::new(Model::new(scene.clone()).unwrap());
+    let model = Arc::new(Model::new(&scene).unwrap());
     let state = recorded(&folder, &model, &text);
     let recording = Recording::open(&folder).unwrap();
     assert_eq!((recording.scene().unwrap(), recording.tables().len()), (scene, 4));

@@ -1,32 +1,34 @@
 //! How a scene is stepped and what is kept of it.
 
 use complementarity::problem::Friction;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// More steps than anyone waits for; keeps counts exact.
 const MOST_STEPS: f64 = 1e12;
 
 /// Steps of time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct StepSettings {
-    /// Length of a step `h`, s; 1e-3 by default.
+    /// Length of a step, s; 1e-3 by default.
     pub h: f64,
-    /// Share of the old velocity in the position update, `theta` in [0, 1]; 0 by default (song2004). Above
-    /// 1/2 every contact must be compliant.
+    /// Share of the old velocity in the position update (theta), from 0 to 1; 0 by default (song2004). Above 1/2 every
+    /// contact must be compliant.
     pub explicit_share: f64,
-    /// Where in the step forces are evaluated. Start by default for `explicit_share = 0`, else theta: in scene files; start in
-    /// [`StepSettings::default`].
-    pub forces: ForceTime,
+    /// Where in a step forces (not those of contacts) are evaluated; start by default for explicit_share = 0, else theta.
+    pub forces: Option<ForceTime>,
     /// Length of the run, s; 1 by default.
     pub duration: f64,
-    /// Set of friction forces where no pair says otherwise; Coulomb's cone by default. Planar scenes know no difference but the solver.
+    /// Set of friction forces where no pair has its own; cone by default. Planar scenes know no difference but the solver.
     pub friction: FrictionKind,
-    /// Who solves the contact problem; picked step by step by default.
+    /// Method that solves the contact problem; auto by default.
     pub solver: SolverKind,
-    /// What the normal law is about; the gap itself by default.
+    /// What the normal law is about; position by default.
     pub gap: GapLevel,
-    /// Largest relative residual of an accepted step; 1e-10 by default.
+    /// Largest relative residual of an accepted step, below 1; 1e-10 by default.
     pub tolerance: f64,
-    /// How many times a failed step is halved before the run ends; 10 by default.
+    /// How many times a failed step is halved before the run ends; 10 by default, at most 60.
     pub retries: usize,
 }
 
@@ -35,7 +37,7 @@ impl Default for StepSettings {
         Self {
             h: 1e-3,
             explicit_share: 0.0,
-            forces: ForceTime::Start,
+            forces: None,
             duration: 1.0,
             friction: FrictionKind::Cone,
             solver: SolverKind::Auto,
@@ -47,6 +49,12 @@ impl Default for StepSettings {
 }
 
 impl StepSettings {
+    /// Where in a step forces are evaluated: as given, or the default for `explicit_share`.
+    pub fn force_time(&self) -> ForceTime {
+        let default = if self.explicit_share == 0.0 { ForceTime::Start } else { ForceTime::Theta };
+        self.forces.unwrap_or(default)
+    }
+
     /// Number of steps: `duration / h`, up to the next whole number unless within rounding of the last.
     pub fn count(&self) -> usize {
         let steps = self.duration / self.h;
@@ -63,7 +71,8 @@ impl StepSettings {
 
 /// Where in a step the forces f are evaluated: weight, velocity products, springs, loads, motors. Contact forces are implicit
 /// whatever this says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum ForceTime {
     /// At its start (song2004).
     Start,
@@ -72,7 +81,8 @@ pub enum ForceTime {
 }
 
 /// Set of friction forces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FrictionKind {
     /// None at all.
     Frictionless,
@@ -98,8 +108,9 @@ impl FrictionKind {
     }
 }
 
-/// Who solves the contact problem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Method that solves the contact problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum SolverKind {
     /// Gauss-Seidel, then Newton, then proximal Newton, island by island; where all contacts have pyramids or polygons and these fail, Lemke's method.
     Auto,
@@ -120,7 +131,8 @@ pub enum SolverKind {
 }
 
 /// What the normal law is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum GapLevel {
     /// Gap at the end of the step.
     Position,
@@ -129,16 +141,24 @@ pub enum GapLevel {
 }
 
 /// What is kept of a run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct RecordSettings {
     /// Time between records, s, at least the step; 0.02 by default (the step, if that is longer).
-    pub interval: f64,
+    pub interval: Option<f64>,
     /// Which tables; all by default.
     pub tables: Vec<Table>,
 }
 
+impl Default for RecordSettings {
+    fn default() -> Self {
+        Self { interval: None, tables: Table::ALL.to_vec() }
+    }
+}
+
 /// A table of a recording.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Table {
     /// Positions and velocities.
     Bodies,

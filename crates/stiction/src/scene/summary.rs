@@ -1,15 +1,17 @@
 //! A scene in a few lines.
 
-use super::{ForceTime, FrictionKind, GapLevel, Scene};
+use super::{ForceTime, FrictionKind, GapLevel};
 use crate::contact::{Influence, Law, PatchDamping};
-use std::collections::BTreeMap;
+use crate::model::{Model, Resolved, Rule};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Most bodies that are listed one by one.
 const LISTED: usize = 30;
 
 /// What a scene holds: bodies, joints, degrees of freedom, contact pairs and their laws, steps.
-pub fn summary(scene: &Scene) -> String {
+pub fn summary(model: &Model) -> String {
+    let scene = model.scene();
     let mut lines = vec![heading(scene)];
     for (i, body) in scene.bodies.iter().enumerate().take(LISTED) {
         let parent = body.link.parent.map_or("world", |p| scene.bodies[p].name.as_str());
@@ -20,7 +22,7 @@ pub fn summary(scene: &Scene) -> String {
     if scene.bodies.len() > LISTED {
         lines.push(format!("  and {} more", scene.bodies.len() - LISTED));
     }
-    contacts(scene, &mut lines);
+    contacts(model, &mut lines);
     let forces =
         [("load", scene.loads.len()), ("spring", scene.springs.len()), ("motor", scene.motors.len())];
     let forces: Vec<String> =
@@ -32,7 +34,7 @@ pub fn summary(scene: &Scene) -> String {
     lines.join("\n") + "\n"
 }
 
-fn heading(scene: &Scene) -> String {
+fn heading(scene: &Resolved) -> String {
     let freedom: usize = scene.bodies.iter().map(|b| b.velocity.len()).sum();
     let trees = scene.bodies.iter().filter(|b| b.link.parent.is_none()).count();
     let kind = if scene.planar { "planar" } else { "spatial" };
@@ -56,36 +58,39 @@ fn short(x: f64) -> String {
 }
 
 /// Pairs that can touch, counted by their materials, law and friction.
-fn contacts(scene: &Scene, lines: &mut Vec<String>) {
-    let pairs = scene.touching_owners();
+fn contacts(model: &Model, lines: &mut Vec<String>) {
+    let (scene, parts) = (model.scene(), model.parts());
+    let mut pairs = BTreeSet::new();
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-    for &[a, b] in &pairs {
-        for p in scene.parts(a) {
-            for q in scene.parts(b) {
-                let Some(rule) = scene.contact_rule((a, p.material), (b, q.material)) else { continue };
-                let mut names = [p, q].map(|part| scene.materials[part.material].name.as_str());
-                names.sort_unstable();
-                let [first, second] = names;
-                let mut kind =
-                    format!("{first} on {second}: {}, friction {}", law(&rule.law), short(rule.friction));
-                if rule.friction_set != scene.step.friction {
-                    kind += &format!(", {}", set(rule.friction_set));
-                }
-                if let Some(grain) = rule.grain {
-                    let of = scene.name_of(grain.of);
-                    kind += &format!(" along the grain of '{of}', {} across", short(grain.across));
-                }
-                for (what, length) in [("torsion", rule.torsion), ("rolling", rule.rolling)] {
-                    if length > 0.0 {
-                        kind += &format!(", {what} {} m", short(length));
-                    }
-                }
-                *kinds.entry(kind).or_default() += 1;
-            }
+    for i in 0..parts.len() {
+        for j in i + 1..parts.len() {
+            let Some((_, rule)) = model.contacts().find([i as u32, j as u32]) else { continue };
+            pairs.insert([parts[i].owner, parts[j].owner]);
+            *kinds.entry(rule_words(scene, &model.contacts().rules()[rule])).or_default() += 1;
         }
     }
     lines.push(format!("{} can touch", count(pairs.len(), "pair")));
     lines.extend(kinds.iter().map(|(kind, n)| format!("  {n} x {kind}")));
+}
+
+fn rule_words(scene: &Resolved, rule: &Rule) -> String {
+    let mut names = rule.materials.map(|k| scene.materials[k].name.as_str());
+    names.sort_unstable();
+    let ([first, second], rule) = (names, &rule.given);
+    let mut words = format!("{first} on {second}: {}, friction {}", law(&rule.law), short(rule.friction));
+    if rule.friction_set != scene.step.friction {
+        words += &format!(", {}", set(rule.friction_set));
+    }
+    if let Some(grain) = rule.grain {
+        let of = scene.name_of(grain.of);
+        words += &format!(" along the grain of '{of}', {} across", short(grain.across));
+    }
+    for (what, length) in [("torsion", rule.torsion), ("rolling", rule.rolling)] {
+        if length > 0.0 {
+            words += &format!(", {what} {} m", short(length));
+        }
+    }
+    words
 }
 
 fn law(law: &Law) -> String {
@@ -123,7 +128,7 @@ fn set(kind: FrictionKind) -> String {
     }
 }
 
-fn steps(scene: &Scene) -> String {
+fn steps(scene: &Resolved) -> String {
     let step = &scene.step;
     let mut text = format!("{} of {} s: {} s", count(step.count(), "step"), step.h, step.duration);
     let gap = match step.gap {
@@ -132,7 +137,7 @@ fn steps(scene: &Scene) -> String {
     };
     let friction = set(step.friction);
     let theta = step.explicit_share;
-    let forces = if step.forces == ForceTime::Theta { "implicit forces, " } else { "" };
+    let forces = if step.force_time() == ForceTime::Theta { "implicit forces, " } else { "" };
     // writing to a string cannot fail
     let _ = write!(
         text,

@@ -4,8 +4,8 @@ use super::motion::Motion;
 use crate::contact::Directions;
 use crate::contact::set::{Contact, ContactSet, Element};
 use crate::geometry::{Aabb, BroadPhase, Touch, Workspace, bounding_box, gap_along, touches};
+use crate::model::Owner;
 use crate::model::{Model, Part};
-use crate::scene::Owner;
 use crate::space::{Frame, Pose, Vector, add, cross};
 use crate::state::ContactId;
 

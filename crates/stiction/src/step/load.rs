@@ -2,11 +2,19 @@
 
 use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
-use crate::scene::{Axes, End, Scene, Spring};
+use crate::model::Resolved;
+use crate::model::resolved::{End, Spring};
+use crate::scene::Axes;
 use crate::space::{Vector, dot, length, scale, sub};
 
 /// Adds the forces of loads, motors, the dampers of springs and inputs at `time` to the generalised force `f`.
-pub(super) fn add_outside(scene: &Scene, kinematics: &Kinematics, inputs: &Inputs, time: f64, f: &mut [f64]) {
+pub(super) fn add_outside(
+    scene: &Resolved,
+    kinematics: &Kinematics,
+    inputs: &Inputs,
+    time: f64,
+    f: &mut [f64],
+) {
     for load in &scene.loads {
         let pose = kinematics.pose(load.body);
         let (mut force, mut torque) = (load.force.at(time), load.torque.at(time));
@@ -29,7 +37,7 @@ pub(super) fn add_outside(scene: &Scene, kinematics: &Kinematics, inputs: &Input
 }
 
 /// Adds the forces of springs to the generalised force `f`.
-pub(super) fn add_springs(scene: &Scene, kinematics: &Kinematics, f: &mut [f64]) {
+pub(super) fn add_springs(scene: &Resolved, kinematics: &Kinematics, f: &mut [f64]) {
     for spring in &scene.springs {
         add_along(kinematics, spring, |l, _| spring.stiffness * (l - spring.rest_length), f);
     }
@@ -52,7 +60,7 @@ fn add_along(kinematics: &Kinematics, spring: &Spring, pull: impl Fn(f64, f64) -
 }
 
 /// Energy in the springs, J.
-pub(super) fn spring_energy(scene: &Scene, kinematics: &Kinematics) -> f64 {
+pub(super) fn spring_energy(scene: &Resolved, kinematics: &Kinematics) -> f64 {
     let energy = |spring: &Spring| {
         let [(p, _), (q, _)] = spring.ends.map(|end| place(kinematics, end));
         0.5 * spring.stiffness * (length(sub(q, p)) - spring.rest_length).powi(2)

@@ -35,7 +35,7 @@ use crate::contact::set::ContactSet;
 use crate::dynamics::Kinematics;
 use crate::formulation::{ContactProblem, Laws};
 use crate::inputs::Inputs;
-use crate::model::Model;
+use crate::model::{Model, Resolved};
 use crate::scene::Scene;
 use crate::state::State;
 use complementarity::problem::FrictionProblem;
@@ -89,9 +89,10 @@ pub struct Stepper {
 }
 
 impl Stepper {
-    /// Compiles a scene.
+    /// Checks and compiles a scene.
+    #[allow(clippy::needless_pass_by_value, reason = "a scene is rarely needed after")]
     pub fn new(scene: Scene) -> Result<Self, InvalidModel> {
-        Model::new(scene).map(|model| Self::of(Arc::new(model)))
+        Ok(Self::of(Arc::new(Model::new(&scene)?)))
     }
 
     /// Steps a model that others may step too.
@@ -105,8 +106,8 @@ impl Stepper {
         &self.model
     }
 
-    /// The scene.
-    pub fn scene(&self) -> &Scene {
+    /// The scene, resolved.
+    pub fn scene(&self) -> &Resolved {
         self.model.scene()
     }
 

@@ -3,7 +3,7 @@
 use super::{InvalidModel, Solved, load};
 use crate::dynamics::{Kinematics, SingularMass};
 use crate::model::Model;
-use crate::scene::Owner;
+use crate::model::Owner;
 use crate::space::{Frame, Vector};
 use crate::state::{ContactId, RowId, State};
 use complementarity::matrix::{dot, norm};

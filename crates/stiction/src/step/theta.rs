@@ -53,7 +53,7 @@ pub(super) fn step(
     remember_solver(state, work);
     let before = (report.parts, report.iterations);
     work.solver.solve(&work.problem, state.time, &mut work.forces, report)?;
-    if model.scene().step.forces == ForceTime::Theta {
+    if model.scene().step.force_time() == ForceTime::Theta {
         settle(model, state, inputs, before, work, report)?;
     }
     let Workspace { laws, motion, contacts, problem, forces, advancing, .. } = work;

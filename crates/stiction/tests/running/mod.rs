@@ -29,7 +29,8 @@ pub fn scene(name: &str) -> Scene {
 
 /// The scene's start, to be stepped by `h`.
 pub fn start(mut scene: Scene, h: f64) -> (Stepper, State) {
-    scene.step.h = h;
+    // recordings may ask for shorter steps
+    (scene.step.h, scene.record.interval) = (h, None);
     let stepper = Stepper::new(scene).expect("a valid model");
     let state = stepper.initial();
     (stepper, state)

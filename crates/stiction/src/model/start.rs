@@ -1,9 +1,9 @@
 //! Where the bodies of a scene are at its start.
 
-use super::model::Scene;
+use super::resolved::Resolved;
 use crate::space::Pose;
 
-impl Scene {
+impl Resolved {
     /// Poses of the bodies in the world, at the start.
     pub fn initial_poses(&self) -> Vec<Pose> {
         let mut poses: Vec<Pose> = Vec::with_capacity(self.bodies.len());

@@ -1,4 +1,4 @@
-//! Where a scene file is wrong and what was expected.
+//! What is wrong with a scene, where, and what was expected.
 
 use std::fmt;
 use std::io;
@@ -24,15 +24,36 @@ pub enum SceneError {
     },
 }
 
-/// One thing that is wrong in a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One thing that is wrong with a scene. Prints as `12:8: message`; without a place as `body[box].mass: message`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fault {
-    /// Where.
-    pub place: Place,
+    /// Path of the value, as [`crate::scene::Scene::set`] takes it; empty if the fault is about all of the scene.
+    pub path: String,
     /// What, and what was expected; one line.
     pub message: String,
     /// The nearest known name, if a name is unknown and one is near.
     pub suggestion: Option<String>,
+    /// Where in the file, if the scene was read from one.
+    pub place: Option<Place>,
+}
+
+impl Fault {
+    pub(crate) fn new(path: String, message: impl Into<String>) -> Self {
+        Self { path, message: message.into(), ..Self::default() }
+    }
+
+    /// An unknown name: with the nearest known one, or the list of all if none is near.
+    pub(super) fn unknown(path: String, kind: &str, name: &str, known: &[&str]) -> Self {
+        let shown: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let suggestion = nearest(name, known).map(str::to_owned);
+        let message = match known {
+            _ if suggestion.is_some() => format!("unknown {kind} '{shown}'"),
+            [] => format!("unknown {kind} '{shown}': there are none here"),
+            [one] => format!("unknown {kind} '{shown}', expected '{one}'"),
+            _ => format!("unknown {kind} '{shown}', expected one of {}", known.join(", ")),
+        };
+        Self { suggestion, ..Self::new(path, message) }
+    }
 }
 
 /// A place in a text.
@@ -68,7 +89,12 @@ impl Place {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.place.line, self.place.column, self.message)?;
+        match self.place {
+            Some(place) => write!(f, "{}:{}: ", place.line, place.column)?,
+            None if self.path.is_empty() => {}
+            None => write!(f, "{}: ", self.path)?,
+        }
+        f.write_str(&self.message)?;
         match &self.suggestion {
             Some(name) => write!(f, ", did you mean '{name}'?"),
             None => Ok(()),
@@ -83,7 +109,8 @@ impl fmt::Display for SceneError {
             Self::Invalid { file, faults } => {
                 for (i, fault) in faults.iter().enumerate() {
                     let line_break = if i == 0 { "" } else { "\n" };
-                    write!(f, "{line_break}{file}:{fault}")?;
+                    let file = if fault.place.is_some() { format!("{file}:") } else { String::new() };
+                    write!(f, "{line_break}{file}{fault}")?;
                 }
                 Ok(())
             }
@@ -98,20 +125,6 @@ impl std::error::Error for SceneError {
             Self::Invalid { .. } => None,
         }
     }
-}
-
-/// An unknown name: with the nearest known one, or the list of all if none is near.
-pub(super) fn unknown(kind: &str, name: &str, known: &[&str]) -> (String, Option<String>) {
-    let shown: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if let Some(near) = nearest(name, known) {
-        return (format!("unknown {kind} '{shown}'"), Some(near.to_owned()));
-    }
-    let message = match known {
-        [] => format!("unknown {kind} '{shown}': there are none here"),
-        [one] => format!("unknown {kind} '{shown}', expected '{one}'"),
-        _ => format!("unknown {kind} '{shown}', expected one of {}", known.join(", ")),
-    };
-    (message, None)
 }
 
 /// The known name with the fewest edits to `name`, if they are at most a third of its length (at least 1).

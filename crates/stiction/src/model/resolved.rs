@@ -1,14 +1,15 @@
-//! What a scene is made of.
+//! A scene with its names looked up, its defaults filled in and its masses computed.
 
-use super::{FrictionRule, Material, Pair, RecordSettings, StepSettings};
+use crate::contact::{FrictionRule, Law};
 use crate::dynamics::Link;
 use crate::geometry::Shape;
-use crate::space::{Pose, Vector, add, scale};
+use crate::scene::{self, Axes, Course, Material, StepSettings, Table};
+use crate::space::{Pose, Vector};
 
-/// A mechanical system and how to step it. Read from a file it is valid: indices exist, numbers are finite,
-/// masses and lengths positive, parents before children. SI units.
+/// A checked scene, resolved ([`crate::scene::Scene::resolve`]): indices in place of names, which exist; numbers are
+/// finite, masses and lengths positive, parents before children. SI units.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scene {
+pub struct Resolved {
     /// What it is called.
     pub name: String,
     /// Whether everything happens in the x-y plane.
@@ -19,8 +20,10 @@ pub struct Scene {
     pub bodies: Vec<Body>,
     /// Shapes that never move.
     pub world: Vec<WorldPart>,
-    /// What things are made of.
+    /// What things are made of: the description's materials, and after them 'default' if a shape needs it.
     pub materials: Vec<Material>,
+    /// The law of each material.
+    pub laws: Vec<Law>,
     /// How the friction of two materials combines where no pair says otherwise.
     pub friction_rule: FrictionRule,
     /// Exceptions for pairs of materials or bodies.
@@ -34,7 +37,16 @@ pub struct Scene {
     /// Steps of time.
     pub step: StepSettings,
     /// What is kept of a run.
-    pub record: RecordSettings,
+    pub record: Recorded,
+}
+
+/// What is kept of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// Time between records, s, at least the step.
+    pub interval: f64,
+    /// Which tables.
+    pub tables: Vec<Table>,
 }
 
 /// A link with its name, shapes and start.
@@ -42,6 +54,8 @@ pub struct Scene {
 pub struct Body {
     /// Unique among bodies and world parts.
     pub name: String,
+    /// Its place among the bodies of the description, where a parent may stand after its children.
+    pub given: usize,
     /// Parent, mount, joint, mass properties. In a planar scene the tensor is the moment of inertia about z
     /// times the identity.
     pub link: Link,
@@ -60,7 +74,7 @@ pub struct Part {
     pub shape: Shape,
     /// Where it sits, in the coordinates of its body (of the world, for a world part).
     pub pose: Pose,
-    /// Index into [`Scene::materials`].
+    /// Index into [`Resolved::materials`].
     pub material: usize,
 }
 
@@ -73,62 +87,46 @@ pub struct WorldPart {
     pub part: Part,
 }
 
+/// Who an exception is for, in either order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PairOf {
+    /// Indices of materials.
+    Materials([usize; 2]),
+    /// Bodies or world parts; goes before an exception for their materials.
+    Owners([Owner; 2]),
+}
+
+/// Friction that differs by direction: an ellipse with one semi-axis along a direction of one of the bodies (chakraborty2007 (5), `e_t` and `e_o`).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grain {
+    /// The one of the two that has the direction.
+    pub of: Owner,
+    /// Direction in its axes, of length 1.
+    pub along: Vector,
+    /// Coefficient of friction across it; that of the pair is along it.
+    pub across: f64,
+}
+
+/// An exception for a pair.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// Who it is for.
+    pub of: PairOf,
+    /// As it was given.
+    pub given: scene::Pair,
+    /// Friction that differs by direction; only of bodies.
+    pub grain: Option<Grain>,
+    /// Contact law.
+    pub law: Option<Law>,
+}
+
 /// Whose shape it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Owner {
-    /// Index into [`Scene::bodies`].
+    /// Index into [`Resolved::bodies`].
     Body(usize),
-    /// Index into [`Scene::world`].
+    /// Index into [`Resolved::world`].
     World(usize),
-}
-
-/// A value over time.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Course<T> {
-    /// Always the same.
-    Constant(T),
-    /// Linear between points (time in s, value), at least one, times rising; held before the first and after
-    /// the last.
-    Points(Vec<(f64, T)>),
-}
-
-impl Course<f64> {
-    /// The value at `time` (s).
-    pub fn at(&self, time: f64) -> f64 {
-        self.between(time, |a, b, share| a + share * (b - a))
-    }
-}
-
-impl Course<Vector> {
-    /// The value at `time` (s).
-    pub fn at(&self, time: f64) -> Vector {
-        self.between(time, |a, b, share| add(scale(1.0 - share, a), scale(share, b)))
-    }
-}
-
-impl<T: Copy + Default> Course<T> {
-    fn between(&self, time: f64, mix: impl Fn(T, T, f64) -> T) -> T {
-        match self {
-            Self::Constant(value) => *value,
-            Self::Points(points) => {
-                let after = points.partition_point(|&(t, _)| t <= time);
-                match (after.checked_sub(1).and_then(|i| points.get(i)), points.get(after)) {
-                    (Some(&(t, a)), Some(&(u, b))) => mix(a, b, (time - t) / (u - t)),
-                    (Some(&(_, a)), None) | (None, Some(&(_, a))) => a,
-                    (None, None) => T::default(),
-                }
-            }
-        }
-    }
-}
-
-/// Which axes a load is given in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Axes {
-    /// Fixed in the world.
-    World,
-    /// Turning with the body.
-    Body,
 }
 
 /// A force and a torque on a body.
@@ -177,20 +175,10 @@ pub struct Motor {
     pub effort: Course<f64>,
 }
 
-impl Scene {
+impl Resolved {
     /// The links alone, for the dynamics.
     pub fn links(&self) -> Vec<Link> {
         self.bodies.iter().map(|b| b.link).collect()
-    }
-
-    /// `q` at the start: every body's coordinates, in order.
-    pub fn initial_position(&self) -> Vec<f64> {
-        self.bodies.iter().flat_map(|b| b.position.iter().copied()).collect()
-    }
-
-    /// `v` at the start: every body's speeds, in order.
-    pub fn initial_velocity(&self) -> Vec<f64> {
-        self.bodies.iter().flat_map(|b| b.velocity.iter().copied()).collect()
     }
 
     /// Parts of a body or the one part of a world shape.
@@ -207,17 +195,5 @@ impl Scene {
             Owner::Body(i) => &self.bodies[i].name,
             Owner::World(i) => &self.world[i].name,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_course_is_linear_between_its_points_and_held_outside() {
-        let course = Course::Points(vec![(1.0, 2.0), (3.0, 6.0), (4.0, 0.0)]);
-        assert_eq!([0.0, 1.0, 2.0, 3.0, 3.5, 9.0].map(|t| course.at(t)), [2.0, 2.0, 4.0, 6.0, 3.0, 0.0]);
-        assert_eq!(Course::Constant([1.0, 2.0, 3.0]).at(7.0), [1.0, 2.0, 3.0]);
     }
 }

@@ -1,25 +1,25 @@
 //! The order of the links: parents may stand after their children in the file; the model has them before.
 
-use super::Reader;
-use crate::scene::raw;
+use super::{At, Checker};
 use std::collections::HashMap;
 
-impl Reader<'_> {
+impl Checker<'_> {
     /// Indices into the file's bodies with every parent before its children, otherwise in the order of the file;
     /// and each body's parent as an index into the file. Cycles and unknown parents are faults.
-    pub fn order(&mut self, bodies: &[raw::Body]) -> (Vec<usize>, Vec<Option<usize>>) {
+    pub fn order(&mut self) -> (Vec<usize>, Vec<Option<usize>>) {
+        let (bodies, list) = (&self.scene.bodies, At::ROOT.key("body"));
         let mut index = HashMap::new();
         for (i, body) in bodies.iter().enumerate() {
-            index.entry(body.name.get().as_str()).or_insert(i);
+            index.entry(body.name.as_str()).or_insert(i);
         }
         let mut parents = vec![None; bodies.len()];
         for (i, body) in bodies.iter().enumerate() {
-            let Some(parent) = body.parent.as_ref().filter(|p| p.get() != "world") else { continue };
-            parents[i] = index.get(parent.get().as_str()).copied();
+            let Some(parent) = body.parent.as_ref().filter(|p| *p != "world") else { continue };
+            parents[i] = index.get(parent.as_str()).copied();
             if parents[i].is_none() {
-                let mut known: Vec<&str> = bodies.iter().map(|b| b.name.get().as_str()).collect();
+                let mut known: Vec<&str> = bodies.iter().map(|b| b.name.as_str()).collect();
                 known.push("world");
-                self.unknown(&parent.span(), "body", parent.get(), &known);
+                self.unknown(list.index(i).key("parent"), "body", parent, &known);
             }
         }
         let (mut order, mut placed, mut seen) =
@@ -28,9 +28,8 @@ impl Reader<'_> {
             let (mut chain, mut next) = (Vec::new(), Some(i));
             while let Some(k) = next.filter(|&k| !placed[k]) {
                 if seen[k] == i {
-                    let span = bodies[k].parent.as_ref().map_or(bodies[k].name.span(), |p| p.span());
-                    let message = format!("'{}' is its own ancestor, expected a tree", bodies[k].name.get());
-                    self.fault(&span, message);
+                    let message = format!("'{}' is its own ancestor, expected a tree", bodies[k].name);
+                    self.fault(list.index(k).key("parent"), message);
                     parents[k] = None;
                     break;
                 }

@@ -1,51 +1,50 @@
 //! Mass properties of a body: given, or from its shapes.
 
-use super::Reader;
+use super::{At, Checker};
 use crate::dynamics::Inertia;
 use crate::geometry::{combined, mass_properties};
-use crate::scene::raw;
-use crate::scene::{Material, Part};
+use crate::model::resolved::Part;
+use crate::scene::{Body, Material, Numbers};
 use crate::space::{Tensor, inverse_spd};
 
 /// What stands in for mass properties that are at fault.
 const HARMLESS: Inertia =
     Inertia { mass: 1.0, center: [0.0; 3], tensor: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] };
 
-impl Reader<'_> {
+impl Checker<'_> {
     /// `mass` and `inertia` as given; `mass` alone spreads it over the shapes; neither: by density.
-    pub fn inertia(&mut self, body: &raw::Body, parts: &[Part], materials: &[Material]) -> Inertia {
-        let mass = body.mass.as_ref().map(|m| self.positive(m, "mass"));
-        let density = body.density.as_ref().map(|d| self.positive(d, "density"));
-        if let (Some(_), Some(d)) = (mass, &body.density) {
-            self.fault(&d.span(), "density beside mass, expected one of them");
+    pub fn inertia(&mut self, body: &Body, parts: &[Part], materials: &[Material], at: At<'_>) -> Inertia {
+        let mass = body.mass.map(|m| self.positive(m, at.key("mass")));
+        let density = body.density.map(|d| self.positive(d, at.key("density")));
+        if mass.is_some() && density.is_some() {
+            self.fault(at.key("density"), "density beside mass, expected one of them");
         }
         if let Some(given) = &body.inertia {
             let Some(mass) = mass else {
-                self.fault(&given.span(), "inertia without mass, expected both");
+                self.fault(at.key("inertia"), "inertia without mass, expected both");
                 return HARMLESS;
             };
-            let center = body.center.as_ref().map_or([0.0; 3], |c| self.vector(c, "center"));
-            return Inertia { mass, center, tensor: self.tensor(given) };
+            let center = body.center.as_ref().map_or([0.0; 3], |c| self.vector(c, at.key("center")));
+            return Inertia { mass, center, tensor: self.tensor(given, at.key("inertia")) };
         }
-        if let Some(center) = &body.center {
-            self.fault(&center.span(), "center without inertia, expected both");
+        if body.center.is_some() {
+            self.fault(at.key("center"), "center without inertia, expected both");
         }
-        self.inertia_of_shapes(body, mass, density, parts, materials)
+        self.inertia_of_shapes(&body.name, (mass, density), parts, materials, at.key("name"))
     }
 
     fn inertia_of_shapes(
         &mut self,
-        body: &raw::Body,
-        mass: Option<f64>,
-        density: Option<f64>,
+        name: &str,
+        (mass, density): (Option<f64>, Option<f64>),
         parts: &[Part],
         materials: &[Material],
+        at: At<'_>,
     ) -> Inertia {
-        let name = body.name.get();
         if parts.is_empty() {
             let message =
                 format!("body '{name}' has no shape to take its inertia from, expected mass and inertia");
-            self.fault(&body.name.span(), message);
+            self.fault(at, message);
             return HARMLESS;
         }
         let mut masses = Vec::new();
@@ -58,12 +57,12 @@ impl Reader<'_> {
                     "body '{name}' has no mass, expected mass, or density of it or its material '{}'",
                     material.name
                 );
-                self.fault(&body.name.span(), message);
+                self.fault(at, message);
                 return HARMLESS;
             };
             let Some(inertia) = mass_properties(&part.shape, density, self.planar) else {
                 let message = format!("body '{name}' has a half_space, expected mass and inertia for it");
-                self.fault(&body.name.span(), message);
+                self.fault(at, message);
                 return HARMLESS;
             };
             masses.push((inertia, part.pose));
@@ -81,14 +80,14 @@ impl Reader<'_> {
         let finite = |i: &Inertia| i.tensor.iter().flatten().chain(&i.center).all(|x| x.is_finite());
         sum.filter(|i| finite(i) && inverse_spd(&i.tensor).is_some()).unwrap_or_else(|| {
             let message = format!("body '{name}' is too small or too large: its inertia is out of range");
-            self.fault(&body.name.span(), message);
+            self.fault(at, message);
             HARMLESS
         })
     }
 
     /// A tensor from [xx, yy, zz], [xx, yy, zz, xy, xz, yz] or, in a planar scene, one number.
-    fn tensor(&mut self, given: &raw::Numbers) -> Tensor {
-        let tensor = match (self.planar, given.get().as_slice()) {
+    fn tensor(&mut self, given: &Numbers, at: At<'_>) -> Tensor {
+        let tensor = match (self.planar, &given[..]) {
             (true, &[i]) => [[i, 0.0, 0.0], [0.0, i, 0.0], [0.0, 0.0, i]],
             (false, &[a, b, c]) => [[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]],
             (false, &[a, b, c, d, e, f]) => [[a, d, e], [d, b, f], [e, f, c]],
@@ -96,12 +95,12 @@ impl Reader<'_> {
                 let expected =
                     if planar { "one number" } else { "3 ([xx, yy, zz]) or 6 ([xx, yy, zz, xy, xz, yz])" };
                 let message = format!("inertia has {} numbers, expected {expected}", numbers.len());
-                self.fault(&given.span(), message);
+                self.fault(at, message);
                 return HARMLESS.tensor;
             }
         };
         if inverse_spd(&tensor).is_none() {
-            self.fault(&given.span(), "inertia is not positive definite, expected moments above 0");
+            self.fault(at, "inertia is not positive definite, expected moments above 0");
             return HARMLESS.tensor;
         }
         // no principal moment above the sum of the others: trace/2 E - I is not negative; thin bodies are at the limit
@@ -110,10 +109,7 @@ impl Reader<'_> {
             [0, 1, 2].map(|j| if i == j { (0.5 + 1e-9) * trace - tensor[i][j] } else { -tensor[i][j] })
         });
         if inverse_spd(&spread).is_none() {
-            self.fault(
-                &given.span(),
-                "no body has such an inertia: a moment is above the sum of the two others",
-            );
+            self.fault(at, "no body has such an inertia: a moment is above the sum of the two others");
         }
         tensor
     }

@@ -1,0 +1,236 @@
+//! What holds where two parts of a scene meet, and what may be wrong with it.
+
+use super::resolved::{Grain, Owner, Pair, PairOf, Resolved};
+use crate::contact::{FrictionRule, Law};
+use crate::dynamics::Joint;
+use crate::scene::{Fault, FrictionKind, Material};
+use crate::space::length;
+
+/// Beyond it the residual, which slip shares between normal and friction as 1 to mu, no longer sees overlaps.
+const MOST_FRICTION: f64 = 1000.0;
+
+/// Least coefficient of friction along or across a grain, as a share of the other.
+const LEAST_AXIS: f64 = 1e-3;
+
+/// What holds where two shapes meet. Friction's force `f` and its moment `m` about the contact point share one ellipsoid,
+/// `(f_t^2 + f_o^2) / friction^2 + m_n^2 / torsion^2 + (m_t^2 + m_o^2) / rolling^2 <= f_n^2`; where a length is 0 there is no such moment. With a grain the first term is
+/// `f_t^2 / friction^2 + f_o^2 / across^2`, t along it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContactRule {
+    /// Coefficient of friction; 0 if the set is none. Where there is a grain, along it.
+    pub friction: f64,
+    /// Friction that differs by direction.
+    pub grain: Option<Grain>,
+    /// Set of friction forces; the ellipsoid is that of the cone.
+    pub friction_set: FrictionKind,
+    /// Torsional friction, m.
+    pub torsion: f64,
+    /// Rolling friction, m.
+    pub rolling: f64,
+    /// Contact law.
+    pub law: Law,
+}
+
+impl ContactRule {
+    /// The larger of the coefficients along and across a grain, and each over it.
+    pub(super) fn semi_axes(&self) -> (f64, [f64; 2]) {
+        match self.grain {
+            Some(grain) => {
+                let most = self.friction.max(grain.across);
+                (most, [self.friction / most, grain.across / most])
+            }
+            None => (self.friction, [1.0; 2]),
+        }
+    }
+}
+
+/// Owners and materials of two parts.
+pub(super) type Sides = [(Owner, usize); 2];
+
+impl Resolved {
+    /// Whether shapes of the two can touch: never of one body, two world parts, a link and its parent, or a link
+    /// fixed to the world and a world part; otherwise unless a pair says no.
+    pub fn can_touch(&self, a: Owner, b: Owner) -> bool {
+        let apart = match (a, b) {
+            (Owner::World(_), Owner::World(_)) => false,
+            (Owner::Body(i), Owner::Body(j)) => {
+                i != j && self.bodies[i].link.parent != Some(j) && self.bodies[j].link.parent != Some(i)
+            }
+            (Owner::Body(i), Owner::World(_)) | (Owner::World(_), Owner::Body(i)) => {
+                let link = &self.bodies[i].link;
+                link.parent.is_some() || link.joint != Joint::Fixed
+            }
+        };
+        apart && self.pair_of_owners(a, b).is_none_or(|p| p.given.collide)
+    }
+
+    /// Friction and law where a shape of `a` of one material meets a shape of `b` of another; `None` if they cannot
+    /// touch. A pair of bodies goes before a pair of materials, that before the materials themselves. Of the
+    /// materials' laws a compliant one goes before a rigid one; two different compliant ones need a pair, and the
+    /// reader sees to that.
+    pub fn contact_rule(&self, a: (Owner, usize), b: (Owner, usize)) -> Option<ContactRule> {
+        let of_materials = self.pair_of_materials(a.1, b.1);
+        if !self.can_touch(a.0, b.0) || of_materials.is_some_and(|p| !p.given.collide) {
+            return None;
+        }
+        let pairs = [self.pair_of_owners(a.0, b.0), of_materials];
+        let materials = [&self.materials[a.1], &self.materials[b.1]];
+        let value = |given: fn(&Pair) -> Option<f64>, of: fn(&Material) -> f64| {
+            let combined = |rule: FrictionRule| rule.combine(of(materials[0]), of(materials[1]));
+            let by_pair = |p: &Pair| given(p).or_else(|| p.given.friction_rule.map(combined));
+            let by_pairs = pairs.into_iter().flatten().find_map(by_pair);
+            by_pairs.unwrap_or_else(|| combined(self.friction_rule))
+        };
+        let law = pairs.into_iter().flatten().find_map(|p| p.law.as_ref());
+        let friction_set =
+            pairs.into_iter().flatten().find_map(|p| p.given.friction_set).unwrap_or(self.step.friction);
+        let friction = match friction_set {
+            FrictionKind::Frictionless => 0.0,
+            _ => value(|p| p.given.friction, |m| m.friction),
+        };
+        Some(ContactRule {
+            friction,
+            grain: pairs[0].and_then(|p| p.grain),
+            friction_set,
+            torsion: value(|p| p.given.torsion, |m| m.torsion),
+            rolling: value(|p| p.given.rolling, |m| m.rolling),
+            law: law.or_else(|| self.common_law([a.1, b.1])).unwrap_or(&self.laws[a.1]).clone(),
+        })
+    }
+
+    /// Index of the pair that says something (the law, for one), if one does.
+    fn pair_that(&self, says: impl Fn(&Pair) -> bool, a: (Owner, usize), b: (Owner, usize)) -> Option<usize> {
+        let pairs = [self.pair_of_owners(a.0, b.0), self.pair_of_materials(a.1, b.1)];
+        let pair = pairs.into_iter().flatten().find(|p| says(p))?;
+        self.pairs.iter().position(|p| p.of == pair.of)
+    }
+
+    /// All that is wrong with a rule, by which parts of the two sides meet in a scene with so many rows per element.
+    pub(super) fn faults_of(&self, rule: &ContactRule, sides: Sides, rows: usize) -> Vec<Fault> {
+        let mut faults = self.law_faults(rule, sides);
+        let [a, b] = sides;
+        let [one, other] = sides.map(|(_, k)| &self.materials[k]);
+        let names = format!("'{}' and '{}'", one.name, other.name);
+        let mut fault = |path: String, message: String| faults.push(Fault::new(path, message));
+        if rule.friction > MOST_FRICTION {
+            let rougher = if one.friction < other.friction { b.1 } else { a.1 };
+            let by_pair = self.pair_that(|p| p.given.friction.is_some(), a, b);
+            let path =
+                by_pair.map_or(format!("material[{rougher}].friction"), |k| format!("pair[{k}].friction"));
+            let mu = rule.friction;
+            fault(path, format!("friction is {mu:?} between {names}, expected at most {MOST_FRICTION}"));
+        }
+        if let Some((what, value, why)) = self.wrong_moment(rule) {
+            let torsion = what == "torsion";
+            let given = |p: &Pair| if torsion { p.given.torsion } else { p.given.rolling };
+            let says = |p: &Pair| given(p).is_some() || p.given.friction_rule.is_some();
+            let by_pair = self.pair_that(says, a, b).filter(|k| given(&self.pairs[*k]).is_some());
+            let of = if (if torsion { one.torsion } else { one.rolling }) != 0.0 { a.1 } else { b.1 };
+            let path = by_pair.map_or(format!("material[{of}].{what}"), |k| format!("pair[{k}].{what}"));
+            fault(path, format!("{what} is {value} between {names}, {why}"));
+        }
+        if let Some(why) = self.wrong_grain(rule) {
+            let k = self.pair_that(|p| p.grain.is_some(), a, b).unwrap_or_default();
+            fault(format!("pair[{k}].grain"), format!("grain: {why}"));
+        }
+        // solvers know corners in the plane of t and o only; of moments of its own `wrong_moment` speaks
+        let flat = matches!(rule.friction_set, FrictionKind::Pyramid | FrictionKind::Polygon { .. });
+        if flat && rows > 3 && rule.torsion == 0.0 && rule.rolling == 0.0 {
+            let by_pair = self.pair_that(|p| p.given.friction_set.is_some(), a, b);
+            let path = by_pair.map_or("step.friction".to_owned(), |k| format!("pair[{k}].friction_set"));
+            let why = "expected \"cone\", for other contacts of the scene have torsion or rolling friction";
+            fault(path, format!("friction set of {names}: {why}"));
+        }
+        let share = self.step.explicit_share;
+        if share > 0.5 && rule.law == Law::Rigid {
+            let why = "where contacts are rigid: above, they give back more speed than they take";
+            fault(
+                "step.explicit_share".to_owned(),
+                format!("explicit_share is {share}, expected at most 0.5 {why}"),
+            );
+        }
+        faults
+    }
+
+    /// Whether a rule has one law, and a patch or Hertz' contact an elastic material.
+    fn law_faults(&self, rule: &ContactRule, sides: Sides) -> Vec<Fault> {
+        let by_pair = self.pair_that(|p| p.law.is_some(), sides[0], sides[1]);
+        let indices = [sides[0].1.min(sides[1].1), sides[0].1.max(sides[1].1)];
+        let both = indices.map(|k| &self.materials[k]);
+        let names = format!("'{}' and '{}'", both[0].name, both[1].name);
+        if by_pair.is_none() && self.common_law(indices).is_none() {
+            let message = format!("{names} have different compliant laws, expected a pair with a law");
+            return vec![Fault::new(format!("material[{}].law", indices[1]), message)];
+        }
+        let elastic = match rule.law {
+            Law::HalfSpace { .. } => "half_space",
+            Law::HertzMindlin { .. } => "hertz_mindlin",
+            Law::Rigid | Law::KelvinVoigt { .. } => return vec![],
+        };
+        let rigid = both.iter().all(|m| m.young.is_none());
+        let message = || format!("{elastic} between {names}, expected young of one of them");
+        let compliant = indices[usize::from(self.laws[indices[0]] == Law::Rigid)];
+        let path = by_pair.map_or(format!("material[{compliant}].law"), |k| format!("pair[{k}].law"));
+        rigid.then(|| Fault::new(path, message())).into_iter().collect()
+    }
+
+    /// What is wrong with a rule's torsion or rolling friction: its name, its value, and what was expected.
+    fn wrong_moment(&self, rule: &ContactRule) -> Option<(&'static str, f64, &'static str)> {
+        let wrong = |x: f64| match () {
+            () if !(x >= 0.0 && x.is_finite()) => Some("expected 0 or more"),
+            () if x == 0.0 => None,
+            () if self.planar => Some("expected 0: contacts of a planar scene have no such moment"),
+            () if rule.friction_set != FrictionKind::Cone => {
+                Some("expected 0: such a moment needs Coulomb's cone, not another friction set")
+            }
+            // the solver sees it in units of the force: axes of the ellipsoid over `friction`
+            () if rule.friction == 0.0 => Some("needs friction above 0"),
+            () if matches!(rule.law, Law::HalfSpace { .. }) => {
+                Some("expected 0: a half_space patch has its torsion from its elements")
+            }
+            () => None,
+        };
+        let lengths = [("torsion", rule.torsion), ("rolling", rule.rolling)];
+        lengths.into_iter().find_map(|(what, x)| Some((what, x, wrong(x)?)))
+    }
+
+    /// What is wrong with a rule's grain.
+    fn wrong_grain(&self, rule: &ContactRule) -> Option<String> {
+        let grain = rule.grain.as_ref()?;
+        let (most, axes) = rule.semi_axes();
+        let moves = matches!(grain.of, Owner::Body(i) if self.bodies[i].link.parent.is_some() || self.bodies[i].link.joint != Joint::Fixed);
+        match () {
+            () if self.planar => Some("contacts of a planar scene have one direction of friction".to_owned()),
+            () if rule.friction_set != FrictionKind::Cone => {
+                Some("expected Coulomb's cone, not another friction set".to_owned())
+            }
+            () if !(most <= MOST_FRICTION && axes.iter().all(|e| *e >= LEAST_AXIS)) => Some(format!(
+                "friction is {:?} along and {:?} across, expected at most {MOST_FRICTION}, and neither below {LEAST_AXIS} of the other",
+                rule.friction, grain.across
+            )),
+            () if !(length(grain.along) - 1.0).abs().le(&1e-9) => {
+                Some(format!("its direction has the length {:?}, expected 1", length(grain.along)))
+            }
+            () if moves && matches!(rule.law, Law::HalfSpace { .. }) => Some(
+                "the elements of a half_space patch lie along it: expected one of the world, or of a body that is fixed to it".to_owned(),
+            ),
+            () => None,
+        }
+    }
+
+    fn pair_of_owners(&self, a: Owner, b: Owner) -> Option<&Pair> {
+        self.pairs.iter().find(|p| p.of == PairOf::Owners([a, b]) || p.of == PairOf::Owners([b, a]))
+    }
+
+    fn pair_of_materials(&self, a: usize, b: usize) -> Option<&Pair> {
+        self.pairs.iter().find(|p| p.of == PairOf::Materials([a, b]) || p.of == PairOf::Materials([b, a]))
+    }
+
+    /// The law two materials share: the compliant one if the other is rigid; `None` if both are compliant and differ.
+    fn common_law(&self, [a, b]: [usize; 2]) -> Option<&Law> {
+        match (&self.laws[a], &self.laws[b]) {
+            (Law::Rigid, law) | (law, Law::Rigid) => Some(law),
+            (first, second) => (first == second).then_some(first),
+        }
+    }
+}

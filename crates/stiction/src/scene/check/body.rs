@@ -1,0 +1,200 @@
+//! Bodies, joints, shapes.
+
+use super::{At, Checker};
+use crate::dynamics::{Joint, Link};
+use crate::geometry::{InvalidShape, Shape, Solid};
+use crate::model::resolved::{Body, Part, WorldPart};
+use crate::scene::{self, Material, Numbers};
+use crate::space::Pose;
+use std::collections::HashSet;
+
+/// What stands in for a shape that is at fault, in any scene.
+const HARMLESS: Shape = Shape::Sphere { radius: 1.0 };
+
+impl Checker<'_> {
+    pub fn world(&mut self, materials: &mut Vec<Material>) -> Vec<WorldPart> {
+        let list = At::ROOT.key("world");
+        let mut taken = HashSet::new();
+        let mut parts = Vec::new();
+        for (i, w) in self.scene.world.iter().enumerate() {
+            let at = list.index(i);
+            self.name(&w.name, "world part", &mut taken, at);
+            let angles = [w.angle, w.angle_deg];
+            let pose = self.pose(w.position.as_ref(), w.orientation.as_ref(), angles, at);
+            let material = self.material(w.material.as_deref(), materials, at.key("material"));
+            let shape = self.shape(&w.shape, at.key("shape"));
+            parts.push(WorldPart { name: w.name.clone(), part: Part { shape, pose, material } });
+        }
+        parts
+    }
+
+    pub fn bodies(&mut self, world: &[WorldPart], materials: &mut Vec<Material>) -> Vec<Body> {
+        let (given, list) = (&self.scene.bodies, At::ROOT.key("body"));
+        let mut taken: HashSet<String> = world.iter().map(|w| w.name.clone()).collect();
+        for (i, body) in given.iter().enumerate() {
+            self.name(&body.name, "body", &mut taken, list.index(i));
+        }
+        let (order, parents) = self.order();
+        let mut place = vec![0; given.len()];
+        for (new, &old) in order.iter().enumerate() {
+            place[old] = new;
+        }
+        let mut bodies = Vec::new();
+        for &old in &order {
+            let (body, at) = (&given[old], list.index(old));
+            let parts = self.parts(body, materials, at);
+            let joint = self.joint(body, at.key("joint"));
+            let link = Link {
+                parent: parents[old].map(|p| place[p]),
+                mount: self.mount(body, &joint, at),
+                inertia: self.inertia(body, &parts, materials, at),
+                joint,
+            };
+            let (position, velocity) = self.start(body, &joint, at);
+            bodies.push(Body { name: body.name.clone(), given: old, link, parts, position, velocity });
+        }
+        bodies
+    }
+
+    fn parts(&mut self, body: &scene::Body, materials: &mut Vec<Material>, at: At<'_>) -> Vec<Part> {
+        let mut parts = Vec::new();
+        if let Some(shape) = &body.shape {
+            let material = self.material(body.material.as_deref(), materials, at.key("material"));
+            parts.push(Part { shape: self.shape(shape, at.key("shape")), pose: Pose::IDENTITY, material });
+        }
+        let list = at.key("part");
+        for (i, part) in body.parts.iter().enumerate() {
+            let here = list.index(i);
+            let material = match &part.material {
+                Some(name) => self.material(Some(name), materials, here.key("material")),
+                None => self.material(body.material.as_deref(), materials, at.key("material")),
+            };
+            let angles = [part.angle, part.angle_deg];
+            let pose = self.pose(part.position.as_ref(), part.orientation.as_ref(), angles, here);
+            parts.push(Part { shape: self.shape(&part.shape, here.key("shape")), pose, material });
+        }
+        parts
+    }
+
+    fn joint(&mut self, body: &scene::Body, at: At<'_>) -> Joint {
+        use scene::Joint as Given;
+        const Z: [f64; 3] = [0.0, 0.0, 1.0];
+        match &body.joint {
+            None if self.planar => Joint::Planar,
+            None => Joint::Free,
+            Some(Given::Free | Given::Spherical) if self.planar => {
+                let expected = "expected planar, revolute, prismatic or fixed";
+                self.fault(at, format!("this joint leaves the plane of a planar scene, {expected}"));
+                Joint::Planar
+            }
+            Some(Given::Free) => Joint::Free,
+            Some(Given::Planar) => Joint::Planar,
+            Some(Given::Revolute { axis: None }) => Joint::Revolute { axis: Z },
+            Some(Given::Revolute { axis: Some(_) }) if self.planar => {
+                let message = "axis of a revolute joint in a planar scene, expected none: it is z";
+                self.fault(at.key("revolute").key("axis"), message);
+                Joint::Revolute { axis: Z }
+            }
+            Some(Given::Revolute { axis: Some(axis) }) => {
+                Joint::Revolute { axis: self.axis(axis, at.key("revolute").key("axis")) }
+            }
+            Some(Given::Prismatic { axis }) => {
+                Joint::Prismatic { axis: self.axis(axis, at.key("prismatic").key("axis")) }
+            }
+            Some(Given::Spherical) => Joint::Spherical,
+            Some(Given::Fixed) => Joint::Fixed,
+        }
+    }
+
+    fn mount(&mut self, body: &scene::Body, joint: &Joint, at: At<'_>) -> Pose {
+        let free = *joint == Joint::Free;
+        if free && body.parent.as_ref().is_some_and(|p| p != "world") {
+            let message = "a free body has no parent, expected another joint, or no parent";
+            self.fault(at.key("parent"), message);
+        }
+        let Some(m) = &body.mount else { return Pose::IDENTITY };
+        let at = at.key("mount");
+        if free {
+            self.fault(at, "a free body has no mount, expected position and orientation of the body");
+        }
+        self.pose(m.position.as_ref(), m.orientation.as_ref(), [m.angle, m.angle_deg], at)
+    }
+
+    /// `q` and `v` at the start.
+    fn start(&mut self, body: &scene::Body, joint: &Joint, at: At<'_>) -> (Vec<f64>, Vec<f64>) {
+        let (places, turns, angles, spins, kind) = match joint {
+            Joint::Free => (true, true, false, true, "free"),
+            Joint::Planar => (true, false, true, true, "planar"),
+            Joint::Revolute { .. } => (false, false, true, true, "revolute"),
+            Joint::Prismatic { .. } => (true, false, false, false, "prismatic"),
+            Joint::Spherical => (false, true, false, true, "spherical"),
+            Joint::Fixed => (false, false, false, false, "fixed"),
+        };
+        let keys = [
+            ("position", places, body.position.is_some()),
+            ("velocity", places, body.velocity.is_some()),
+            ("orientation", turns, body.orientation.is_some()),
+            ("angle", angles, body.angle.is_some()),
+            ("angle_deg", angles, body.angle_deg.is_some()),
+            ("angular_velocity", spins, body.angular_velocity.is_some()),
+        ];
+        for (key, _, _) in keys.iter().filter(|(_, known, given)| *given && !known) {
+            let known: Vec<&str> = keys.iter().filter(|(_, known, _)| *known).map(|(k, _, _)| *k).collect();
+            let expected = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            self.fault(at.key(key), format!("{key} of a body on a {kind} joint, expected {expected}"));
+        }
+        let (mut q, mut v) = (Vec::new(), Vec::new());
+        let count = match joint {
+            Joint::Free => 3,
+            Joint::Planar => 2,
+            _ => 1,
+        };
+        if places {
+            q.extend(self.some(body.position.as_ref(), count, at.key("position")));
+            v.extend(self.some(body.velocity.as_ref(), count, at.key("velocity")));
+        }
+        if turns {
+            let orientation = body.orientation.as_ref().map(|o| self.orientation(o, at.key("orientation")).0);
+            q.extend(orientation.unwrap_or([1.0, 0.0, 0.0, 0.0]));
+        }
+        if angles {
+            q.push(self.angle(body.angle, body.angle_deg, at).unwrap_or(0.0));
+        }
+        if spins {
+            let count = if turns { 3 } else { 1 };
+            v.extend(self.some(body.angular_velocity.as_ref(), count, at.key("angular_velocity")));
+        }
+        (q, v)
+    }
+
+    /// One, two or three numbers, zeros by default.
+    fn some(&mut self, given: Option<&Numbers>, count: usize, at: At<'_>) -> Vec<f64> {
+        match (given, count) {
+            (None, _) => vec![0.0; count],
+            (Some(x), 1) => self.list::<1>(x, at).to_vec(),
+            (Some(x), 2) => self.list::<2>(x, at).to_vec(),
+            (Some(x), _) => self.list::<3>(x, at).to_vec(),
+        }
+    }
+
+    fn shape(&mut self, shape: &Shape, at: At<'_>) -> Shape {
+        let at_key = at.key(shape.name());
+        if let Shape::Box { half: [_, _, depth] } = shape
+            && self.planar
+            && *depth != 0.0
+        {
+            self.fault(at_key.key("half"), "half has 3 numbers, expected a list of 2");
+            return HARMLESS;
+        }
+        let Err(e) = Solid::new(shape, self.planar) else { return shape.clone() };
+        match e {
+            InvalidShape::Scene { .. } => self.fault(at, e.to_string()),
+            InvalidShape::Size { parameter, .. } => {
+                let parameter = parameter.split('[').next().unwrap_or_default();
+                self.fault(at_key.key(parameter), e.to_string());
+            }
+            _ => self.fault(at_key.key("vertices"), e.to_string()),
+        }
+        HARMLESS
+    }
+}

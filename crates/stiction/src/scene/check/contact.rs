@@ -1,0 +1,245 @@
+//! Materials, laws, pairs.
+
+use super::{At, Checker};
+use crate::contact::{Directions, InvalidContact, Law};
+use crate::model::resolved::{Grain, Owner, Pair, PairOf, Resolved};
+use crate::scene::{self, Material, Numbers};
+use crate::space::{length, unit};
+use std::collections::{HashMap, HashSet};
+
+impl Checker<'_> {
+    /// The materials, harmless where they are at fault.
+    pub fn materials(&mut self) -> Vec<Material> {
+        let list = At::ROOT.key("material");
+        let mut taken = HashSet::new();
+        let mut materials = self.scene.materials.clone();
+        for (i, m) in materials.iter_mut().enumerate() {
+            let at = list.index(i);
+            self.name(&m.name, "material", &mut taken, at);
+            self.not_negative(m.torsion, at.key("torsion"));
+            self.not_negative(m.rolling, at.key("rolling"));
+            m.density = m.density.map(|x| self.positive(x, at.key("density")));
+            // one fault at a time
+            while let Err(e) = m.elastic().validate() {
+                let field = if let InvalidContact::Value { field, .. } = e { field } else { "friction" };
+                match field {
+                    "young" => m.young = None,
+                    "poisson" => m.poisson = 0.3,
+                    _ => m.friction = 0.5,
+                }
+                self.fault(at.key(field), e.to_string());
+            }
+        }
+        materials
+    }
+
+    /// The laws of the materials.
+    pub fn laws(&mut self, materials: &[Material]) -> Vec<Law> {
+        let list = At::ROOT.key("material");
+        materials.iter().enumerate().map(|(i, m)| self.law(&m.law, list.index(i).key("law"))).collect()
+    }
+
+    /// Index of a material by name; without a name, of 'default', made if there is none.
+    pub fn material(&mut self, name: Option<&str>, materials: &mut Vec<Material>, at: At<'_>) -> usize {
+        let wanted = name.unwrap_or("default");
+        if let Some(i) = materials.iter().position(|m| m.name == wanted) {
+            return i;
+        }
+        if name.is_some() {
+            let known: Vec<&str> = materials.iter().map(|m| m.name.as_str()).collect();
+            self.unknown(at, "material", wanted, &known);
+            if !materials.is_empty() {
+                return 0;
+            }
+        }
+        materials.push(Material { name: "default".to_owned(), ..Material::default() });
+        materials.len() - 1
+    }
+
+    fn law(&mut self, given: &scene::Law, at: At<'_>) -> Law {
+        let before = self.faults.len();
+        let law = self.law_as_given(given, at);
+        if self.faults.len() > before {
+            return Law::Rigid;
+        }
+        let directions = if self.planar { Directions::Planar } else { Directions::Spatial };
+        let valid = law.and_then(|law| {
+            law.validate()?;
+            law.grid(directions).validate()?;
+            Ok(law)
+        });
+        valid.unwrap_or_else(|e| {
+            let field = match e {
+                InvalidContact::Value { field, .. } => field,
+                InvalidContact::Elements { .. } => "elements",
+                _ => "",
+            };
+            // the key whose value it is
+            let path = match given {
+                scene::Law::HalfSpace { .. } if field == "damping time" => {
+                    "half_space.damping.proportional.time".into()
+                }
+                scene::Law::HalfSpace { .. } => format!("half_space.{field}"),
+                scene::Law::HertzMindlin { .. } => format!("hertz_mindlin.{}", field.replace(' ', "_")),
+                _ if field == "damping ratio" => "kelvin_voigt.damping_ratio".into(),
+                _ => format!("kelvin_voigt.{}", field.rsplit(' ').next().unwrap_or_default()),
+            };
+            let path = format!("{at}.{path}");
+            self.faults.push(scene::Fault::new(path, e.to_string()));
+            Law::Rigid
+        })
+    }
+
+    fn law_as_given(&mut self, given: &scene::Law, at: At<'_>) -> Result<Law, InvalidContact> {
+        Ok(match given {
+            scene::Law::Rigid => Law::Rigid,
+            scene::Law::KelvinVoigt { stiffness, damping, damping_ratio, mass } => {
+                let here = at.key("kelvin_voigt");
+                let stiffness = self.both(stiffness, here.key("stiffness"));
+                match (damping, damping_ratio, mass) {
+                    (Some(c), None, None) => {
+                        Law::KelvinVoigt { stiffness, damping: self.both(c, here.key("damping")) }
+                    }
+                    (None, Some(ratio), Some(mass)) => Law::kelvin_voigt(stiffness, *ratio, *mass)?,
+                    _ => {
+                        self.fault(at, "damping not clear, expected damping, or damping_ratio and mass");
+                        Law::Rigid
+                    }
+                }
+            }
+            &scene::Law::HalfSpace { elements, spacing, influence, damping } => {
+                Law::HalfSpace { elements, spacing, influence, damping }
+            }
+            &scene::Law::HertzMindlin { radius, damping_time } => {
+                Law::HertzMindlin { radius, time: damping_time }
+            }
+        })
+    }
+
+    /// Normal and tangential, or one number for both.
+    fn both(&mut self, x: &Numbers, at: At<'_>) -> [f64; 2] {
+        if let [both] = x[..] { [both, both] } else { self.list(x, at) }
+    }
+
+    pub fn pairs(&mut self, resolved: &Resolved, names: &HashMap<String, usize>) -> Vec<Pair> {
+        let list = At::ROOT.key("pair");
+        let mut pairs: Vec<Pair> = Vec::new();
+        for (i, p) in self.scene.pairs.iter().enumerate() {
+            let at = list.index(i);
+            let Some((of, key)) = self.pair_of(p, resolved, names, at) else { continue };
+            let same = |q: &Pair| match (q.of, of) {
+                (PairOf::Materials([a, b]), PairOf::Materials(x)) => x == [a, b] || x == [b, a],
+                (PairOf::Owners([a, b]), PairOf::Owners(x)) => x == [a, b] || x == [b, a],
+                _ => false,
+            };
+            if pairs.iter().any(same) {
+                self.fault(at.key(key), "duplicate pair, expected each once");
+            }
+            if p.friction.is_some() && p.friction_rule.is_some() {
+                let message = "friction_rule beside friction, expected one of them";
+                self.fault(at.key("friction_rule"), message);
+            }
+            if let Some(set) = p.friction_set {
+                self.friction_kind(set, at.key("friction_set"));
+            }
+            for (key, x) in [("friction", p.friction), ("torsion", p.torsion), ("rolling", p.rolling)] {
+                x.map(|x| self.not_negative(x, at.key(key)));
+            }
+            let grain = p.grain.as_ref().and_then(|g| self.grain(g, of, resolved, at.key("grain")));
+            let law = p.law.as_ref().map(|l| self.law(l, at.key("law")));
+            pairs.push(Pair { of, given: p.clone(), grain, law });
+        }
+        pairs
+    }
+
+    /// Who a pair is of, and by which key.
+    fn pair_of(
+        &mut self,
+        pair: &scene::Pair,
+        resolved: &Resolved,
+        names: &HashMap<String, usize>,
+        at: At<'_>,
+    ) -> Option<(PairOf, &'static str)> {
+        match (&pair.materials, &pair.bodies) {
+            (Some(list), None) => {
+                let known: Vec<&str> = resolved.materials.iter().map(|m| m.name.as_str()).collect();
+                let find = |name: &str| known.iter().position(|k| *k == name);
+                let two = self.two(list, "material", &known, find, at.key("materials"))?;
+                Some((PairOf::Materials(two), "materials"))
+            }
+            (None, Some(list)) => {
+                let world = || resolved.world.iter().map(|w| w.name.as_str());
+                let known: Vec<&str> =
+                    resolved.bodies.iter().map(|b| b.name.as_str()).chain(world()).collect();
+                let find = |name: &str| {
+                    let in_world = || world().position(|w| w == name).map(Owner::World);
+                    names.get(name).map(|&i| Owner::Body(i)).or_else(in_world)
+                };
+                let two = self.two(list, "body", &known, find, at.key("bodies"))?;
+                Some((PairOf::Owners(two), "bodies"))
+            }
+            (Some(_), Some(_)) => {
+                self.fault(at.key("materials"), "materials beside bodies, expected one of them");
+                None
+            }
+            (None, None) => {
+                let given = [
+                    ("friction", pair.friction.is_some()),
+                    ("torsion", pair.torsion.is_some()),
+                    ("rolling", pair.rolling.is_some()),
+                    ("friction_rule", pair.friction_rule.is_some()),
+                    ("friction_set", pair.friction_set.is_some()),
+                    ("grain", pair.grain.is_some()),
+                ];
+                let key = given.iter().find(|(_, given)| *given).map_or("law", |(key, _)| key);
+                self.fault(at.key(key), "a pair of nothing, expected materials or bodies");
+                None
+            }
+        }
+    }
+
+    /// A grain of a pair.
+    fn grain(&mut self, grain: &scene::Grain, of: PairOf, resolved: &Resolved, at: At<'_>) -> Option<Grain> {
+        let PairOf::Owners(owners) = of else {
+            let message =
+                "grain of materials, expected it in a pair of bodies: it is a direction of one of them";
+            self.fault(at, message);
+            return None;
+        };
+        let known = owners.map(|owner| resolved.name_of(owner));
+        let across = self.positive(grain.across, at.key("across"));
+        let along = self.vector(&grain.along, at.key("along"));
+        let size = length(along);
+        if size == 0.0 || !size.is_finite() {
+            self.fault(at.key("along"), "along is no direction, expected a vector that is not 0");
+            return None;
+        }
+        let Some(k) = known.iter().position(|name| *name == grain.body) else {
+            self.unknown(at.key("body"), "body of the pair", &grain.body, &known);
+            return None;
+        };
+        Some(Grain { of: owners[k], along: unit(along), across })
+    }
+
+    /// Two names, looked up.
+    fn two<T: Copy>(
+        &mut self,
+        list: &[String],
+        kind: &str,
+        known: &[&str],
+        find: impl Fn(&str) -> Option<T>,
+        at: At<'_>,
+    ) -> Option<[T; 2]> {
+        let mut found = Vec::new();
+        for (i, name) in list.iter().enumerate() {
+            match find(name) {
+                Some(x) => found.push(x),
+                None => self.unknown(at.index(i), kind, name, known),
+            }
+        }
+        if list.len() != 2 {
+            self.fault(at, format!("a pair of {}, expected two names", list.len()));
+        }
+        found.try_into().ok()
+    }
+}

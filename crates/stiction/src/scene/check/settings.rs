@@ -1,0 +1,53 @@
+//! Step and recording.
+
+use super::{At, Checker};
+use crate::scene::{FrictionKind, Table};
+use complementarity::problem::{SIDES, SIDES_EXPECTED};
+
+impl Checker<'_> {
+    pub fn step(&mut self) {
+        let (step, at) = (&self.scene.step, At::ROOT.key("step"));
+        let both = [self.positive(step.h, at.key("h")), self.positive(step.duration, at.key("duration"))];
+        if let Some(message) = step.excess().filter(|_| both == [step.h, step.duration]) {
+            self.fault(at.key("h"), message);
+        }
+        self.friction_kind(step.friction, at.key("friction"));
+        let share = at.key("explicit_share");
+        self.number(step.explicit_share, share, |x| (0.0..=1.0).contains(&x), "a number from 0 to 1");
+        // no forces at all have a residual of about 1
+        let tolerance = |x| x > 0.0 && x < 1.0;
+        self.number(step.tolerance, at.key("tolerance"), tolerance, "a number above 0 and below 1");
+        if step.retries > 60 {
+            self.fault(at.key("retries"), format!("retries is {}, expected at most 60", step.retries));
+        }
+    }
+
+    pub(super) fn friction_kind(&mut self, kind: FrictionKind, at: At<'_>) {
+        if let FrictionKind::Polygon { sides } = kind
+            && (sides % 2 == 1 || !SIDES.contains(&sides))
+        {
+            let message = format!("sides is {sides}, expected {SIDES_EXPECTED}");
+            self.fault(at.key("polygon").key("sides"), message);
+        }
+    }
+
+    /// Time between records.
+    pub fn interval(&mut self) -> f64 {
+        let h = self.scene.step.h;
+        let Some(interval) = self.scene.record.interval else { return h.max(0.02) };
+        let expected = format!("at least the step, {h}");
+        let at = At::ROOT.key("record");
+        self.number(interval, at.key("interval"), |x| x >= h * (1.0 - 1e-9), &expected)
+    }
+
+    pub fn tables(&mut self) -> Vec<Table> {
+        let tables = &self.scene.record.tables;
+        let at = At::ROOT.key("record");
+        for (i, table) in tables.iter().enumerate() {
+            if tables[..i].contains(table) {
+                self.fault(at.key("tables").index(i), "duplicate table");
+            }
+        }
+        tables.clone()
+    }
+}

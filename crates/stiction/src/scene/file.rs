@@ -1,0 +1,226 @@
+//! Scenes in files: TOML in and out, JSON values in and out, and where in a file a path is.
+
+use super::path::{self, NAMED, Segment, segments, with_name, within};
+use super::schema::faults;
+use super::{Fault, Place, Scene, SceneError};
+use crate::model::parts_and_rules;
+use serde::Deserialize;
+use std::ops::Range;
+use std::path::Path;
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
+
+impl Scene {
+    /// Reads and checks the file at `path`.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, SceneError> {
+        Self::read_with(path, &[])
+    }
+
+    /// Reads the file at `path`, sets values by their paths ([`Scene::set`]), and checks the result.
+    pub fn read_with(path: impl AsRef<Path>, set: &[(String, String)]) -> Result<Self, SceneError> {
+        let path = path.as_ref();
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| SceneError::Unreadable { file: file.clone(), source })?;
+        from_text(&file, &text, set)
+    }
+
+    /// Reads and checks a scene; `name` is the file's name in errors, and without its folders and ending the scene's name
+    /// where the text gives none.
+    pub fn from_toml(name: &str, text: &str) -> Result<Self, SceneError> {
+        from_text(name, text, &[])
+    }
+
+    /// Reads and checks a scene from a JSON object with the keys of a file; keys that are null count as absent.
+    pub fn from_json(mut value: serde_json::Value) -> Result<Self, Vec<Fault>> {
+        without_nulls(&mut value);
+        let table = Table::try_from(value).map_err(|e| vec![Fault::new(String::new(), e.to_string())])?;
+        let unplaced =
+            |faults: Vec<(Fault, bool)>| faults.into_iter().map(|(fault, _)| with_name(&table, fault));
+        from_table(&table, "").map_err(|faults| unplaced(faults).collect())
+    }
+
+    /// The scene as a file: every key that has a value, defaults too.
+    pub fn to_toml(&self) -> String {
+        // what cannot be written is refused by the check
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    /// The scene as a JSON object, with the keys of a file.
+    pub fn to_json(&self) -> serde_json::Value {
+        self.table().ok().and_then(|table| serde_json::to_value(table).ok()).unwrap_or_default()
+    }
+
+    pub(super) fn table(&self) -> Result<Table, String> {
+        Table::try_from(self).map_err(|e| e.to_string())
+    }
+}
+
+fn from_text(name: &str, text: &str, set: &[(String, String)]) -> Result<Scene, SceneError> {
+    let invalid = |mut faults: Vec<Fault>| {
+        faults.sort_by_key(|f| f.place);
+        faults.dedup();
+        SceneError::Invalid { file: name.to_owned(), faults }
+    };
+    let tree = DeTable::parse(text).map_err(|e| {
+        let place = Some(Place::new(text, &e.span().unwrap_or(0..0)));
+        let message = e.message().split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'");
+        invalid(vec![Fault { place, ..Fault::new(String::new(), message) }])
+    })?;
+    let mut table = plain_table(tree.get_ref());
+    let (mut changed, mut refused) = (Vec::new(), Vec::new());
+    for (path, value) in set {
+        match path::set(&mut table, path, value) {
+            Ok(place) => changed.push(place),
+            Err(fault) => refused.push(fault),
+        }
+    }
+    if !refused.is_empty() {
+        return Err(invalid(refused));
+    }
+    let stem = Path::new(name).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    from_table(&table, &stem).map_err(|faults| {
+        let placed = faults.into_iter().map(|(fault, of_key)| {
+            // what was set is not where the file says
+            let given = !changed.iter().any(|path| within(&fault.path, path));
+            let place = given.then(|| Place::new(text, &span(&tree, &fault.path, of_key)));
+            Fault { place, ..with_name(&table, fault) }
+        });
+        invalid(placed.collect())
+    })
+}
+
+/// The scene of a table, checked; or all faults, by places, and whether they are about keys and not values. Where keys or
+/// types are wrong the rest of the scene is checked without them, as far as nothing there depends on them.
+fn from_table(table: &Table, stem: &str) -> Result<Scene, Vec<(Fault, bool)>> {
+    let mut found = faults(table);
+    let wrong: Vec<String> = found.iter().map(|(fault, _)| fault.path.clone()).collect();
+    let rest = if wrong.is_empty() { Some(table.clone()) } else { without(table.clone(), &wrong) };
+    let Some(rest) = rest else { return Err(found) };
+    let mut scene = match Scene::deserialize(rest) {
+        Ok(scene) => scene,
+        Err(_) if !wrong.is_empty() => return Err(found),
+        Err(e) => return Err(vec![(Fault::new(String::new(), e.message()), false)]),
+    };
+    if scene.name.is_empty() {
+        stem.clone_into(&mut scene.name);
+    }
+    let (resolved, mut faults) = scene.resolved();
+    if found.is_empty() && faults.is_empty() {
+        faults.extend(parts_and_rules(&resolved).err().into_iter().flatten());
+    }
+    found.extend(faults.into_iter().filter(|f| !doubtful(table, &wrong, &f.path)).map(|f| (f, false)));
+    if found.is_empty() { Ok(scene) } else { Err(found) }
+}
+
+/// The table without what is wrong, each by its nearest key in an item of a list or in a section, so that defaults take its
+/// place; `None` if that would change the meaning of everything else.
+fn without(mut table: Table, wrong: &[String]) -> Option<Table> {
+    for path in wrong {
+        match segments(path)?[..] {
+            [Segment::Key(key @ ("name" | "gravity" | "friction_rule")), ..]
+            | [Segment::Key(key @ ("step" | "record"))] => drop(table.remove(key)),
+            [Segment::Key(section @ ("step" | "record")), Segment::Key(key), ..] => {
+                drop(table.get_mut(section)?.as_table_mut()?.remove(key));
+            }
+            [Segment::Key(list), Segment::Item(i), ref inner @ ..] => {
+                let item = table.get_mut(list)?.get_mut(i.parse::<usize>().ok()?)?;
+                match (inner.first(), item) {
+                    (Some(Segment::Key(key)), Value::Table(item)) => drop(item.remove(*key)),
+                    // a key is missing, and has a default here
+                    (_, Value::Table(_)) => {}
+                    (_, item) => *item = Value::Table(Table::new()),
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(table)
+}
+
+/// Whether a fault at a path may be there only because others are wrong: in the same item of a list or section, or in an item
+/// that this one names.
+fn doubtful(table: &Table, wrong: &[String], path: &str) -> bool {
+    let here = head(path);
+    let item = |head: &str| {
+        let (list, place) = head.strip_suffix(']')?.split_once('[')?;
+        Some((list.to_owned(), table.get(list)?.get(place.parse::<usize>().ok()?)?))
+    };
+    wrong.iter().map(|path| head(path)).any(|there| {
+        let name = item(there).filter(|(list, _)| NAMED.contains(&list.as_str()));
+        let name = name.map(|(_, item)| item.get("name").and_then(Value::as_str));
+        // one without a name may be meant anywhere
+        let named = |name: Option<&str>| item(here).is_some_and(|(_, i)| name.is_none_or(|n| mentions(i, n)));
+        there == here || (there == "step" && here == "record") || name.is_some_and(named)
+    })
+}
+
+/// The part of a path that leads to an item of a list or a section.
+fn head(path: &str) -> &str {
+    let end = path.find(['.', ']']).unwrap_or(path.len());
+    &path[..end + usize::from(path[end..].starts_with(']'))]
+}
+
+/// Whether a text within a value is a name.
+fn mentions(value: &Value, name: &str) -> bool {
+    match value {
+        Value::String(text) => text == name,
+        Value::Array(list) => list.iter().any(|v| mentions(v, name)),
+        Value::Table(table) => table.values().any(|v| mentions(v, name)),
+        _ => false,
+    }
+}
+
+/// Where a path is in a file: the value, or its key; if the file has it not, the nearest above it.
+fn span(tree: &Spanned<DeTable<'_>>, path: &str, of_key: bool) -> Range<usize> {
+    let mut found = 0..0;
+    let mut table = Some(tree.get_ref());
+    let mut here: Option<&Spanned<DeValue<'_>>> = None;
+    let path = segments(path).unwrap_or_default();
+    for (i, segment) in path.iter().enumerate() {
+        let next = match segment {
+            Segment::Key(name) => {
+                table.and_then(|t| t.iter().find(|(key, _)| key.get_ref() == name)).map(|(key, value)| {
+                    found = if of_key && i + 1 == path.len() { key.span() } else { value.span() };
+                    value
+                })
+            }
+            Segment::Item(place) => {
+                let list = here.and_then(|v| v.get_ref().as_array());
+                let item = list.and_then(|list| list.get(place.parse::<usize>().ok()?));
+                found = item.map_or(found, Spanned::span);
+                item
+            }
+        };
+        let Some(next) = next else { break };
+        (here, table) = (Some(next), next.get_ref().as_table());
+    }
+    found
+}
+
+/// The table as plain data. Numbers too large for a double are infinite.
+fn plain_table(table: &DeTable<'_>) -> Table {
+    table.iter().map(|(key, value)| (key.get_ref().to_string(), plain(value.get_ref()))).collect()
+}
+
+fn plain(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix())
+            .map_or_else(|_| Value::Float(n.as_str().parse().unwrap_or(f64::INFINITY)), Value::Integer),
+        DeValue::Float(x) => Value::Float(x.as_str().parse().unwrap_or(f64::INFINITY)),
+        DeValue::Boolean(x) => Value::Boolean(*x),
+        DeValue::Datetime(x) => Value::Datetime(*x),
+        DeValue::Array(list) => Value::Array(list.iter().map(|v| plain(v.get_ref())).collect()),
+        DeValue::Table(table) => Value::Table(plain_table(table)),
+    }
+}
+
+fn without_nulls(value: &mut serde_json::Value) {
+    if let serde_json::Value::Object(map) = value {
+        map.retain(|_, v| !v.is_null());
+        map.values_mut().for_each(without_nulls);
+    } else if let serde_json::Value::Array(list) = value {
+        list.iter_mut().for_each(without_nulls);
+    }
+}
