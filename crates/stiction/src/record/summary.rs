@@ -44,7 +44,7 @@ impl Summary {
     pub(super) fn new() -> Self {
         Self {
             steps: 0,
-            worst: (Residual { absolute: 0.0, relative: 0.0 }, 0.0),
+            worst: (Residual::ZERO, 0.0),
             cut: vec![],
             solvers: vec![],
             iterations: 0,

@@ -151,12 +151,6 @@ impl Scene {
         self.planar || !self.friction_sets().contains(&FrictionKind::Cone)
     }
 
-    /// The set of friction forces of all contacts; `None` if pairs differ.
-    pub(crate) fn friction_set(&self) -> Option<FrictionKind> {
-        let sets = self.friction_sets();
-        sets.iter().all(|set| *set == sets[0]).then(|| sets[0])
-    }
-
     /// Whether shapes of the two can touch: never of one body, two world parts, a link and its parent, or a link
     /// fixed to the world and a world part; otherwise unless a pair says no.
     pub fn can_touch(&self, a: Owner, b: Owner) -> bool {

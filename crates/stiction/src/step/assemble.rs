@@ -4,17 +4,16 @@
 //!
 //! With torsion or rolling friction somewhere in the scene elements have rows of turning too: the relative angular velocity about n (and t
 //! and o) times an axis of the ellipsoid, `e = torsion / mu` or `rolling / mu`, in m/s. Their unknowns are moments over `e`, in N, and the
-//! ellipsoid of forces and moments is a ball of radius `mu lambda_n`, as in `complementarity::problem::AsDisc`. Where a contact has no such
+//! ellipsoid of forces and moments is a ball of radius `mu lambda_n`, as in `complementarity::problem::FrictionProblem`. Where a contact has no such
 //! moment, `e = 0`, and its row is `s = c lambda` with some `c > 0`, whose only answer is 0.
 
 use super::detect::{Detector, Rule};
 use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
-use crate::scene::{FrictionKind, GapLevel, Owner, Scene};
+use crate::scene::{GapLevel, Owner, Scene};
 use crate::space::{Vector, scale};
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
-use complementarity::problem::{ConeProblem, Friction, FrictionProblem, Sets};
-use complementarity::residual::{self, Residual};
+use complementarity::problem::{ContactProblem, Element, FrictionProblem};
 
 /// The contact problem, in memory that is used again.
 #[derive(Debug)]
@@ -30,9 +29,8 @@ pub(super) struct Rows {
     pub fastest: f64,
     /// A coefficient an element.
     pub mu: Vec<f64>,
-    /// A friction set an element, and that of all, if they are the same.
-    sets: Vec<Friction>,
-    friction_set: Option<Friction>,
+    /// What the rows are.
+    elements: Vec<Element>,
     /// Elements with a grain, and the semi-axes of their ellipses over `mu`.
     grains: Vec<(usize, [f64; 2])>,
     /// `g` of each element (0 where the law is about speeds), m.
@@ -69,9 +67,8 @@ impl Rows {
             b: vec![],
             fastest: 0.0,
             mu: vec![],
-            sets: vec![],
+            elements: vec![],
             grains: vec![],
-            friction_set: scene.friction_set().map(FrictionKind::set),
             gap: vec![],
             mobility: vec![],
             scale: vec![],
@@ -84,12 +81,8 @@ impl Rows {
     }
 
     /// The contact problem.
-    pub fn problem(&self) -> ConeProblem<'_> {
-        let sets = match self.friction_set {
-            Some(set) => Sets::All(set),
-            None => Sets::Each(&self.sets),
-        };
-        ConeProblem { a: &self.operator, b: &self.b, mu: &self.mu, rows: self.per, sets }
+    pub fn problem(&self) -> ContactProblem<'_> {
+        ContactProblem::new(&self.operator, &self.b, &self.elements)
     }
 
     /// `A`, as its factors.
@@ -113,7 +106,7 @@ impl Rows {
         self.jacobian(scene.step.explicit_share, detector, dynamics, speeds, h);
         self.fastest = self.b.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         self.mu.clear();
-        self.sets.clear();
+        self.elements.clear();
         self.grains.clear();
         self.gap.clear();
         self.scale.clear();
@@ -160,7 +153,7 @@ impl Rows {
             self.scale.push(scale);
             for k in c.first..c.first + c.count {
                 self.mu.push(rule.friction);
-                self.sets.push(rule.friction_set);
+                self.elements.push(Element::contact(per, rule.friction, rule.friction_set));
                 if rule.has_grain() {
                     self.grains.push((k, [rule.axis(1), rule.axis(2)]));
                 }
@@ -188,7 +181,7 @@ impl Rows {
         let per = self.per;
         let system = kinematics.system();
         let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
-        a.clear(per, system.velocity_size(), (1.0 - theta) * h);
+        a.clear(system.velocity_size(), (1.0 - theta) * h);
         self.row.clear();
         self.row.resize(system.velocity_size(), 0.0);
         self.middle.clear();
@@ -209,6 +202,7 @@ impl Rows {
                 false => [c.frame.n, c.frame.t, c.frame.o],
             };
             for element in &detector.elements[c.first..c.first + c.count] {
+                a.begin(per);
                 let at = self.b.len();
                 self.b.resize(at + per, 0.0);
                 let b = &mut self.b[at..];
@@ -249,7 +243,6 @@ impl Rows {
                     }
                 }
                 self.mobility.push(mobility);
-                a.end_contact();
             }
         }
     }
@@ -273,48 +266,18 @@ impl Rows {
         }
         let mut a = BlockMatrix::default();
         a.assign_factored(self.factors(), &mut Neighbours::default());
-        let (mut b, mu, mut sets) = (self.b.clone(), self.mu.clone(), self.sets.clone());
+        let (mut b, mut elements) = (self.b.clone(), self.elements.clone());
         // rows of a grain as they are, under an ellipse
-        let (mut back, mut axes) = (vec![1.0; b.len()], vec![1.0; b.len() - mu.len()]);
+        let mut back = vec![1.0; b.len()];
         for &(k, [t, o]) in &self.grains {
-            sets[k] = Friction::Ellipsoid;
+            let mut axes = [1.0; 5];
+            axes[..2].copy_from_slice(&[t, o]);
+            elements[k] = elements[k].with_axes(&axes);
             (back[self.per * k + 1], back[self.per * k + 2]) = (1.0 / t, 1.0 / o);
-            (axes[(self.per - 1) * k], axes[(self.per - 1) * k + 1]) = (t, o);
         }
         a.scale(&back);
         b.iter_mut().zip(&back).for_each(|(b, s)| *b *= s);
-        let problem = FrictionProblem::new(Operator::Blocks(a), b, mu, self.per, Friction::Cone).ok()?;
-        let problem = problem.with_frictions(sets).ok()?;
-        if self.grains.is_empty() { Some(problem) } else { problem.with_axes(axes).ok() }
-    }
-
-    /// Whether an element has a grain: solvers then see other units than the problem has.
-    pub fn has_grains(&self) -> bool {
-        !self.grains.is_empty()
-    }
-
-    /// The residual of the problem as posed, as [`Self::to_friction`] has it, for unknowns and speeds of the one that was solved.
-    pub fn judge(&self, lambda: &[f64], speed: &[f64]) -> Residual {
-        let (mut square, mut size) = (0.0, 0.0);
-        let mut grains = self.grains.iter().peekable();
-        for (k, (lambda, speed)) in
-            lambda.chunks_exact(self.per).zip(speed.chunks_exact(self.per)).enumerate()
-        {
-            let grain = grains.next_if(|g| g.0 == k);
-            let (mut axes, set) =
-                ([1.0; 5], if grain.is_some() { Friction::Ellipsoid } else { self.sets[k] });
-            axes[..2].copy_from_slice(&grain.map_or([1.0; 2], |g| g.1));
-            let (mut l, mut s, mut r) = ([0.0; 6], [0.0; 6], [0.0; 6]);
-            for i in 0..self.per {
-                let axis = if i == 0 { 1.0 } else { axes[i - 1] };
-                (l[i], s[i]) = (axis * lambda[i], speed[i] / axis);
-                size += (self.b[self.per * k + i] / axis).powi(2);
-            }
-            let (l, s, r) = (&l[..self.per], &s[..self.per], &mut r[..self.per]);
-            residual::contact(set, &axes[..self.per - 1], self.mu[k], l, s, r);
-            square += r.iter().map(|r| r * r).sum::<f64>();
-        }
-        Residual::new(f64::sqrt(square), f64::sqrt(size))
+        FrictionProblem::from_elements(Operator::Blocks(a), b, elements).ok()
     }
 
     /// Forces for unknowns, as [`Self::to_friction`] has them.

@@ -328,7 +328,7 @@ impl Stepper {
     /// the scene allows; the report says so.
     pub fn step(&mut self, state: &mut State) -> Result<StepReport, Failed> {
         let h = self.scene.step.h;
-        let none = Residual { absolute: 0.0, relative: 0.0 };
+        let none = Residual::ZERO;
         let mut report = StepReport {
             iterations: 0,
             wasted: 0,

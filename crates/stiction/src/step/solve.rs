@@ -2,169 +2,47 @@
 
 use super::assemble::Rows;
 use super::{Failed, InvalidModel, StepReport};
-use crate::scene::{FrictionKind, Scene, SolverKind};
-use complementarity::matrix::Matrix;
-use complementarity::problem::{ConeProblem, LcpForm, NotConvertible, RollingLcp};
-use complementarity::residual::{self, ConeScratch, Residual};
-use complementarity::solver::admm::Admm;
-use complementarity::solver::cone::ConeSolver;
-use complementarity::solver::cone_interior_point::ConeInteriorPoint;
-use complementarity::solver::gauss_seidel::GaussSeidel;
-use complementarity::solver::lemke::{self, Lemke};
-use complementarity::solver::newton::exact::ExactProximal;
-use complementarity::solver::newton::{self, Newton};
-use complementarity::solver::{End, Outcome, interior_point};
-use std::borrow::Cow;
-use std::fmt::Debug;
-
-/// Elements up to which Lemke's method is asked after the others at once; beyond, a shorter step comes first.
-const FEW: usize = 40;
-
-/// Covering vectors of Lemke's method, with each tolerance.
-const STARTS: usize = 2;
-
-/// Tolerances of pivots and ties, one after another until a step is solved. Rigid contacts make degenerate bases, in
-/// which rounding grows beyond Lemke's default.
-const COMPLIANT: [f64; 2] = [Lemke::PIVOT_TOLERANCE, 1e-9];
-const RIGID: [f64; 3] = [1e-9, Lemke::PIVOT_TOLERANCE, 1e-7];
+use crate::scene::{Scene, SolverKind};
+use complementarity::problem::NotConvertible;
+use complementarity::solver::{End, Method, Solver};
 
 /// Solves contact problems; keeps its memory from step to step.
 #[derive(Debug)]
 pub(super) struct ContactSolver {
-    method: Method,
-    tolerance: f64,
+    solver: Solver,
     /// Whether large islands are pursued where a shorter step would be easier.
     pub stubborn: bool,
-    /// Forces, row by row; where a solver for cones starts.
+    /// Forces, row by row; where a solver starts.
     pub lambda: Vec<f64>,
-}
-
-#[derive(Debug)]
-enum Method {
-    /// With Lemke's method for what is left, where no set is round.
-    Auto(Box<ConeSolver>, Option<Box<ByLemke>>),
-    One(Box<dyn ConeMethod>),
-    Lemke(Box<ByLemke>),
-}
-
-/// A solver for cones on its own.
-trait ConeMethod: Debug + Send + Sync {
-    fn set_tolerance(&mut self, tolerance: f64);
-    fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome;
-    fn speed(&self) -> &[f64];
-}
-
-macro_rules! cone_methods {
-    ($($solver:ty),*) => {$(
-        impl ConeMethod for $solver {
-            fn set_tolerance(&mut self, tolerance: f64) {
-                self.settings.tolerance = tolerance;
-            }
-
-            fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
-                self.solve(problem, lambda)
-            }
-
-            fn speed(&self) -> &[f64] {
-                self.speed()
-            }
-        }
-    )*};
-}
-cone_methods!(GaussSeidel, Newton, ExactProximal, ConeInteriorPoint, Admm);
-
-/// An answer, by whom, and what was done in vain.
-struct Answer {
-    solver: &'static str,
-    iterations: usize,
-    wasted: usize,
-    residual: Residual,
-    /// How it ended, if it is no solution.
-    end: Cow<'static, str>,
 }
 
 impl ContactSolver {
     pub fn new(scene: &Scene) -> Self {
-        let tolerance = scene.step.tolerance;
-        let one = |mut solver: Box<dyn ConeMethod>| {
-            solver.set_tolerance(tolerance);
-            Method::One(solver)
-        };
-        let newton = |proximal| Newton::new(newton::Settings { proximal, ..newton::Settings::default() });
         let method = match scene.step.solver {
-            SolverKind::Auto => {
-                let mut solver = ConeSolver::default();
-                solver.settings.tolerance = tolerance;
-                Method::Auto(Box::new(solver), scene.is_flat().then(|| Box::new(ByLemke::new(scene))))
+            SolverKind::Auto => Method::Auto,
+            SolverKind::Lemke => Method::Lemke,
+            SolverKind::GaussSeidel => Method::GaussSeidel,
+            SolverKind::Newton => Method::Newton,
+            SolverKind::ProximalNewton | SolverKind::ExactProximal | SolverKind::Admm => {
+                Method::ProximalNewton
             }
-            SolverKind::Lemke => Method::Lemke(Box::new(ByLemke::new(scene))),
-            SolverKind::GaussSeidel => one(Box::<GaussSeidel>::default()),
-            SolverKind::Newton => one(Box::new(newton(false))),
-            SolverKind::ProximalNewton => one(Box::new(newton(true))),
-            SolverKind::ExactProximal => one(Box::<ExactProximal>::default()),
-            SolverKind::InteriorPoint => one(Box::<ConeInteriorPoint>::default()),
-            SolverKind::Admm => one(Box::<Admm>::default()),
+            SolverKind::InteriorPoint => Method::ConeInteriorPoint,
         };
-        Self { method, tolerance, stubborn: true, lambda: vec![] }
+        Self { solver: Solver::new(method, scene.step.tolerance), stubborn: true, lambda: vec![] }
     }
 
     /// Whether the state's basis is one of an LCP.
     pub fn is_lemke(&self) -> bool {
-        matches!(self.method, Method::Lemke(_))
+        self.solver.is_lemke()
     }
 
     /// `s = A lambda + b` of the last solve, if there were contacts.
     pub fn speed(&self) -> &[f64] {
-        match &self.method {
-            Method::Auto(_, Some(lemke)) if lemke.answered => &lemke.scratch.speed,
-            Method::Auto(solver, _) => solver.speed(),
-            Method::One(solver) => solver.speed(),
-            Method::Lemke(lemke) => &lemke.scratch.speed,
-        }
-    }
-
-    fn set_tolerance(&mut self, tolerance: f64) {
-        match &mut self.method {
-            Method::Auto(solver, _) => solver.settings.tolerance = tolerance,
-            Method::One(solver) => solver.set_tolerance(tolerance),
-            // knows no round sets, and so no grains
-            Method::Lemke(_) => {}
-        }
-    }
-
-    /// One solve of the problem in the units of `rows`.
-    fn once(&mut self, rows: &Rows, time: f64, basis: &mut Vec<usize>) -> Result<Answer, Failed> {
-        let problem = rows.problem();
-        let lambda = &mut self.lambda;
-        Ok(match &mut self.method {
-            Method::Lemke(lemke) => lemke.solve(rows, lambda, basis).map_err(|e| not_converted(time, &e))?,
-            Method::Auto(solver, then) => {
-                solver.settings.stubborn = self.stubborn;
-                solver.calm = !basis.is_empty();
-                // room for its one entry from the first step on, so that no later one allocates
-                basis.reserve(1);
-                let outcome = solver.solve(problem, lambda);
-                basis.resize(usize::from(solver.calm), 0);
-                let mut answer = cone(outcome);
-                if let Some(lemke) = then {
-                    lemke.answered = !outcome.is_solved() && (self.stubborn || problem.mu.len() <= FEW);
-                    if lemke.answered {
-                        let mut own = std::mem::take(&mut lemke.basis);
-                        own.clear();
-                        let in_vain = answer.wasted + answer.iterations;
-                        answer = lemke.solve(rows, lambda, &mut own).map_err(|e| not_converted(time, &e))?;
-                        answer.wasted += in_vain;
-                        lemke.basis = own;
-                    }
-                }
-                answer
-            }
-            Method::One(solver) => cone(solver.solve(problem, lambda)),
-        })
+        self.solver.speed()
     }
 
     /// Forces into `lambda`, which holds the last ones. `basis` is the state's: where Lemke's method starts (none if it is empty) and then
-    /// where it ended (empty if it did not).
+    /// where it ended (empty if it did not); with `auto` whether bodies are at rest.
     pub fn solve(
         &mut self,
         rows: &Rows,
@@ -173,43 +51,44 @@ impl ContactSolver {
         basis: &mut Vec<usize>,
         report: &mut StepReport,
     ) -> Result<(), Failed> {
-        if rows.problem().b.is_empty() {
+        let problem = rows.problem();
+        if problem.b.is_empty() {
             basis.clear();
             return Ok(());
         }
-        let mut answer = self.once(rows, time, basis)?;
-        if rows.has_grains() {
-            // solved in other units: to as much less as the problem as posed asks for
-            let mut goal = self.tolerance;
-            loop {
-                let ended = answer.residual.relative <= goal;
-                answer.residual = rows.judge(&self.lambda, self.speed());
-                if ended {
-                    answer.end = "solved it in the units of a disc, but not as posed".into();
-                }
-                let next = answer.residual.tighter(goal, self.tolerance).filter(|_| ended);
-                let Some(tolerance) = next else { break };
-                goal = tolerance;
-                self.set_tolerance(goal);
-                let before = answer;
-                answer = self.once(rows, time, basis)?;
-                answer.iterations += before.iterations;
-                answer.wasted += before.wasted;
-            }
-            self.set_tolerance(self.tolerance);
+        if let Some(auto) = self.solver.as_auto() {
+            (auto.settings.try_harder, auto.at_rest) = (self.stubborn, !basis.is_empty());
         }
-        report.wasted += answer.wasted;
-        // a residual that is no number is no solution
-        let solved = answer.residual.relative <= self.tolerance;
-        if !solved {
-            report.wasted += answer.iterations;
-            let residual = answer.residual.relative;
-            let Answer { solver, end, .. } = answer;
-            return Err(Failed::Unsolved { time, h, solver, end, residual, cause: String::new() });
+        let outcome =
+            self.solver.solve(problem, &mut self.lambda, basis).map_err(|e| not_converted(time, &e))?;
+        if let Some(auto) = self.solver.as_auto() {
+            // room for its one entry from the first step on, so that no later one allocates
+            basis.reserve(1);
+            basis.resize(usize::from(auto.at_rest), 0);
         }
-        report.iterations += answer.iterations;
-        if answer.residual.relative >= report.residual.relative {
-            (report.residual, report.solver) = (answer.residual, answer.solver);
+        report.wasted += outcome.wasted;
+        if !outcome.is_solved() {
+            report.wasted += outcome.iterations;
+            let end = match outcome.end {
+                End::Solved => "",
+                End::Limit => "met its limit of work",
+                End::Stalled => "made no further progress",
+                End::Interrupted => "was interrupted",
+                End::Invalid => "was given numbers that are not finite",
+            };
+            let (solver, residual) = (outcome.solver, outcome.residual.relative);
+            return Err(Failed::Unsolved {
+                time,
+                h,
+                solver,
+                end: end.into(),
+                residual,
+                cause: String::new(),
+            });
+        }
+        report.iterations += outcome.iterations;
+        if outcome.residual.relative >= report.residual.relative {
+            (report.residual, report.solver) = (outcome.residual, outcome.solver);
         }
         report.parts += 1;
         Ok(())
@@ -218,101 +97,4 @@ impl ContactSolver {
 
 fn not_converted(time: f64, why: &NotConvertible) -> Failed {
     Failed::Model(InvalidModel(format!("t = {time} s: contact problem: {why}")))
-}
-
-/// The outcome of a solver for cones, which ends with the judge.
-fn cone(outcome: Outcome) -> Answer {
-    let Outcome { solver, iterations, wasted, residual, .. } = outcome;
-    let end = match outcome.end {
-        End::Solved => "",
-        End::Limit => "met its limit of iterations",
-        End::Stalled => "made no further progress",
-        End::Invalid => "was given numbers that are not finite",
-    };
-    Answer { solver, iterations, wasted, residual, end: end.into() }
-}
-
-/// Pyramid and polygon: Lemke's method; where it fails, the interior point.
-#[derive(Debug)]
-struct ByLemke {
-    lemke: Lemke,
-    /// The smaller form, where friction is a pyramid and every contact compliant.
-    slack: Option<RollingLcp>,
-    polygon: RollingLcp,
-    dense: Matrix,
-    /// After others: whether it was asked, and its basis.
-    answered: bool,
-    basis: Vec<usize>,
-    /// Holds `s = A lambda + b` after a solve.
-    scratch: ConeScratch,
-}
-
-impl ByLemke {
-    fn new(scene: &Scene) -> Self {
-        let rows = if scene.planar { 2 } else { 3 };
-        let square = |set: &FrictionKind| !matches!(set, FrictionKind::Cone | FrictionKind::Polygon { .. });
-        let pyramid = scene.planar || scene.friction_sets().iter().all(square);
-        let mut lemke = Lemke::default();
-        lemke.settings.tolerance = scene.step.tolerance;
-        lemke.settings.starts = STARTS;
-        Self {
-            lemke,
-            slack: pyramid.then(|| RollingLcp::new(rows, LcpForm::Slack)),
-            polygon: RollingLcp::new(rows, LcpForm::Polygon),
-            dense: Matrix::default(),
-            answered: false,
-            basis: vec![],
-            scratch: ConeScratch::default(),
-        }
-    }
-
-    fn solve(
-        &mut self,
-        rows: &Rows,
-        lambda: &mut [f64],
-        basis: &mut Vec<usize>,
-    ) -> Result<Answer, NotConvertible> {
-        let (problem, tolerance) = (rows.problem(), self.lemke.settings.tolerance);
-        let converted = match &mut self.slack {
-            Some(slack) if rows.compliant => slack,
-            _ => &mut self.polygon,
-        };
-        rows.factors().write_dense(&mut self.dense);
-        converted.fill(problem, &self.dense)?;
-        let mut answer = Answer {
-            solver: lemke::NAME,
-            iterations: 0,
-            wasted: 0,
-            residual: Residual::NONE,
-            end: "".into(),
-        };
-        let mut end = lemke::End::Inexact;
-        for &near in if rows.compliant { &COMPLIANT[..] } else { &RIGID } {
-            self.lemke.settings.pivot_tolerance = near;
-            self.lemke.settings.tie_tolerance = near;
-            let warm = (!basis.is_empty()).then_some(&basis[..]);
-            let outcome = self.lemke.solve(converted.lcp(), warm, &mut |_| ());
-            end = outcome.end;
-            answer.wasted += std::mem::replace(&mut answer.iterations, outcome.pivots);
-            converted.forces(self.lemke.solution(), lambda);
-            answer.residual = residual::cone(problem, lambda, &mut self.scratch);
-            if end == lemke::End::Solved && answer.residual.relative <= tolerance {
-                basis.clear();
-                basis.reserve(converted.lcp().size());
-                basis.extend_from_slice(self.lemke.active());
-                return Ok(answer);
-            }
-        }
-        basis.clear();
-        let settings = interior_point::Settings { tolerance, ..Default::default() };
-        let second = interior_point::solve(converted.lcp(), &settings, &mut |_| ());
-        answer.solver = second.solver;
-        answer.wasted += std::mem::replace(&mut answer.iterations, second.iterations);
-        if second.solution.len() == converted.lcp().size() {
-            converted.forces(&second.solution, lambda);
-            answer.residual = residual::cone(problem, lambda, &mut self.scratch);
-        }
-        answer.end = format!("Lemke's method: {end:?}; interior point: {}", second.status).into();
-        Ok(answer)
-    }
 }
