@@ -11,7 +11,7 @@
 //! projection in the metric of `rho`. The ratio is taken for each island, and for each body over the elements on it; the largest counts. It does not change with the
 //! units of mass, length and time, nor with the masses of one island. Three limits keep it meaningful:
 //!
-//! - forces count up to [`MOST_FORCE`] times the load: two forces that press a body from both sides can grow without end, and must not hide that it overlaps;
+//! - forces count up to [`MOST_FORCE`] times the load of their island: two forces that press a body from both sides can grow without end, and must not hide that it overlaps;
 //! - the scale of a body is at least [`LEAST_BODY`] of its island's, as far as rounding lets forces be found;
 //! - what the terms summed in `b` leave by rounding is no residual.
 
@@ -124,10 +124,10 @@ impl Sums {
         self.terms += other.terms;
     }
 
-    /// Square of what the residual is relative to.
-    fn scale(&self) -> f64 {
-        match self.load > 0.0 {
-            true => self.load.max(self.force.min(MOST_FORCE * MOST_FORCE * self.load)),
+    /// Square of what the residual is relative to, in an island with this load.
+    fn scale(&self, load: f64) -> f64 {
+        match load > 0.0 {
+            true => self.load.max(self.force.min(MOST_FORCE * MOST_FORCE * load)),
             false => self.force,
         }
     }
@@ -237,14 +237,15 @@ impl Evaluation {
             }
         }
         self.relative.clear();
-        self.relative.extend(self.by_island.iter().map(|sums| sums.relative(sums.scale())));
+        self.relative.extend(self.by_island.iter().map(|sums| sums.relative(sums.scale(sums.load))));
         if let Operator::Factored(a) = a {
             for c in 0..elements.len() {
                 let island = self.islands.number_of(c);
-                let least = LEAST_BODY * LEAST_BODY * self.by_island[island].scale();
+                let all = &self.by_island[island];
+                let least = LEAST_BODY * LEAST_BODY * all.scale(all.load);
                 for (s, _) in a.segments(c) {
                     let body = &self.by_body[s.first];
-                    let worst = body.relative(body.scale().max(least));
+                    let worst = body.relative(body.scale(all.load).max(least));
                     self.relative[island] = self.relative[island].max(worst);
                 }
             }
@@ -263,8 +264,9 @@ impl Evaluation {
     /// Square of what the residual of an island will be relative to, and of the residual itself. Forces far from a solution say nothing of those that are sought.
     pub(crate) fn of_island(&self, island: usize) -> (f64, f64) {
         let sums = &self.by_island[island];
-        let near = sums.residual <= NEAR * NEAR * sums.scale() || sums.load == 0.0;
-        (if near { sums.scale() } else { sums.load }, sums.residual)
+        let scale = sums.scale(sums.load);
+        let near = sums.residual <= NEAR * NEAR * scale || sums.load == 0.0;
+        (if near { scale } else { sums.load }, sums.residual)
     }
 }
 
