@@ -84,6 +84,8 @@ pub(crate) struct Limits {
     pub tolerance: f64,
     /// Relative residual to aim at while that costs little.
     pub goal: f64,
+    /// From a bad start the residual is taken to be relative to this multiple of the load, for forces are not known yet. If that was too much, the solver goes on.
+    pub foresight: f64,
 }
 
 /// Targets stay this far (squared) below the tolerance: sums are added up in another order.
@@ -239,8 +241,9 @@ impl Bench {
         let mut iterations = 0;
         goals.clear();
         for k in 0..part.islands.count() {
-            let (size, start) = evaluation.of_island(posed(&evaluation.islands, k));
-            let target = MARGIN * limits.tolerance.powi(2) * size;
+            let (size, start, near) = evaluation.of_island(posed(&evaluation.islands, k));
+            let foreseen = if near { 1.0 } else { limits.foresight.powi(2) };
+            let target = MARGIN * limits.tolerance.powi(2) * size * foreseen;
             goals.push(Goal { start, target, aim: MARGIN * limits.goal.powi(2) * size, size, left: start });
         }
         part.unknowns(&evaluation.offsets, lambda, y);
@@ -269,7 +272,7 @@ impl Bench {
             for (k, goal) in goals.iter_mut().enumerate() {
                 let relative = evaluation.relative[posed(&evaluation.islands, k)];
                 let least = LEAST * LEAST * goal.size;
-                let next = (0.25 * (limits.tolerance / relative).powi(2) * goal.target).max(least);
+                let next = (0.5 * (limits.tolerance / relative).powi(2) * goal.target).max(least);
                 goal.start = evaluation.of_island(posed(&evaluation.islands, k)).1;
                 if relative > limits.tolerance && goal.left <= goal.target && goal.target > least {
                     (goal.target, goal.aim, again) = (next, goal.aim.min(next), true);

@@ -261,12 +261,13 @@ impl Evaluation {
         Residual { absolute, relative, fclib: if size > 0.0 { absolute / size } else { absolute } }
     }
 
-    /// Square of what the residual of an island will be relative to, and of the residual itself. Forces far from a solution say nothing of those that are sought.
-    pub(crate) fn of_island(&self, island: usize) -> (f64, f64) {
+    /// Square of what the residual of an island will be relative to, and of the residual itself. Forces far from a solution say nothing of those
+    /// that are sought: whether these are near.
+    pub(crate) fn of_island(&self, island: usize) -> (f64, f64, bool) {
         let sums = &self.by_island[island];
         let scale = sums.scale(sums.load);
         let near = sums.residual <= NEAR * NEAR * scale || sums.load == 0.0;
-        (if near { scale } else { sums.load }, sums.residual)
+        (if near { scale } else { sums.load }, sums.residual, near)
     }
 }
 

@@ -34,6 +34,8 @@ pub const WARM_START: &str = "warm-start";
 /// Least relative residual to aim at: rounding; and up to which any warm start is left as it is.
 const LEAST_GOAL: f64 = 2e-14;
 const LEAST_KEPT: f64 = 1e-13;
+/// Forces over the load, in the measure of the residual, that are expected of a bad start.
+const FORESIGHT: f64 = 4.0;
 /// Newton steps towards the goal on an island that is within tolerance.
 const NEAR_STEPS: usize = 3;
 /// A start with at most this relative residual is that of bodies at rest.
@@ -165,7 +167,8 @@ impl Auto {
         self.given.extend_from_slice(lambda);
         let within = self.bench.start <= tolerance;
         let goal = if self.bench.start <= AT_REST { 0.0 } else { self.settings.goal * tolerance };
-        let limits = Limits { tolerance, goal: goal.max(LEAST_GOAL).min(tolerance) };
+        let goal = goal.max(LEAST_GOAL).min(tolerance);
+        let limits = Limits { tolerance, goal, foresight: FORESIGHT };
         self.escalation.settings.clone_from(&self.settings);
         self.escalation.done = Iterations::default();
         let by = (gauss_seidel::NAME, End::Stalled);

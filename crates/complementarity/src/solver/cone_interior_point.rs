@@ -134,7 +134,7 @@ impl ConeInteriorPoint {
             return outcome;
         }
         self.path.settings.clone_from(&self.settings);
-        let limits = Limits { tolerance, goal: tolerance };
+        let limits = Limits { tolerance, goal: tolerance, foresight: 1.0 };
         self.bench.solve(problem, lambda, limits, (NAME, End::Stalled), &mut self.path)
     }
 }

@@ -70,7 +70,7 @@ impl GaussSeidel {
             return outcome;
         }
         self.sweeps.settings.clone_from(&self.settings);
-        let limits = Limits { tolerance, goal: tolerance };
+        let limits = Limits { tolerance, goal: tolerance, foresight: 1.0 };
         self.bench.solve(problem, lambda, limits, (NAME, End::Limit), &mut self.sweeps)
     }
 }

@@ -87,7 +87,7 @@ impl Newton {
             return outcome;
         }
         self.steps.settings.clone_from(&self.settings);
-        let limits = Limits { tolerance, goal: tolerance };
+        let limits = Limits { tolerance, goal: tolerance, foresight: 1.0 };
         self.bench.solve(problem, lambda, limits, (NAME, End::Stalled), &mut self.steps)
     }
 }

@@ -95,7 +95,7 @@ impl ProximalNewton {
             return outcome;
         }
         self.centres.settings.clone_from(&self.settings);
-        let limits = Limits { tolerance, goal: tolerance };
+        let limits = Limits { tolerance, goal: tolerance, foresight: 1.0 };
         self.bench.solve(problem, lambda, limits, (NAME, End::Stalled), &mut self.centres)
     }
 }
