@@ -5,7 +5,7 @@
 #[path = "../tests/piles/mod.rs"]
 mod piles;
 
-use complementarity::solver::cone::ConeSolver;
+use complementarity::solver::auto::Auto;
 use std::time::Instant;
 
 fn main() {
@@ -13,8 +13,8 @@ fn main() {
     let mut last: Option<(f64, f64)> = None;
     for side in [4, 6, 9, 14, 20] {
         let pile = piles::spheres(side, 0.5, 1);
-        let n = pile.mu.len();
-        let mut solver = ConeSolver::default();
+        let n = pile.elements.len();
+        let mut solver = Auto::default();
         solver.settings.tolerance = 1e-6;
         let mut lambda = vec![0.0; pile.b.len()];
         let mut best = f64::INFINITY;

@@ -1,21 +1,21 @@
-//! What the cone solvers have in common: checking and judging, islands and their shares of the tolerance.
+//! What the solvers of contact problems have in common: checks, units, islands with what is asked of each, and the residual at the end.
 
 use crate::islands::Islands;
-use crate::matrix::norm;
 use crate::operator::{BlockMatrix, MOST_ROWS, Neighbours, Operator};
-use crate::problem::{ConeProblem, Friction, SIDES, Sets};
-use crate::residual::{self, ConeScratch};
+use crate::problem::ContactProblem;
+use crate::residual::{Evaluation, Residual};
 use crate::solver::{End, Outcome};
 use crate::sweep::Sweeper;
+use crate::units::{Part, Uniform, padded_rows};
 
-/// Part of a problem: contacts that no others influence, and what is asked of them.
+/// Part of a problem: elements that no others influence, and what is asked of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Task<'a> {
-    pub problem: ConeProblem<'a>,
+    pub problem: Uniform<'a>,
     pub contacts: &'a [usize],
     /// Sum of squares of the natural map that is good enough.
     pub target: f64,
-    /// What residuals are relative to: the sum of squares of the whole `b`.
+    /// What that is relative to.
     pub size: f64,
 }
 
@@ -26,132 +26,284 @@ pub(crate) struct Done {
     pub residual: f64,
 }
 
-/// Shares of the tolerance stay this far (squared) below it: the judge adds up in another order.
-const MARGIN: f64 = 0.8;
+/// An island and what is asked of it: sums of squares of the natural map.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Goal {
+    /// Where the forces at hand are.
+    pub start: f64,
+    /// Good enough.
+    pub target: f64,
+    /// To be reached while that costs little.
+    pub aim: f64,
+    /// What all are relative to.
+    pub size: f64,
+    /// What is left; written by the solver.
+    pub left: f64,
+}
 
-/// Workbench of a cone solver.
+/// What a solver works on: the islands of a problem whose elements all have one number of rows.
+pub(crate) struct Job<'a> {
+    pub problem: Uniform<'a>,
+    pub islands: &'a Islands,
+    pub goals: &'a mut [Goal],
+    pub sweeper: &'a mut Sweeper,
+    pub formed: &'a mut Formed,
+}
+
+impl<'a> Job<'a> {
+    /// The task of island `k`.
+    pub fn task<'b>(problem: Uniform<'b>, islands: &'b Islands, goals: &[Goal], k: usize) -> Task<'b> {
+        Task { problem, contacts: islands.island(k), target: goals[k].target, size: goals[k].size }
+    }
+
+    /// Calls `work` for each island that is not good enough; the sum of its iterations.
+    pub fn each(self, mut work: impl FnMut(&mut Sweeper, &mut Formed, Task<'_>, &mut Goal) -> Done) -> usize {
+        let mut total = 0;
+        for k in 0..self.islands.count() {
+            let task = Self::task(self.problem, self.islands, self.goals, k);
+            let goal = &mut self.goals[k];
+            if goal.start > goal.target {
+                let done = work(self.sweeper, self.formed, task, goal);
+                goal.left = done.residual;
+                total += done.iterations;
+            }
+        }
+        total
+    }
+}
+
+/// A solver: brings the islands of a job to their targets, as far as it can. Returns iterations.
+pub(crate) trait Work {
+    fn run<const D: usize>(&mut self, job: Job<'_>, y: &mut [f64]) -> usize;
+}
+
+/// When a warm start is kept, and how far to go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Relative residual of a solution.
+    pub tolerance: f64,
+    /// Relative residual to aim at while that costs little.
+    pub goal: f64,
+    /// From a bad start the residual is taken to be relative to this multiple of the load, for forces are not known yet. If that was too much, the solver goes on.
+    pub foresight: f64,
+}
+
+/// Targets stay this far (squared) below the tolerance: sums are added up in another order.
+const MARGIN: f64 = 0.8;
+/// Times that targets are lowered where islands are solved in the units of solvers, and not as posed, or a body is not.
+const MOST_ROUNDS: usize = 6;
+/// Least relative residual that is tried.
+const LEAST: f64 = 1e-15;
+
+/// Workbench of a solver.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bench {
     pub sweeper: Sweeper,
-    pub islands: Islands,
     pub formed: Formed,
     /// Relative residual of the warm start.
     pub start: f64,
-    /// What was found of the forces last judged.
-    pub judged: ConeScratch,
+    /// What was found of the forces last evaluated.
+    pub evaluation: Evaluation,
+    part: Part,
+    y: Vec<f64>,
+    goals: Vec<Goal>,
+    /// Elements and residual of each island that was left unsolved.
+    pub unsolved: Vec<(usize, f64)>,
 }
 
-/// The operator as blocks, where it is given otherwise.
+/// The operator as blocks, where it is given as factors.
 #[derive(Debug, Clone)]
 pub(crate) struct Formed {
     operator: Operator,
     neighbours: Neighbours,
+    /// Whether it is that of the problem at hand.
+    current: bool,
 }
 
 impl Default for Formed {
     fn default() -> Self {
         let operator = Operator::Blocks(BlockMatrix::default());
-        Self { operator, neighbours: Neighbours::default() }
+        Self { operator, neighbours: Neighbours::default(), current: false }
     }
 }
 
 impl Formed {
-    /// The problem with a dense operator made block sparse; others stay as they are.
-    pub fn sparse<'a>(&'a mut self, problem: ConeProblem<'a>) -> ConeProblem<'a> {
-        match problem.a {
-            Operator::Dense(_) => self.blocks(problem),
-            _ => problem,
-        }
-    }
-
     /// The problem with its operator as blocks, multiplied out if it was factored.
-    pub fn blocks<'a>(&'a mut self, problem: ConeProblem<'a>) -> ConeProblem<'a> {
-        let Operator::Blocks(blocks) = &mut self.operator else { return problem };
+    pub fn blocks<'a>(&'a mut self, problem: Uniform<'a>) -> (Uniform<'a>, &'a BlockMatrix) {
+        let Operator::Blocks(blocks) = &mut self.operator else { unreachable!("made as blocks") };
         match problem.a {
-            Operator::Dense(a) => blocks.assign_dense(a, problem.rows),
-            Operator::Factored(a) => blocks.assign_factored(a, &mut self.neighbours),
-            Operator::Blocks(_) => return problem,
+            Operator::Blocks(a) => return (problem, a),
+            Operator::Factored(a) if !self.current => {
+                blocks.assign_factored(a, &mut self.neighbours);
+                self.current = true;
+            }
+            _ => {}
         }
-        ConeProblem { a: &self.operator, ..problem }
+        let Operator::Blocks(blocks) = &self.operator else { unreachable!("made as blocks") };
+        (Uniform { a: &self.operator, ..problem }, blocks)
     }
 }
 
 impl Bench {
-    /// Checks the parts and judges the warm start; an outcome if there is nothing to solve. A warm start that is not finite becomes zero.
+    /// Checks the parts and evaluates the warm start; an outcome if its relative residual is at most `keep`. A warm start that is not finite becomes zero, and so does
+    /// that of islands in which nothing closes: no force is a solution there.
     pub fn begin(
         &mut self,
-        problem: ConeProblem<'_>,
+        problem: ContactProblem<'_>,
         lambda: &mut [f64],
-        tolerance: f64,
+        keep: f64,
         solver: &'static str,
     ) -> Option<Outcome> {
-        let ConeProblem { a, b, mu, rows, sets } = problem;
-        let fits = (2..=MOST_ROWS).contains(&rows)
-            && b.len() == rows * mu.len()
-            && a.size() == b.len()
+        let ContactProblem { a, b, elements, .. } = problem;
+        self.unsolved.clear();
+        let fits = self.evaluation.prepare(problem)
             && lambda.len() == b.len()
             && b.iter().all(|x| x.is_finite())
-            && mu.iter().all(|x| x.is_finite() && *x >= 0.0)
-            && sets_fit(sets, rows, mu.len());
+            && !elements.iter().any(|e| e.slides());
         if !fits {
             return Some(Outcome::invalid(solver));
         }
         if !lambda.iter().all(|x| x.is_finite()) {
             lambda.fill(0.0);
         }
-        let residual = residual::cone(problem, lambda, &mut self.judged);
-        self.start = residual.relative;
-        if !residual.absolute.is_finite() {
+        let mut residual = self.evaluation.evaluate(problem, lambda);
+        if !residual.relative.is_finite() {
             // not by lambda alone: an entry of A is not finite, or all is too large
             lambda.fill(0.0);
             if !a.is_finite() {
                 return Some(Outcome::invalid(solver));
             }
-            residual::cone(problem, lambda, &mut self.judged);
+            residual = self.evaluation.evaluate(problem, lambda);
         }
+        if !(residual.relative <= keep) && self.open(problem, lambda, keep) {
+            residual = self.evaluation.evaluate(problem, lambda);
+        }
+        self.start = residual.relative;
         let solved = Outcome { solver, end: End::Solved, iterations: 0, wasted: 0, residual };
-        (residual.relative <= tolerance).then_some(solved)
+        (residual.relative <= keep).then_some(solved)
     }
 
-    /// Judges the answer.
-    pub fn judge(
+    /// Takes the forces from islands in which nothing closes and which are not solved; whether there were any.
+    fn open(&self, problem: ContactProblem<'_>, lambda: &mut [f64], keep: f64) -> bool {
+        let Evaluation { offsets, islands, relative, .. } = &self.evaluation;
+        let mut any = false;
+        for k in (0..islands.count()).filter(|&k| relative[k] > keep) {
+            let rests = |&c: &usize| problem.elements[c].rests_without_force(problem.b[offsets[c]]);
+            if islands.island(k).iter().all(rests) {
+                any = true;
+                islands.island(k).iter().for_each(|&c| lambda[offsets[c]..offsets[c + 1]].fill(0.0));
+            }
+        }
+        any
+    }
+
+    /// Solves from `lambda`, which [`Self::begin`] has seen: part by part in the units of solvers, until the residual as posed is within tolerance or `work` fails.
+    pub fn solve(
         &mut self,
-        problem: ConeProblem<'_>,
+        problem: ContactProblem<'_>,
+        lambda: &mut [f64],
+        limits: Limits,
+        (solver, otherwise): (&'static str, End),
+        work: &mut impl Work,
+    ) -> Outcome {
+        let mut iterations = 0;
+        let Evaluation { islands, .. } = &self.evaluation;
+        let mut classes = [false; MOST_ROWS + 1];
+        for k in 0..islands.count() {
+            classes[padded_rows(problem.elements, islands.island(k))] = true;
+        }
+        for rows in (0..classes.len()).filter(|&rows| classes[rows]) {
+            let Evaluation { offsets, islands, units, .. } = &self.evaluation;
+            if self.part.fill(problem, offsets, islands, units, rows) {
+                self.formed.current = false;
+                iterations += self.solve_part(problem, lambda, limits, rows, work);
+            }
+        }
+        let residual = self.evaluation.evaluate(problem, lambda);
+        let end = match residual.relative <= limits.tolerance {
+            true => End::Solved,
+            false => self.sweeper.budget.ended().unwrap_or(otherwise),
+        };
+        Outcome { solver, end, iterations, wasted: 0, residual }
+    }
+
+    fn solve_part(
+        &mut self,
+        problem: ContactProblem<'_>,
+        lambda: &mut [f64],
+        limits: Limits,
+        rows: usize,
+        work: &mut impl Work,
+    ) -> usize {
+        let Self { part, evaluation, goals, sweeper, formed, y, unsolved, .. } = self;
+        let posed =
+            |islands: &Islands, k: usize| islands.number_of(part.members()[part.islands.island(k)[0]]);
+        let mut iterations = 0;
+        goals.clear();
+        for k in 0..part.islands.count() {
+            let (size, start, near) = evaluation.of_island(posed(&evaluation.islands, k));
+            let foreseen = if near { 1.0 } else { limits.foresight.powi(2) };
+            let target = MARGIN * limits.tolerance.powi(2) * size * foreseen;
+            goals.push(Goal { start, target, aim: MARGIN * limits.goal.powi(2) * size, size, left: start });
+        }
+        part.unknowns(&evaluation.offsets, lambda, y);
+        for round in 0..MOST_ROUNDS {
+            let uniform = part.problem();
+            sweeper.v.clone_from(&evaluation.product);
+            part.velocities(&evaluation.offsets, &evaluation.speed, &mut sweeper.speed);
+            by_rows!(rows, sweeper.begin(uniform, round == 0));
+            let same = part.is_posed(problem);
+            for k in (0..part.islands.count()).filter(|_| !same) {
+                let contacts = part.islands.island(k);
+                goals[k].start = by_rows!(rows, sweeper.residual(uniform, contacts, y));
+            }
+            let job = Job {
+                problem: uniform,
+                islands: &part.islands,
+                goals: &mut *goals,
+                sweeper: &mut *sweeper,
+                formed: &mut *formed,
+            };
+            iterations += by_rows!(rows, work.run(job, y));
+            part.forces(&evaluation.offsets, y, lambda);
+            let _ = evaluation.evaluate(problem, lambda);
+            // islands that are solved for the solver, but not as posed, or not for a body
+            let mut again = false;
+            for (k, goal) in goals.iter_mut().enumerate() {
+                let relative = evaluation.relative[posed(&evaluation.islands, k)];
+                let least = LEAST * LEAST * goal.size;
+                let next = (0.5 * (limits.tolerance / relative).powi(2) * goal.target).max(least);
+                goal.start = evaluation.of_island(posed(&evaluation.islands, k)).1;
+                if relative > limits.tolerance && goal.left <= goal.target && goal.target > least {
+                    (goal.target, goal.aim, again) = (next, goal.aim.min(next), true);
+                }
+            }
+            if !again || round + 1 == MOST_ROUNDS || sweeper.budget.ended().is_some() {
+                break;
+            }
+        }
+        for k in 0..part.islands.count() {
+            let island = posed(&evaluation.islands, k);
+            if !(evaluation.relative[island] <= limits.tolerance) {
+                let left = evaluation.of_island(island).1.sqrt();
+                unsolved.push((part.islands.island(k).len(), left));
+            }
+        }
+        iterations
+    }
+
+    /// Evaluates forces; an outcome that is solved, or ended `otherwise`.
+    pub fn outcome(
+        &mut self,
+        problem: ContactProblem<'_>,
         lambda: &[f64],
         tolerance: f64,
-        solver: &'static str,
-        iterations: usize,
-        otherwise: End,
+        (solver, iterations, otherwise): (&'static str, usize, End),
     ) -> Outcome {
-        let residual = residual::cone(problem, lambda, &mut self.judged);
+        let residual: Residual = self.evaluation.evaluate(problem, lambda);
         let end = if residual.relative <= tolerance { End::Solved } else { otherwise };
         Outcome { solver, end, iterations, wasted: 0, residual }
     }
-}
-
-/// Whether there are as many sets as contacts, each a disc or, in 2 or 3 rows, a polygon.
-fn sets_fit(sets: Sets<'_>, rows: usize, contacts: usize) -> bool {
-    let fits = |set: &Friction| match set {
-        Friction::Cone => true,
-        Friction::Pyramid => rows <= 3,
-        Friction::Polygon { sides } => rows <= 3 && SIDES.contains(sides) && sides % 2 == 0,
-        Friction::Ellipsoid => false,
-    };
-    match sets {
-        Sets::All(set) => fits(&set),
-        Sets::Each(sets) => sets.len() == contacts && sets.iter().all(fits),
-    }
-}
-
-/// Sum of squares of `b`; 1 if it is zero.
-pub(crate) fn size_of(b: &[f64]) -> f64 {
-    let size = norm(b);
-    if size > 0.0 { size * size } else { 1.0 }
-}
-
-/// Sum of squares that a problem of this size may leave.
-pub(crate) fn allowance(size: f64, tolerance: f64) -> f64 {
-    MARGIN * tolerance * tolerance * size
 }
 
 /// Forces of `contacts`, one after another.

@@ -77,6 +77,11 @@ fn blocks<const D: usize>(data: &[f64]) -> &[[[f64; D]; D]] {
 }
 
 impl BlockLu {
+    /// Work of a factorisation, in blocks of the factors.
+    pub fn cost(&self) -> usize {
+        self.u.columns.len() + self.l.columns.len() + self.nodes
+    }
+
     /// Starts a pattern of `nodes` block rows.
     pub fn begin(&mut self, nodes: usize) {
         self.nodes = nodes;

@@ -33,7 +33,8 @@ pub use sweeps::Sweeps;
 
 use crate::islands::Islands;
 use crate::operator::{BlockMatrix, Neighbours, Operator};
-use crate::problem::{Friction, FrictionProblem, Mode};
+use crate::problem::{Friction, FrictionProblem};
+use crate::units::AsDisc;
 use island::Island;
 use serde::Serialize;
 
@@ -134,14 +135,14 @@ pub struct Direction {
 }
 
 impl Direction {
-    /// Over all rows of a problem of so many contacts.
-    pub fn to_rows(&self, contacts: usize) -> Vec<f64> {
-        let rows = self.change.len() / self.contacts.len().max(1);
-        let mut out = vec![0.0; rows * contacts];
-        for (&c, change) in self.contacts.iter().zip(self.change.chunks_exact(rows.max(1))) {
-            if let Some(own) = out.get_mut(rows * c..rows * (c + 1)) {
-                own.copy_from_slice(change);
-            }
+    /// Over all rows of a problem whose elements have these first rows ([`FrictionProblem::offsets`]).
+    pub fn to_rows(&self, offsets: &[usize]) -> Vec<f64> {
+        let mut out = vec![0.0; offsets.last().copied().unwrap_or(0)];
+        let mut left = &self.change[..];
+        for &c in &self.contacts {
+            let (own, rest) = left.split_at(offsets[c + 1] - offsets[c]);
+            out[offsets[c]..offsets[c + 1]].copy_from_slice(own);
+            left = rest;
         }
         out
     }
@@ -173,10 +174,10 @@ pub struct Bound {
 
 /// Examines a problem and, where `lambda` is given, a solution of it.
 pub fn examine(problem: &FrictionProblem, lambda: Option<&[f64]>, settings: &Settings) -> Certificate {
-    match problem.as_disc() {
+    match AsDisc::of(problem) {
         Some(disc) => {
             let y = lambda.map(|lambda| disc.unknowns(lambda));
-            examine_disc(&disc.problem, y.as_deref(), Some(disc.scale()), settings)
+            examine_disc(&disc.problem, y.as_deref(), Some(&disc.scale), settings)
         }
         None => examine_disc(problem, lambda, None, settings),
     }
@@ -190,23 +191,24 @@ fn examine_disc(
     settings: &Settings,
 ) -> Certificate {
     let lambda = lambda.filter(|l| l.len() == problem.size() && l.iter().all(|x| x.is_finite()));
-    let rows = problem.rows_per_contact();
     let blocks = blocks_of(problem);
     let mut islands = Islands::default();
-    islands.find(&blocks, rows, problem.contacts());
-    let sliding = problem.modes().iter().any(|m| *m != Mode::Rolling);
+    islands.find(&blocks, problem.offsets());
+    let sliding = problem.slides();
     let radius = |&c: &usize| match problem.friction_of(c) {
-        Friction::Pyramid if rows == 3 => 2f64.sqrt(),
+        Friction::Pyramid if problem.rows_of(c).len() == 3 => 2f64.sqrt(),
         _ => 1.0,
     };
-    let mu_max = problem.mu().iter().fold(0.0f64, |m, x| m.max(*x));
+    let coefficients = problem.mu();
+    let mu_max = coefficients.iter().fold(0.0f64, |m, x| m.max(*x));
     let mut bound = Bound { mu_bar: f64::INFINITY, mu_max, holds: true };
     let mut existence = Existence::Always;
     let mut rank = Rank { rank: 0, size: problem.size(), tolerance: settings.rank_tolerance };
     let mut states =
         lambda.map(|lambda| directions::states(problem, &islands, lambda, settings.state_tolerance));
     if let (Some(states), Some(scale)) = (&mut states, scale) {
-        states.iter_mut().zip(scale.chunks_exact(rows)).for_each(|(state, scale)| state.keep_real(scale));
+        let own = (0..states.len()).map(|c| &scale[problem.rows_of(c)]);
+        states.iter_mut().zip(own).for_each(|(state, scale)| state.keep_real(scale));
     }
     let mut uncovered = None;
     let mut forces = lambda.map(|_| Forces {
@@ -219,7 +221,7 @@ fn examine_disc(
     });
     for k in 0..islands.count() {
         let contacts = islands.island(k);
-        let size = rows * contacts.len();
+        let size: usize = contacts.iter().map(|&c| problem.rows_of(c).len()).sum();
         let told = if size > settings.most_rows {
             Err(format!(
                 "contacts that influence each other have {size} rows together: more than {} are not examined",
@@ -238,7 +240,7 @@ fn examine_disc(
             None => return unknown("a decomposition did not converge".to_owned()),
         };
         rank.rank += spectrum.rank;
-        let mu = contacts.iter().fold(0.0f64, |m, &c| m.max(problem.mu()[c]));
+        let mu = contacts.iter().fold(0.0f64, |m, &c| m.max(coefficients[c]));
         let radius = contacts.iter().map(radius).fold(1.0, f64::max);
         let mu_bar = match spectrum.sigma > 0.0 {
             true => spectrum.sigma / (radius * spectrum.eta),
@@ -293,7 +295,7 @@ fn examine_disc(
 fn blocks_of(problem: &FrictionProblem) -> Operator {
     let mut blocks = BlockMatrix::default();
     match problem.operator() {
-        Operator::Dense(a) => blocks.assign_dense(a, problem.rows_per_contact()),
+        Operator::Dense(a) => blocks = BlockMatrix::from_elements(a, problem.offsets()),
         Operator::Blocks(a) => blocks.assign(a),
         Operator::Factored(a) => blocks.assign_factored(a, &mut Neighbours::default()),
     }

@@ -1,8 +1,8 @@
-//! Islands: contacts that influence each other, directly or through others. Each is a problem of its own.
+//! Islands: connected elements, which influence each other directly or through others. Each is a problem of its own.
 
 use crate::operator::{Factored, Operator};
 
-/// Contacts by island.
+/// Elements by island.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Islands {
     parent: Vec<usize>,
@@ -12,17 +12,17 @@ pub(crate) struct Islands {
 }
 
 impl Islands {
-    /// Finds the islands of `n` contacts.
-    pub fn find(&mut self, a: &Operator, rows: usize, n: usize) {
+    /// Finds the islands of elements with these first rows.
+    pub fn find(&mut self, a: &Operator, offsets: &[usize]) {
+        let n = offsets.len().saturating_sub(1);
         self.parent.clear();
         self.parent.extend(0..n);
         match a {
             Operator::Dense(a) => {
                 for c in 0..n {
                     for k in 0..n {
-                        let zero = (0..rows)
-                            .all(|i| a.row(rows * c + i)[rows * k..][..rows].iter().all(|&x| x == 0.0));
-                        if !zero {
+                        let part = |i: usize| &a.row(i)[offsets[k]..offsets[k + 1]];
+                        if (offsets[c]..offsets[c + 1]).any(|i| part(i).iter().any(|&x| x != 0.0)) {
                             self.join(c, k);
                         }
                     }
@@ -43,14 +43,14 @@ impl Islands {
     fn join_factored(&mut self, a: &Factored) {
         self.group.clear();
         self.group.resize(a.speeds(), usize::MAX);
-        for c in 0..a.contacts() {
+        for c in 0..a.elements() {
             for (s, ..) in a.segments(c) {
                 match self.group[s.first] {
                     usize::MAX => self.group[s.first] = c,
                     other => self.join(c, other),
                 }
             }
-            if let Some((first, _)) = a.patch(c) {
+            if let Some(first) = a.patch_elements(c).next() {
                 self.join(c, first);
             }
         }
@@ -105,7 +105,12 @@ impl Islands {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Contacts of an island, ascending.
+    /// The island of each element: its root, the first element of the island, by element.
+    pub fn number_of(&self, element: usize) -> usize {
+        self.group[self.parent[element]]
+    }
+
+    /// Elements of an island, ascending.
     pub fn island(&self, k: usize) -> &[usize] {
         &self.contacts[self.starts[k]..self.starts[k + 1]]
     }

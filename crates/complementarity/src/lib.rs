@@ -19,8 +19,8 @@
 //! ```
 
 pub mod certificate;
-pub mod cone;
 pub mod eigen;
+pub mod element;
 pub mod matrix;
 pub mod operator;
 pub mod problem;
@@ -40,3 +40,4 @@ mod one_contact;
 mod packed;
 mod scaling;
 mod sweep;
+mod units;

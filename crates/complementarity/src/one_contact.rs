@@ -14,7 +14,8 @@
 //! Where the friction set is a polygon slip has as many cases as that has sides and corners, each a linear system: at a corner `p` the force is a multiple
 //! of `(1, mu p)` and `-s_t` between the normals of its sides; on a side `s_t` is against its normal.
 
-use crate::cone::{Polygon, Shape};
+use crate::element::law::Law;
+use crate::element::polygon::Polygon;
 
 /// What a contact does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,12 +47,19 @@ const MOST_STEPS: usize = 200;
 /// The force for block `a` (row by row) and constant `q`.
 #[inline]
 pub(crate) fn solve<const D: usize>(
-    shape: Shape,
+    law: Law,
     a: &[[f64; D]; D],
     q: &[f64; D],
     mu: f64,
     local: &mut Local,
 ) -> [f64; D] {
+    if let Law::Row { limit } = law {
+        let free = if a[0][0] > 0.0 { -q[0] / a[0][0] } else { 0.0 };
+        let mut l = [0.0; D];
+        l[0] = free.clamp(-limit, limit);
+        *local = Local { state: if l[0] == free { State::Stick } else { State::Slip }, tau: 0.0 };
+        return l;
+    }
     if q[0] >= 0.0 {
         *local = Local { state: State::Open, tau: 0.0 };
         return [0.0; D];
@@ -62,7 +70,7 @@ pub(crate) fn solve<const D: usize>(
         *local = Local { state: State::Slip, tau: 0.0 };
         return l;
     }
-    if let Shape::Polygon(polygon) = shape {
+    if let Law::Polygon(polygon) = law {
         return on_polygon(&polygon, a, q, mu, local);
     }
     if D == 2
@@ -166,8 +174,8 @@ fn on_polygon<const D: usize>(
 ) -> [f64; D] {
     let (k, pivots) = factors(a, 0.0);
     let stick = substitute(&k, &pivots, q);
-    let shape = Shape::Polygon(*polygon);
-    if shape.gauge(&stick) <= mu * stick[0] {
+    let law = Law::Polygon(*polygon);
+    if law.gauge(&stick) <= mu * stick[0] {
         *local = Local { state: State::Stick, tau: 0.0 };
         return stick;
     }
@@ -181,7 +189,7 @@ fn on_polygon<const D: usize>(
     let mut best = ([0.0; D], f64::INFINITY);
     let mut consider = |l: [f64; D], s: &[f64; D]| {
         let mut r = [0.0; D];
-        shape.natural(mu, &l, s, &mut r);
+        law.natural(mu, &l, s, &mut r);
         let square: f64 = r.iter().map(|r| r * r).sum();
         if square < best.1 {
             best = (l, square);

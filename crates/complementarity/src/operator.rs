@@ -1,11 +1,12 @@
-//! The matrix `A` of a friction problem, seen as an operator: dense, block sparse, or `c W W' + E^-1` never formed.
+//! The matrix `A` of a contact problem, seen as an operator: dense, block sparse, or `c W W' + E^-1` never formed.
 //!
-//! Rows come contact by contact, `rows` (2 to 6) a contact; a block is what one contact does to another.
+//! Rows come element by element, 1 to 6 per element; a block is what the forces of one element do to the velocities of another.
 
 mod factored;
 
 use crate::matrix::{Matrix, dot};
 pub use factored::{Factored, Neighbours, Segment};
+use std::ops::Range;
 
 /// Most rows a contact can have: n, t, o, and moments about them.
 pub const MOST_ROWS: usize = 6;
@@ -26,8 +27,17 @@ impl Operator {
     pub fn size(&self) -> usize {
         match self {
             Self::Dense(a) => a.rows(),
-            Self::Blocks(a) => a.rows * a.contacts(),
-            Self::Factored(a) => a.rows * a.contacts(),
+            Self::Blocks(a) => a.size(),
+            Self::Factored(a) => a.size(),
+        }
+    }
+
+    /// Whether rows belong to elements as `offsets` says: the first row of each, and the number of rows. A dense matrix fits all offsets of its order.
+    pub(crate) fn fits(&self, offsets: &[usize]) -> bool {
+        match self {
+            Self::Dense(a) => a.rows() == a.columns() && offsets.last() == Some(&a.rows()),
+            Self::Blocks(a) => a.offsets == offsets || (a.offsets.is_empty() && offsets == [0]),
+            Self::Factored(a) => a.offsets() == offsets || (a.offsets().is_empty() && offsets == [0]),
         }
     }
 
@@ -40,17 +50,17 @@ impl Operator {
         }
     }
 
-    /// The block of a contact with itself, `rows` x `rows`, row by row.
-    pub fn diagonal(&self, rows: usize, contact: usize, out: &mut [f64]) {
+    /// The block of an element, whose rows are `at`, with itself, row by row.
+    pub fn diagonal(&self, element: usize, at: Range<usize>, out: &mut [f64]) {
         match self {
             Self::Dense(a) => {
-                for i in 0..rows {
-                    let row = &a.row(rows * contact + i)[rows * contact..][..rows];
-                    out[rows * i..][..rows].copy_from_slice(row);
+                let width = at.len();
+                for (i, out) in at.clone().zip(out.chunks_exact_mut(width.max(1))) {
+                    out.copy_from_slice(&a.row(i)[at.clone()]);
                 }
             }
-            Self::Blocks(a) => out[..rows * rows].copy_from_slice(a.diagonal(contact)),
-            Self::Factored(a) => a.diagonal(contact, out),
+            Self::Blocks(a) => out[..at.len() * at.len()].copy_from_slice(a.diagonal(element)),
+            Self::Factored(a) => a.diagonal(element, out),
         }
     }
 
@@ -80,46 +90,49 @@ impl From<Matrix> for Operator {
     }
 }
 
-/// Blocks in compressed rows, columns ascending, the diagonal always there.
+/// Blocks in compressed rows, columns ascending, the diagonal always there. Elements may differ in their number of rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct BlockMatrix {
-    rows: usize,
+    /// First row of each element, and the number of rows.
+    offsets: Vec<usize>,
     starts: Vec<usize>,
     columns: Vec<usize>,
-    /// Where the diagonal block of each block row is.
+    /// Where the entries of each block row begin, and where those of its diagonal block do.
+    entries: Vec<usize>,
     diagonals: Vec<usize>,
     data: Vec<f64>,
 }
 
 impl BlockMatrix {
-    /// Blocks of `a` with an entry that is not zero, and the diagonal.
+    /// Blocks of `a` with an entry that is not zero, and the diagonal; `rows` rows per element.
     ///
     /// # Panics
     /// If `a` is not square or its order no multiple of `rows`.
     pub fn from_dense(a: &Matrix, rows: usize) -> Self {
-        let mut out = Self::default();
-        out.assign_dense(a, rows);
-        out
+        assert!(a.rows() == a.columns() && a.rows().is_multiple_of(rows), "whole blocks");
+        Self::from_elements(a, &uniform_offsets(rows, a.rows() / rows))
     }
 
-    /// As [`Self::from_dense`], in the memory at hand.
+    /// The same for elements whose first rows (and the number of rows) are `offsets`.
     ///
     /// # Panics
-    /// The same.
-    pub fn assign_dense(&mut self, a: &Matrix, rows: usize) {
-        assert!(a.rows() == a.columns() && a.rows().is_multiple_of(rows), "whole blocks");
-        let contacts = a.rows() / rows;
-        self.clear(rows);
-        for c in 0..contacts {
-            for d in 0..contacts {
-                let part = |i: usize| &a.row(rows * c + i)[rows * d..][..rows];
-                if c == d || (0..rows).any(|i| part(i).iter().any(|&x| x != 0.0)) {
-                    self.columns.push(d);
-                    (0..rows).for_each(|i| self.data.extend_from_slice(part(i)));
+    /// If the last of them is not the order of `a`.
+    pub fn from_elements(a: &Matrix, offsets: &[usize]) -> Self {
+        let mut out = Self::default();
+        out.clear();
+        let count = offsets.len().saturating_sub(1);
+        for c in 0..count {
+            out.begin_row(offsets[c + 1] - offsets[c]);
+            for d in 0..count {
+                let part = |i: usize| &a.row(i)[offsets[d]..offsets[d + 1]];
+                let own = offsets[c]..offsets[c + 1];
+                if c == d || own.clone().any(|i| part(i).iter().any(|&x| x != 0.0)) {
+                    own.for_each(|i| out.data.extend_from_slice(part(i)));
+                    out.push_column(d);
                 }
             }
-            self.end_row();
         }
+        out
     }
 
     /// Entries `(row, column, value)` of a matrix of order `rows * contacts`; those at one place add up.
@@ -131,18 +144,17 @@ impl BlockMatrix {
         places.extend((0..contacts).map(|c| (c, c)));
         places.sort_unstable();
         places.dedup();
-        assert!(places.last().is_none_or(|p| p.0 < contacts), "rows within the matrix");
+        assert!(places.iter().all(|p| p.0 < contacts && p.1 < contacts), "entries within the matrix");
         let mut out = Self::default();
-        out.clear(rows);
-        for &(c, k) in &places {
-            assert!(k < contacts, "columns within the matrix");
-            (out.contacts()..c).for_each(|_| out.end_row());
-            out.columns.push(k);
+        out.clear();
+        let mut places = places.into_iter().peekable();
+        for c in 0..contacts {
+            out.begin_row(rows);
+            while let Some((_, k)) = places.next_if(|p| p.0 == c) {
+                out.data.resize(out.data.len() + rows * rows, 0.0);
+                out.push_column(k);
+            }
         }
-        if contacts > 0 {
-            out.end_row();
-        }
-        out.data.resize(rows * rows * places.len(), 0.0);
         for &(i, j, x) in entries {
             let (c, k) = (i / rows, j / rows);
             let first = out.starts[c];
@@ -153,17 +165,17 @@ impl BlockMatrix {
         out
     }
 
-    /// `c W W' + E^-1` multiplied out, in the memory at hand. Contacts are neighbours if they share a group of speeds or a patch.
+    /// `c W W' + E^-1` multiplied out, in the memory at hand. Elements are neighbours if they share a group of velocities or a patch.
     pub fn assign_factored(&mut self, a: &Factored, scratch: &mut Neighbours) {
-        let area = a.rows * a.rows;
-        self.clear(a.rows);
+        self.clear();
         scratch.find(a);
-        for c in 0..a.contacts() {
+        for c in 0..a.elements() {
+            self.begin_row(a.rows(c));
             let first = self.columns.len();
             for (s, ..) in a.segments(c) {
-                self.columns.extend_from_slice(scratch.contacts_of(s.first));
+                self.columns.extend_from_slice(scratch.elements_of(s.first));
             }
-            self.columns.extend(a.patch_contacts(c));
+            self.columns.extend(a.patch_elements(c));
             self.columns.push(c);
             self.columns[first..].sort_unstable();
             let mut last = first;
@@ -175,19 +187,23 @@ impl BlockMatrix {
             }
             self.columns.truncate(last + 1);
             for k in first..self.columns.len() {
-                let at = self.data.len();
-                self.data.resize(at + area, 0.0);
-                a.block(c, self.columns[k], &mut self.data[at..]);
+                let (at, other) = (self.data.len(), self.columns[k]);
+                self.data.resize(at + a.rows(c) * a.rows(other), 0.0);
+                a.block(c, other, &mut self.data[at..]);
+                if other == c {
+                    self.diagonals.push(at);
+                }
             }
-            self.end_row();
+            self.close_row();
         }
     }
 
     /// A copy of `other`, in the memory at hand.
     pub fn assign(&mut self, other: &Self) {
-        self.rows = other.rows;
+        self.offsets.clone_from(&other.offsets);
         self.starts.clone_from(&other.starts);
         self.columns.clone_from(&other.columns);
+        self.entries.clone_from(&other.entries);
         self.diagonals.clone_from(&other.diagonals);
         self.data.clone_from(&other.data);
     }
@@ -197,37 +213,73 @@ impl BlockMatrix {
     /// # Panics
     /// If `s` is shorter than the matrix is wide.
     pub fn scale(&mut self, s: &[f64]) {
-        let d = self.rows;
-        for c in 0..self.contacts() {
-            for at in self.starts[c]..self.starts[c + 1] {
-                let (rows, columns) = (&s[d * c..][..d], &s[d * self.columns[at]..][..d]);
-                for k in 0..d * d {
-                    self.data[d * d * at + k] *= rows[k / d] * columns[k % d];
+        for c in 0..self.elements() {
+            let mut at = self.entries[c];
+            for block in self.starts[c]..self.starts[c + 1] {
+                let k = self.columns[block];
+                for i in self.offsets[c]..self.offsets[c + 1] {
+                    for j in self.offsets[k]..self.offsets[k + 1] {
+                        self.data[at] *= s[i] * s[j];
+                        at += 1;
+                    }
                 }
             }
         }
     }
 
-    fn clear(&mut self, rows: usize) {
-        self.rows = rows;
+    /// Forgets everything but its memory.
+    pub(crate) fn clear(&mut self) {
+        self.offsets.clear();
+        self.offsets.push(0);
         self.starts.clear();
         self.starts.push(0);
+        self.entries.clear();
+        self.entries.push(0);
         self.columns.clear();
         self.diagonals.clear();
         self.data.clear();
     }
 
-    /// Ends a block row whose columns are there, the diagonal among them.
-    fn end_row(&mut self) {
-        let (c, first) = (self.contacts(), self.starts[self.contacts()]);
-        let at = self.columns[first..].binary_search(&c).expect("the diagonal is always there");
-        self.diagonals.push(first + at);
+    /// Begins the next block row, of so many rows; its columns follow, ascending, the diagonal among them.
+    pub(crate) fn begin_row(&mut self, rows: usize) {
+        self.offsets.push(self.offsets[self.elements()] + rows);
         self.starts.push(self.columns.len());
+        self.entries.push(self.data.len());
     }
 
-    /// Rows a contact.
-    pub fn rows(&self) -> usize {
-        self.rows
+    /// The data of block `(c, column)` of the row being made, which the caller has to write, all zero.
+    pub(crate) fn block_mut(&mut self, column: usize, entries: usize) -> &mut [f64] {
+        let at = self.data.len();
+        self.data.resize(at + entries, 0.0);
+        self.push_column(column);
+        &mut self.data[at..]
+    }
+
+    /// Ends a block whose entries are there.
+    fn push_column(&mut self, column: usize) {
+        let own = self.elements() - 1;
+        if column == own {
+            let rows = self.offsets[own + 1] - self.offsets[own];
+            self.diagonals.push(self.data.len() - rows * rows);
+        }
+        self.columns.push(column);
+        self.close_row();
+    }
+
+    fn close_row(&mut self) {
+        let last = self.starts.len() - 1;
+        self.starts[last] = self.columns.len();
+        self.entries[last] = self.data.len();
+    }
+
+    /// First row of each element, and the number of rows.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// Order of the matrix.
+    pub fn size(&self) -> usize {
+        self.offsets.last().copied().unwrap_or(0)
     }
 
     /// Number of blocks.
@@ -235,56 +287,50 @@ impl BlockMatrix {
         self.columns.len()
     }
 
-    /// Number of contacts.
-    pub fn contacts(&self) -> usize {
-        self.starts.len().saturating_sub(1)
+    /// Number of elements.
+    pub fn elements(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
     }
 
     /// The blocks of a block row: their columns, and their entries one after another, each row by row.
-    pub fn row(&self, contact: usize) -> (&[usize], &[f64]) {
-        let (first, last) = (self.starts[contact], self.starts[contact + 1]);
-        let area = self.rows * self.rows;
-        (&self.columns[first..last], &self.data[area * first..area * last])
+    pub fn row(&self, element: usize) -> (&[usize], &[f64]) {
+        (
+            &self.columns[self.starts[element]..self.starts[element + 1]],
+            &self.data[self.entries[element]..self.entries[element + 1]],
+        )
     }
 
-    /// The block of a contact with itself, row by row.
-    pub fn diagonal(&self, contact: usize) -> &[f64] {
-        let area = self.rows * self.rows;
-        &self.data[area * self.diagonals[contact]..][..area]
+    /// The blocks of a block row: the column of each, and its entries row by row.
+    pub fn blocks_of(&self, element: usize) -> impl Iterator<Item = (usize, &[f64])> {
+        let (columns, mut data) = self.row(element);
+        let rows = self.offsets[element + 1] - self.offsets[element];
+        columns.iter().map(move |&k| {
+            let (own, rest) = data.split_at(rows * (self.offsets[k + 1] - self.offsets[k]));
+            data = rest;
+            (k, own)
+        })
     }
 
-    /// `out = A x`; two and three rows a contact have code of their own.
+    /// The block of an element with itself, row by row.
+    pub fn diagonal(&self, element: usize) -> &[f64] {
+        let rows = self.offsets[element + 1] - self.offsets[element];
+        &self.data[self.diagonals[element]..][..rows * rows]
+    }
+
+    /// `out = A x`.
     pub(crate) fn times(&self, x: &[f64], out: &mut [f64]) {
-        match self.rows {
-            2 => self.times_of::<2>(x, out),
-            3 => self.times_of::<3>(x, out),
-            _ => self.times_any(x, out),
-        }
-    }
-
-    fn times_of<const D: usize>(&self, x: &[f64], out: &mut [f64]) {
-        let (x, blocks) = (x.as_chunks::<D>().0, self.data.as_chunks::<D>().0.as_chunks::<D>().0);
-        for (c, own) in out.as_chunks_mut::<D>().0.iter_mut().enumerate() {
-            let at = self.starts[c]..self.starts[c + 1];
-            *own = [0.0; D];
-            for (&k, block) in self.columns[at.clone()].iter().zip(&blocks[at]) {
-                let from = &x[k];
-                for i in 0..D {
-                    own[i] += (0..D).map(|j| block[i][j] * from[j]).sum::<f64>();
+        out.fill(0.0);
+        for c in 0..self.elements() {
+            let own = &mut out[self.offsets[c]..self.offsets[c + 1]];
+            for (k, block) in self.blocks_of(c) {
+                let from = &x[self.offsets[k]..self.offsets[k + 1]];
+                if let ([n, t, o], &[x, y, z], [a, b, c]) = (&mut *own, from, block.as_chunks::<3>().0) {
+                    *n += a[0] * x + a[1] * y + a[2] * z;
+                    *t += b[0] * x + b[1] * y + b[2] * z;
+                    *o += c[0] * x + c[1] * y + c[2] * z;
+                    continue;
                 }
-            }
-        }
-    }
-
-    fn times_any(&self, x: &[f64], out: &mut [f64]) {
-        let d = self.rows;
-        for c in 0..self.contacts() {
-            let (columns, data) = self.row(c);
-            let own = &mut out[d * c..][..d];
-            own.fill(0.0);
-            for (&k, block) in columns.iter().zip(data.chunks_exact(d * d)) {
-                let from = &x[d * k..][..d];
-                for (o, row) in own.iter_mut().zip(block.chunks_exact(d)) {
+                for (o, row) in own.iter_mut().zip(block.chunks_exact(from.len())) {
                     *o += row.iter().zip(from).map(|(a, b)| a * b).sum::<f64>();
                 }
             }
@@ -292,13 +338,12 @@ impl BlockMatrix {
     }
 
     fn to_dense(&self) -> Matrix {
-        let d = self.rows;
-        let mut a = Matrix::zeros(d * self.contacts(), d * self.contacts());
-        for c in 0..self.contacts() {
-            let (columns, data) = self.row(c);
-            for (&k, block) in columns.iter().zip(data.chunks_exact(d * d)) {
-                for i in 0..d {
-                    a.row_mut(d * c + i)[d * k..][..d].copy_from_slice(&block[d * i..][..d]);
+        let mut a = Matrix::zeros(self.size(), self.size());
+        for c in 0..self.elements() {
+            for (k, block) in self.blocks_of(c) {
+                let columns = self.offsets[k]..self.offsets[k + 1];
+                for (i, row) in (self.offsets[c]..).zip(block.chunks_exact(columns.len())) {
+                    a.row_mut(i)[columns.clone()].copy_from_slice(row);
                 }
             }
         }
@@ -306,23 +351,28 @@ impl BlockMatrix {
     }
 }
 
+/// First rows of elements that all have `rows`, and the number of rows.
+pub(crate) fn uniform_offsets(rows: usize, count: usize) -> Vec<usize> {
+    (0..=count).map(|c| rows * c).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Three contacts of two rows: two speeds of one group, three of another, and a patch over the last two.
+    /// A contact of two rows, a row, and a contact of three: two velocities of one group, three of another, and a patch over the last two.
     fn factored() -> Factored {
         let mut f = Factored::default();
-        f.clear(2, 5, 0.5);
+        f.clear(5, 0.5);
         let mut entry = 0.0;
-        for groups in [&[(0, 2)][..], &[(0, 2), (2, 3)], &[(2, 3)]] {
+        for (rows, groups) in [(2, &[(0, 2)][..]), (1, &[(0, 2), (2, 3)]), (3, &[(2, 3)])] {
+            f.begin(rows);
             for &(first, len) in groups {
                 for w in f.segment(first, len) {
                     entry += 1.0;
                     *w = f64::sin(entry);
                 }
             }
-            f.end_contact();
         }
         f.add_patch(1, &Matrix::from_fn(4, 4, |i, j| (1 + i + 4 * j) as f64));
         f
@@ -332,23 +382,29 @@ mod tests {
     fn all_forms_are_the_same_matrix() {
         let factored = Operator::Factored(factored());
         let dense = factored.to_dense();
-        let blocks = Operator::Blocks(BlockMatrix::from_dense(&dense, 2));
-        assert_eq!(blocks.to_dense(), dense);
-        let forms = [Operator::Dense(dense), blocks, factored];
+        let offsets = [0, 2, 3, 6];
+        let blocks = BlockMatrix::from_elements(&dense, &offsets);
+        let Operator::Factored(f) = &factored else { unreachable!() };
+        let mut formed = BlockMatrix::default();
+        formed.assign_factored(f, &mut Neighbours::default());
+        assert_eq!(formed.offsets(), offsets);
+        let forms =
+            [Operator::Dense(dense.clone()), Operator::Blocks(blocks), factored, Operator::Blocks(formed)];
         let x = [1.0, -2.0, 3.0, 0.5, 0.25, -1.0];
-        let expected = forms[0].to_dense().times(&x);
+        let expected = dense.times(&x);
         for form in &forms {
-            assert!(form.is_finite());
-            assert_eq!(form.size(), 6);
+            assert!(form.is_finite() && form.fits(&offsets) && form.size() == 6);
+            assert!(form.to_dense().data().iter().zip(dense.data()).all(|(a, b)| (a - b).abs() < 1e-13));
             let mut out = [0.0; 6];
             form.times(&x, &mut out, &mut vec![]);
             assert!(out.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-13), "{out:?} {expected:?}");
             for c in 0..3 {
-                let mut block = [0.0; 4];
-                form.diagonal(2, c, &mut block);
-                let a = forms[0].to_dense();
-                let same = (0..4).all(|k| (block[k] - a[(2 * c + k / 2, 2 * c + k % 2)]).abs() < 1e-14);
-                assert!(same);
+                let (at, rows) = (offsets[c]..offsets[c + 1], offsets[c + 1] - offsets[c]);
+                let mut block = vec![0.0; rows * rows];
+                form.diagonal(c, at.clone(), &mut block);
+                for (k, x) in block.iter().enumerate() {
+                    assert!((x - dense[(at.start + k / rows, at.start + k % rows)]).abs() < 1e-14);
+                }
             }
         }
     }

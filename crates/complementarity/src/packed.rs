@@ -21,8 +21,9 @@ pub(crate) mod newton;
 mod sweep;
 
 use crate::operator::{Factored, Operator};
-use crate::problem::ConeProblem;
+use crate::solver::Budget;
 use crate::sweep::{Island, Sweeper};
+use crate::units::Uniform;
 use fill::{Fill, Source};
 use lanes::Arithmetic;
 use pulp::x86::V3;
@@ -143,7 +144,7 @@ impl<const D: usize, const K: usize> Packed<D, K> {
     /// deform together, touch others than free bodies, or a speed of theirs that no force changes.
     pub fn take(
         &mut self,
-        problem: ConeProblem<'_>,
+        problem: Uniform<'_>,
         sweeper: &Sweeper,
         contacts: &[usize],
         lambda: &[f64],
@@ -175,7 +176,9 @@ impl<const D: usize, const K: usize> Packed<D, K> {
         self.open.resize(groups, false);
         let from = Source { problem, a, sweeper, lambda };
         simd.vectorize(Fill { packed: self, from, x: Arithmetic(simd) });
-        let mut lanes = Lanes { packed: self, simd, weight: 0.0, along: 0.0, share: None, sweeps: 0 };
+        let (rows, budget) = (D * contacts.len(), sweeper.budget.clone());
+        let mut lanes =
+            Lanes { packed: self, simd, weight: 0.0, along: 0.0, share: None, sweeps: 0, rows, budget };
         lanes.set_weight(0.0);
         lanes.begin();
         Some(lanes)
@@ -275,6 +278,9 @@ pub(crate) struct Lanes<'a, const D: usize, const K: usize> {
     /// Of the last movement, if speeds have leapt and forces will.
     share: Option<f64>,
     sweeps: usize,
+    /// Rows of a sweep, and the work that may be done.
+    rows: usize,
+    pub budget: Budget,
 }
 
 impl<const D: usize, const K: usize> Lanes<'_, D, K> {
@@ -326,8 +332,8 @@ impl<const D: usize, const K: usize> Lanes<'_, D, K> {
         if total.is_nan() { f64::INFINITY } else { total }
     }
 
-    /// Writes the forces back.
-    pub fn give(self, lambda: &mut [f64]) {
+    /// Writes the forces back, and what is left of the budget.
+    pub fn give(self, lambda: &mut [f64], budget: &mut Budget) {
         for (rest, force) in self.packed.rest.iter().zip(&self.packed.forces.at) {
             for (lane, &c) in rest.contacts.iter().enumerate().filter(|(_, c)| **c != u32::MAX) {
                 for (i, mut force) in force.iter().copied().enumerate() {
@@ -335,6 +341,7 @@ impl<const D: usize, const K: usize> Lanes<'_, D, K> {
                 }
             }
         }
+        *budget = self.budget;
     }
 }
 
@@ -343,6 +350,7 @@ impl<const D: usize, const K: usize> Island for Lanes<'_, D, K> {
         let Packed { groups, forces, centre, tau, open, speeds, .. } = &mut *self.packed;
         let look = self.sweeps.is_multiple_of(LOOK);
         self.sweeps += 1;
+        self.budget.spend(self.rows);
         let (weight, share, x) = (self.weight, self.share.take(), Arithmetic(self.simd));
         if share.is_none() {
             speeds.before.copy_from_slice(&speeds.at);
@@ -363,6 +371,10 @@ impl<const D: usize, const K: usize> Island for Lanes<'_, D, K> {
 
     fn residual(&mut self) -> f64 {
         self.judge(0.0)
+    }
+
+    fn out_of_budget(&self) -> bool {
+        self.budget.ended().is_some()
     }
 }
 
@@ -534,7 +546,7 @@ struct Judge<'a, const D: usize, const K: usize> {
 impl<const D: usize, const K: usize> NullaryFnOnce for Judge<'_, D, K> {
     type Output = f64;
 
-    /// As [`crate::cone::natural_disc`].
+    /// As [`crate::element::law::natural_disc`].
     #[inline(always)]
     fn call(self) -> f64 {
         let Self { groups, forces, centre, speeds, weight, x } = self;

@@ -3,11 +3,11 @@
 //! Sweeps and residuals here are of the problem with a proximal term: `s = A lambda + b + alpha D (lambda - centre)`, `D` the mean
 //! diagonal of each contact's own block; `alpha = 0` is the problem as posed.
 
-use crate::cone::Shape;
+use crate::element::law::Law;
 use crate::one_contact::{self, Local, State, tangent};
 use crate::operator::{BlockMatrix, Factored, Operator};
-use crate::problem::ConeProblem;
-use crate::residual::ConeScratch;
+use crate::solver::Budget;
+use crate::units::Uniform;
 
 /// Share by which a friction force may miss its limit and still be taken to slip.
 const ON_CONE: f64 = 1e-9;
@@ -20,6 +20,8 @@ pub(crate) trait Island {
     fn residual(&mut self) -> f64;
     /// Goes on beyond the end of a sweep by `share` of the last movement, unless the sweep went against it.
     fn leap(&mut self, share: f64);
+    /// Whether no more work may be done.
+    fn out_of_budget(&self) -> bool;
 }
 
 /// What sweeps need beside the problem. Dense operators are made block sparse before they come here.
@@ -38,27 +40,21 @@ pub(crate) struct Sweeper {
     pub alpha: f64,
     /// Proximal centre.
     pub centre: Vec<f64>,
+    /// Work that may still be done.
+    pub budget: Budget,
 }
 
 impl Sweeper {
-    /// Reads the diagonal and the speeds of `lambda`; contacts get the states that `lambda` suggests.
-    pub fn prepare<const D: usize>(&mut self, problem: ConeProblem<'_>, lambda: &[f64]) {
-        self.read::<D>(problem);
-        self.set_speeds(problem, lambda);
-    }
-
-    /// As [`prepare`](Self::prepare), for forces that have been judged: the speeds are known, of contacts too.
-    pub fn prepare_judged<const D: usize>(&mut self, problem: ConeProblem<'_>, judged: &ConeScratch) {
-        self.read::<D>(problem);
-        self.v.clone_from(&judged.product);
-        self.speed.clone_from(&judged.speed);
-    }
-
-    fn read<const D: usize>(&mut self, problem: ConeProblem<'_>) {
+    /// Reads the diagonal; velocities must be those of the forces at hand. `anew`: the problem is another one.
+    pub fn begin<const D: usize>(&mut self, problem: Uniform<'_>, anew: bool) {
+        self.alpha = 0.0;
+        if !anew {
+            return;
+        }
         let n = problem.mu.len();
         self.diagonal.resize(D * D * n, 0.0);
         for c in 0..n {
-            problem.a.diagonal(D, c, &mut self.diagonal[D * D * c..][..D * D]);
+            problem.a.diagonal(c, D * c..D * (c + 1), &mut self.diagonal[D * D * c..][..D * D]);
         }
         self.inverse.clear();
         for block in blocks_of::<D>(&self.diagonal) {
@@ -66,35 +62,31 @@ impl Sweeper {
         }
         self.local.clear();
         self.local.resize(n, Local::default());
-        self.speed.resize(D * n, 0.0);
-        self.alpha = 0.0;
     }
 
     /// Gives `contacts` the states that their forces and speeds suggest.
-    pub fn guess_states<const D: usize>(
-        &mut self,
-        problem: ConeProblem<'_>,
-        contacts: &[usize],
-        lambda: &[f64],
-    ) {
+    pub fn guess_states<const D: usize>(&mut self, problem: Uniform<'_>, contacts: &[usize], lambda: &[f64]) {
         for &c in contacts {
             let (l, s) = (&lambda.as_chunks::<D>().0[c], &self.speed.as_chunks::<D>().0[c]);
-            let shape = problem.shape(c);
-            let (force, slip) = (shape.gauge(l), tangent(s, s).sqrt());
+            let law = problem.law(c);
+            let (force, slip) = (law.gauge(l), tangent(s, s).sqrt());
             let limit = problem.mu[c] * l[0];
-            self.local[c] = if l[0] <= 0.0 {
+            self.local[c] = if let Law::Row { limit } = law {
+                let state = if l[0].abs() < limit { State::Stick } else { State::Slip };
+                Local { state, tau: 0.0 }
+            } else if l[0] <= 0.0 {
                 Local::default()
             } else if force < (1.0 - ON_CONE) * limit {
                 Local { state: State::Stick, tau: 0.0 }
             } else {
-                let turns = force > 0.0 && shape == Shape::Disc;
+                let turns = force > 0.0 && law == Law::Disc;
                 Local { state: State::Slip, tau: if turns { slip / force } else { 0.0 } }
             };
         }
     }
 
     /// To be called when `lambda` was changed by others.
-    pub fn set_speeds(&mut self, problem: ConeProblem<'_>, lambda: &[f64]) {
+    pub fn set_speeds(&mut self, problem: Uniform<'_>, lambda: &[f64]) {
         if let Operator::Factored(a) = problem.a {
             let d = problem.rows;
             self.v.clear();
@@ -106,7 +98,7 @@ impl Sweeper {
     }
 
     /// To be called when forces of `contacts`, all of an island, were changed by others.
-    pub fn set_speeds_of(&mut self, problem: ConeProblem<'_>, contacts: &[usize], lambda: &[f64]) {
+    pub fn set_speeds_of(&mut self, problem: Uniform<'_>, contacts: &[usize], lambda: &[f64]) {
         if let Operator::Factored(a) = problem.a {
             let d = problem.rows;
             for &c in contacts {
@@ -136,7 +128,7 @@ impl Sweeper {
 
     /// Speed of a contact without the proximal term.
     #[inline]
-    fn speed_of<const D: usize>(&self, problem: ConeProblem<'_>, c: usize, lambda: &[f64]) -> [f64; D] {
+    fn speed_of<const D: usize>(&self, problem: Uniform<'_>, c: usize, lambda: &[f64]) -> [f64; D] {
         let s = problem.b.as_chunks::<D>().0[c];
         match problem.a {
             Operator::Blocks(a) => row_times(a, c, lambda, s),
@@ -164,16 +156,18 @@ impl Sweeper {
     /// speed, makes it smaller: about the square of the residual before.
     pub fn sweep<const D: usize>(
         &mut self,
-        problem: ConeProblem<'_>,
+        problem: Uniform<'_>,
         contacts: &[usize],
         lambda: &mut [f64],
     ) -> f64 {
         let mut total = 0.0;
+        self.budget.spend(D * contacts.len());
         for &c in contacts {
             let mut s = self.speed_of::<D>(problem, c, lambda);
             let own = lambda.as_chunks::<D>().0[c];
             // without force and lifting off: nothing to do
-            if s[0] >= 0.0 && own == [0.0; D] && self.alpha == 0.0 {
+            let law = problem.law(c);
+            if s[0] >= 0.0 && own == [0.0; D] && self.alpha == 0.0 && law.is_contact() {
                 self.local[c] = Local::default();
                 continue;
             }
@@ -186,8 +180,7 @@ impl Sweeper {
                     block[i][i] += weight;
                 }
             }
-            let shape = problem.shape(c);
-            let force = match self.sticks::<D>(c, shape, &block, &s, &own, problem.mu[c]) {
+            let force = match self.sticks::<D>(c, law, &block, &s, &own, problem.mu[c]) {
                 Some(force) => force,
                 None => {
                     // q = s - A l
@@ -196,7 +189,7 @@ impl Sweeper {
                             s[i] -= block[i][j] * own[j];
                         }
                     }
-                    one_contact::solve(shape, &block, &s, problem.mu[c], &mut self.local[c])
+                    one_contact::solve(law, &block, &s, problem.mu[c], &mut self.local[c])
                 }
             };
             let change: [f64; D] = std::array::from_fn(|i| force[i] - own[i]);
@@ -217,13 +210,13 @@ impl Sweeper {
     fn sticks<const D: usize>(
         &self,
         c: usize,
-        shape: Shape,
+        law: Law,
         block: &[[f64; D]; D],
         s: &[f64; D],
         own: &[f64; D],
         mu: f64,
     ) -> Option<[f64; D]> {
-        if self.local[c].state != State::Stick || self.alpha > 0.0 {
+        if self.local[c].state != State::Stick || self.alpha > 0.0 || !law.is_contact() {
             return None;
         }
         let inverse = &blocks_of::<D>(&self.inverse)[c];
@@ -231,9 +224,9 @@ impl Sweeper {
             std::array::from_fn(|i| own[i] - (0..D).map(|j| inverse[i][j] * s[j]).sum::<f64>());
         let q_n = s[0] - (0..D).map(|j| block[0][j] * own[j]).sum::<f64>();
         let limit = mu * force[0];
-        let within = match shape {
-            Shape::Disc => tangent(&force, &force) <= limit * limit,
-            Shape::Polygon(_) => shape.gauge(&force) <= limit,
+        let within = match law {
+            Law::Disc => tangent(&force, &force) <= limit * limit,
+            _ => law.gauge(&force) <= limit,
         };
         let holds = q_n < 0.0 && limit >= 0.0 && within;
         holds.then_some(force)
@@ -242,7 +235,7 @@ impl Sweeper {
     /// Sum of squares of the natural map over `contacts` (never NaN); their speeds are kept.
     pub fn residual<const D: usize>(
         &mut self,
-        problem: ConeProblem<'_>,
+        problem: Uniform<'_>,
         contacts: &[usize],
         lambda: &[f64],
     ) -> f64 {
@@ -256,7 +249,7 @@ impl Sweeper {
                 (0..D).for_each(|i| s[i] += weight * (l[i] - centre[i]));
             }
             self.speed.as_chunks_mut::<D>().0[c] = s;
-            total += natural(problem.shape(c), problem.mu[c], l, &s);
+            total += natural(problem.law(c), problem.mu[c], l, &s);
         }
         if total.is_nan() { f64::INFINITY } else { total }
     }
@@ -289,8 +282,8 @@ pub(crate) fn blocks_of<const D: usize>(data: &[f64]) -> &[[[f64; D]; D]] {
 
 /// Square of a contact's natural map.
 #[inline]
-fn natural<const D: usize>(shape: Shape, mu: f64, l: &[f64; D], s: &[f64; D]) -> f64 {
+fn natural<const D: usize>(law: Law, mu: f64, l: &[f64; D], s: &[f64; D]) -> f64 {
     let mut r = [0.0; D];
-    shape.natural(mu, l, s, &mut r);
+    law.natural(mu, l, s, &mut r);
     r.iter().map(|r| r * r).sum()
 }

@@ -7,7 +7,8 @@ use complementarity::matrix::Matrix;
 use complementarity::problem::{Friction, FrictionProblem, Lcp, MixedLcp};
 use complementarity::report::{Certificate, Report, Status};
 use complementarity::residual;
-use complementarity::solver::portfolio::{Method, Settings, solve_friction, solve_lcp, solve_mixed};
+use complementarity::solver::Method;
+use complementarity::solver::portfolio::{Settings, solve_friction, solve_lcp, solve_mixed};
 use complementarity::solver::{decide, interior_point, lemke};
 use families::{ALL, Family, build};
 

@@ -35,7 +35,7 @@ fn solved(p: &FrictionProblem) -> (Vec<f64>, Certificate) {
     let mut lambda = vec![0.0; p.size()];
     let mut solver = ConeInteriorPoint::default();
     solver.settings.tolerance = 1e-10;
-    let outcome = solver.solve(p.as_cone().unwrap(), &mut lambda);
+    let outcome = solver.solve(p.view(), &mut lambda);
     assert!(outcome.is_solved(), "{outcome:?}");
     let certificate = examine(p, Some(&lambda), &Settings::default());
     (lambda, certificate)
@@ -224,12 +224,13 @@ fn existence_is_not_promised_where_the_vector_leaves_the_range_by_little() {
 
 /// Least distance of the forces of closed contacts from the surface of their cone, along any direction of length 1; slipping ones: from the apex.
 fn room(p: &FrictionProblem, lambda: &[f64]) -> f64 {
-    let rows = p.rows_per_contact();
+    let rows = p.rows_per_contact().unwrap();
     let s = p.speed(lambda);
     let largest = lambda.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     let of = |c: usize| {
         let (l, s) = (&lambda[rows * c..][..rows], &s[rows * c..][..rows]);
-        let axes: Vec<f64> = if p.axes().is_empty() { vec![1.0; rows - 1] } else { p.axes_of(c).to_vec() };
+        let axes: Vec<f64> =
+            if p.axes_of(c).is_empty() { vec![1.0; rows - 1] } else { p.axes_of(c).to_vec() };
         let gauge = l[1..].iter().zip(&axes).filter(|(_, e)| **e > 0.0).map(|(l, e)| (l / e).powi(2));
         let least = axes.iter().filter(|e| **e > 0.0).fold(1.0f64, |m, e| m.min(*e));
         match p.mu()[c] {
@@ -246,7 +247,7 @@ fn check_basis(p: &FrictionProblem, lambda: &[f64]) -> Vec<Direction> {
     let forces = examine(p, Some(lambda), &Settings::default()).forces.unwrap();
     let basis = forces.basis.unwrap();
     assert_eq!(basis.len(), forces.dimension);
-    let vectors: Vec<Vec<f64>> = basis.iter().map(|d| d.to_rows(p.contacts())).collect();
+    let vectors: Vec<Vec<f64>> = basis.iter().map(|d| d.to_rows(p.offsets())).collect();
     let (a, step) = (p.matrix(), 0.9 * room(p, lambda));
     for (i, v) in vectors.iter().enumerate() {
         for (j, w) in vectors.iter().enumerate() {
@@ -306,7 +307,8 @@ fn from_an_edge_the_way_leads_inwards() {
     let lambda = [0.5, 0.0, 0.0, 0.0, 0.0, 0.0].repeat(2);
     let basis = check_basis(&p, &lambda);
     assert!(basis.len() == 1 && basis[0].one_sided && basis[0].change[3] > 0.0, "{basis:?}");
-    let other: Vec<f64> = lambda.iter().zip(basis[0].to_rows(4)).map(|(l, v)| l + 0.5 * v).collect();
+    let other: Vec<f64> =
+        lambda.iter().zip(basis[0].to_rows(p.offsets())).map(|(l, v)| l + 0.5 * v).collect();
     assert!(residual::friction(&p, &other).relative < 1e-12);
     // slip along t under the square, of two feet that are one: friction may be anywhere on its side, from a corner one way only
     let p = on_feet(&[[0.0, 0.0]; 2], [1.0, 0.0, -1.0, 0.0, -1.0, 0.0], 0.2).with_friction(Friction::Pyramid);
@@ -374,7 +376,7 @@ proptest! {
         let mut lambda = vec![0.0; p.size()];
         let mut solver = ConeInteriorPoint::default();
         solver.settings.tolerance = 1e-11;
-        let outcome = solver.solve(p.as_cone().unwrap(), &mut lambda);
+        let outcome = solver.solve(p.view(), &mut lambda);
         prop_assume!(outcome.is_solved() && room(&p, &lambda) > 1e-4);
         check_basis(&p, &lambda);
     }
@@ -393,7 +395,7 @@ proptest! {
         let basis = forces.basis.unwrap();
         prop_assert_eq!(basis.len(), forces.dimension);
         if let Some(first) = basis.first().filter(|d| d.one_sided) {
-            let v = first.to_rows(p.contacts());
+            let v = first.to_rows(p.offsets());
             let works = |step: f64| {
                 let other: Vec<f64> = report.solution.iter().zip(&v).map(|(l, v)| l + step * v).collect();
                 residual::friction(&p, &other).relative < 1e-10

@@ -5,9 +5,10 @@ mod allocations;
 mod piles;
 
 use allocations::count;
-use complementarity::solver::cone::ConeSolver;
+use complementarity::solver::auto::Auto;
 use complementarity::solver::gauss_seidel::GaussSeidel;
-use complementarity::solver::newton::{Newton, Settings};
+use complementarity::solver::newton::Newton;
+use complementarity::solver::newton::proximal::ProximalNewton;
 
 #[test]
 fn a_second_solve_of_a_size_allocates_nothing() {
@@ -15,9 +16,9 @@ fn a_second_solve_of_a_size_allocates_nothing() {
         [piles::boxes(1, 0.5, 0.01, 0.001), piles::boxes(4, 0.5, 0.01, 0.001), piles::spheres(3, 0.5, 3)];
     for p in &problems {
         let mut lambda = vec![0.0; p.b.len()];
-        let (mut auto, mut sweeps) = (ConeSolver::default(), GaussSeidel::default());
+        let (mut auto, mut sweeps) = (Auto::default(), GaussSeidel::default());
         let mut newton = Newton::default();
-        let mut proximal = Newton::new(Settings { proximal: true, ..Settings::default() });
+        let mut proximal = ProximalNewton::default();
         let mut before = 0;
         for round in 0..3 {
             if round == 1 {
@@ -32,6 +33,6 @@ fn a_second_solve_of_a_size_allocates_nothing() {
             lambda.fill(0.0);
             assert!(proximal.solve(p.problem(), &mut lambda).is_solved());
         }
-        assert_eq!(count() - before, 0, "{} contacts", p.mu.len());
+        assert_eq!(count() - before, 0, "{} contacts", p.elements.len());
     }
 }

@@ -32,7 +32,7 @@ fn relative(p: &FrictionProblem, lambda: &[f64]) -> f64 {
 /// Some contacts slide in random directions.
 fn with_sliding(p: FrictionProblem, seed: u64) -> FrictionProblem {
     let mut u = Uniform(seed);
-    let planar = p.rows_per_contact() == 2;
+    let planar = p.rows_per_contact() == Some(2);
     let modes = (0..p.contacts())
         .map(|_| {
             if u.next() < 0.5 {
@@ -62,8 +62,8 @@ proptest! {
             (&mixed, LcpForm::Polygon, mixed.as_polygon_lcp().unwrap()),
         ];
         for (p, form, converted) in forms {
-            let mut again = RollingLcp::new(rows, form);
-            let parts = p.as_cone().unwrap();
+            let mut again = RollingLcp::new(form);
+            let parts = p.view();
             again.fill(parts, &p.matrix()).unwrap();
             prop_assert_eq!(again.lcp(), &converted.problem);
             let z: Vec<f64> = (0..again.lcp().size()).map(|i| (i as f64).sin()).collect();
@@ -75,10 +75,10 @@ proptest! {
         if rows == 2 {
             return Ok(());
         }
-        let slack = RollingLcp::new(3, LcpForm::Slack).fill(hexagon.as_cone().unwrap(), &hexagon.matrix());
+        let slack = RollingLcp::new(LcpForm::Slack).fill(hexagon.view(), &hexagon.matrix());
         prop_assert_eq!(slack, Err(NotConvertible::NeedsPyramid));
         let cone = hexagon.with_friction(Friction::Cone).unwrap();
-        let polygon = RollingLcp::new(3, LcpForm::Polygon).fill(cone.as_cone().unwrap(), &cone.matrix());
+        let polygon = RollingLcp::new(LcpForm::Polygon).fill(cone.view(), &cone.matrix());
         prop_assert_eq!(polygon, Err(NotConvertible::NeedsPolygon));
     }
 

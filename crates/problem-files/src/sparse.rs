@@ -109,7 +109,7 @@ pub(crate) fn blocks(
     entries: &[(usize, usize, f64)],
 ) -> Result<BlockMatrix, Fault> {
     let blocks = BlockMatrix::from_entries(rows, order / rows, entries);
-    for c in 0..blocks.contacts() {
+    for c in 0..blocks.elements() {
         let (columns, data) = blocks.row(c);
         if let Some(k) = data.iter().position(|x| !x.is_finite()) {
             let within = k % (rows * rows);

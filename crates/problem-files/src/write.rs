@@ -4,7 +4,7 @@ use crate::error::one_line;
 use crate::fclib::sets;
 use complementarity::matrix::Matrix;
 use complementarity::operator::Operator;
-use complementarity::problem::{Friction, FrictionProblem, Lcp, MixedLcp, Mode};
+use complementarity::problem::{Element, Friction, FrictionProblem, Lcp, MixedLcp};
 use hdf5_pure::FileBuilder;
 use std::fs;
 use std::io::{self, BufWriter, Seek, Write};
@@ -55,8 +55,8 @@ pub struct Info {
     pub math_info: String,
 }
 
-/// Writes `W` (by rows), `q` and `mu` as FCLIB does, group `fclib_local`. The format knows Coulomb's cone with 2 or 3 rows a contact, all
-/// rolling; other friction sets are written beside it for our own reader (others see discs), and what it cannot hold is refused.
+/// Writes `W` (by rows), `q` and `mu` as FCLIB does, group `fclib_local`. The format knows Coulomb's cone with 2 or 3 rows per contact, all
+/// rolling; other friction sets are written beside it for our own reader (others see discs), and what it cannot hold (rows that are no contacts, contacts of different rows) is refused by name.
 pub fn write_friction(path: &Path, problem: &FrictionProblem) -> Result<(), WriteError> {
     write_friction_with(path, problem, &Info::default())
 }
@@ -70,11 +70,18 @@ pub fn write_friction_with(path: &Path, problem: &FrictionProblem, info: &Info) 
 fn fclib(problem: &FrictionProblem, info: &Info) -> io::Result<Vec<u8>> {
     let refuse =
         |why: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("FCLIB files cannot hold {why}"));
-    let rows = problem.rows_per_contact();
-    if rows > 3 {
-        return Err(refuse("more than 3 rows a contact"));
+    let elements = problem.elements();
+    let rows = elements.first().map_or(3, Element::rows);
+    if elements.iter().any(|e| e.as_contact().is_none()) {
+        return Err(refuse("rows that are no contacts (unilateral, bounded or bilateral)"));
     }
-    if problem.modes().iter().any(|m| *m != Mode::Rolling) {
+    if elements.iter().any(|e| e.rows() > 3) {
+        return Err(refuse("more than 3 rows per contact"));
+    }
+    if elements.iter().any(|e| e.rows() != rows) {
+        return Err(refuse("contacts with different numbers of rows"));
+    }
+    if problem.slides() {
         return Err(refuse("contacts that slide already"));
     }
     let (mut starts, mut columns, mut values) = (vec![0], vec![], vec![]);
@@ -119,14 +126,14 @@ fn fclib(problem: &FrictionProblem, info: &Info) -> io::Result<Vec<u8>> {
     root.add_group(w.finish());
     let mut vectors = root.create_group("vectors");
     vectors.create_dataset("q").with_f64_data(problem.vector());
-    vectors.create_dataset("mu").with_f64_data(problem.mu());
+    vectors.create_dataset("mu").with_f64_data(&problem.mu());
     let name = |path: &'static str| path.trim_start_matches("vectors/");
-    if problem.friction() != Some(Friction::Cone) {
-        let codes: Vec<i32> = (0..problem.contacts()).map(|c| sets::code(problem.friction_of(c))).collect();
+    if !elements.is_empty() && problem.friction() != Some(Friction::Cone) {
+        let codes: Vec<i32> = (0..elements.len()).map(|c| sets::code(problem.friction_of(c))).collect();
         vectors.create_dataset(name(sets::SETS)).with_i32_data(&codes);
     }
     if !problem.axes().is_empty() {
-        vectors.create_dataset(name(sets::AXES)).with_f64_data(problem.axes());
+        vectors.create_dataset(name(sets::AXES)).with_f64_data(&problem.axes());
     }
     root.add_group(vectors.finish());
     let words = [("title", &info.title), ("description", &info.description), ("math_info", &info.math_info)];

@@ -1,9 +1,8 @@
 //! The cone solvers on other people's problems, where they lie beside the repository or in the folder `STICTION_PROBLEMS`.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use complementarity::problem::ConeProblem;
+use complementarity::problem::ContactProblem;
 use complementarity::solver::Outcome;
-use complementarity::solver::admm::Admm;
 use complementarity::solver::cone_interior_point::ConeInteriorPoint;
 use problem_files::{Problem, read};
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use std::time::Instant;
 /// Solves every friction problem in the folders; prints a table (`--nocapture`) and returns the names of those not solved.
 fn unsolved(
     name: &str,
-    mut solve: impl FnMut(ConeProblem<'_>, &mut [f64]) -> Outcome,
+    mut solve: impl FnMut(ContactProblem<'_>, &mut [f64]) -> Outcome,
 ) -> Option<Vec<String>> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/problems");
     let folder = std::env::var_os("STICTION_PROBLEMS").map_or(beside, PathBuf::from);
@@ -27,7 +26,7 @@ fn unsolved(
         let Problem::Friction(problem) = read(path).unwrap() else { continue };
         let mut lambda = vec![0.0; problem.size()];
         let start = Instant::now();
-        let outcome = solve(problem.as_cone().unwrap(), &mut lambda);
+        let outcome = solve(problem.view(), &mut lambda);
         let ms = 1e3 * start.elapsed().as_secs_f64();
         let file = path.file_stem().unwrap().to_string_lossy().into_owned();
         println!(
@@ -49,11 +48,4 @@ fn interior_point_solves_all_but_the_rock_pile() {
     let mut solver = ConeInteriorPoint::default();
     let missed = unsolved("interior point", |problem, lambda| solver.solve(problem, lambda));
     assert!(missed.is_none_or(|m| m.iter().all(|name| name == "RockPile_tob1")));
-}
-
-#[test]
-fn admm_solves_most() {
-    let mut solver = Admm::default();
-    let missed = unsolved("admm", |problem, lambda| solver.solve(problem, lambda));
-    assert!(missed.is_none_or(|m| m.len() <= 2));
 }

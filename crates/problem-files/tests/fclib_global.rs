@@ -3,7 +3,7 @@
 
 use complementarity::matrix::Matrix;
 use complementarity::operator::{BlockMatrix, Operator};
-use complementarity::problem::{Friction, FrictionProblem, Mode};
+use complementarity::problem::{Element, Friction, FrictionProblem, Mode};
 use hdf5_pure::FileBuilder;
 use problem_files::{Problem, read, read_bytes, write_friction};
 use rand::{RngExt, SeedableRng};
@@ -120,7 +120,7 @@ fn global_problems_are_condensed_body_by_body() {
                 assert!((p.matrix()[(i, j)] - w[(i, j)]).abs() < 1e-12, "form {form}, {i}, {j}");
             }
         }
-        assert_eq!((p.mu(), p.rows_per_contact(), p.friction()), (&global.mu[..], 2, Some(Friction::Cone)));
+        assert_eq!((p.mu(), p.rows_per_contact(), p.friction()), (global.mu, Some(2), Some(Friction::Cone)));
         // contacts 0 and 2 share no body
         let Operator::Blocks(blocks) = p.operator() else { panic!("blocks") };
         assert_eq!(blocks.row(0).0, [0, 1]);
@@ -196,8 +196,8 @@ fn friction_problems_are_written_and_read_again() {
             let Problem::Friction(found) = read(&path).unwrap() else { panic!("a friction problem") };
             assert_eq!(found.matrix(), problem.matrix());
             assert_eq!((found.vector(), found.mu()), (problem.vector(), problem.mu()));
-            assert_eq!(found.rows_per_contact(), rows);
-            assert_eq!((found.sets(), found.axes()), (problem.sets(), problem.axes()));
+            assert_eq!(found.rows_per_contact(), Some(rows));
+            assert_eq!(found.elements(), problem.elements());
         }
     }
     std::fs::remove_dir_all(&folder).unwrap();
@@ -209,7 +209,19 @@ fn what_the_format_cannot_hold_is_refused() {
         FrictionProblem::new(Matrix::identity(rows), vec![0.0; rows], vec![0.5], rows, friction).unwrap()
     };
     let told = |p: &FrictionProblem| write_friction("never.hdf5".as_ref(), p).unwrap_err().to_string();
-    assert_eq!(told(&p(4, Friction::Cone)), "never.hdf5: FCLIB files cannot hold more than 3 rows a contact");
+    assert_eq!(
+        told(&p(4, Friction::Cone)),
+        "never.hdf5: FCLIB files cannot hold more than 3 rows per contact"
+    );
+    let contact = |rows: usize| Element::contact(rows, 0.5, Friction::Cone);
+    let of = |elements: Vec<Element>| {
+        let rows = elements.iter().map(Element::rows).sum();
+        told(&FrictionProblem::from_elements(Matrix::identity(rows), vec![0.0; rows], elements).unwrap())
+    };
+    assert!(of(vec![contact(2), contact(3)]).ends_with("contacts with different numbers of rows"));
+    for row in [Element::Unilateral, Element::Bilateral, Element::Bounded { limit: 1.0 }] {
+        assert!(of(vec![contact(3), row]).contains("rows that are no contacts"), "{row:?}");
+    }
     let slides = p(2, Friction::Pyramid).with_modes(vec![Mode::Sliding { direction: [1.0, 0.0] }]).unwrap();
     assert_eq!(told(&slides), "never.hdf5: FCLIB files cannot hold contacts that slide already");
 }

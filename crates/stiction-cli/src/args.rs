@@ -1,7 +1,10 @@
 //! The command line as it is typed; what it means is told by each subcommand.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use complementarity::problem::SIDES_EXPECTED;
+use complementarity::solver::Method;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// Frictional contact: problems solved, decided and explained.
@@ -191,11 +194,11 @@ pub struct Solve {
     #[arg(long)]
     pub json: bool,
 
-    /// Who solves it.
-    #[arg(long, value_enum, default_value_t = Solver::Auto)]
-    pub solver: Solver,
+    /// Method that solves it.
+    #[arg(long, value_name = "METHOD", default_value_t = Method::Auto, value_parser = MethodParser)]
+    pub solver: Method,
 
-    /// A solution counts when its residual, relative to the constant vector, is at most this.
+    /// A solution counts when its relative residual (without units for friction problems) is at most this.
     #[arg(long, value_name = "X", default_value = "1e-8", value_parser = positive, allow_negative_numbers = true)]
     pub tol: f64,
 
@@ -229,33 +232,29 @@ pub struct Check {
     pub scene: SceneArguments,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Solver {
-    /// Picks and escalates. Cone: Gauss-Seidel, Newton, proximal Newton, then the others; else Lemke, the interior point if large, decide
-    Auto,
-    /// Lemke's method alone
-    Lemke,
-    /// The interior-point method alone; where friction sets are round that for cones
-    #[value(alias = "interior_point")]
-    InteriorPoint,
-    /// Branch and bound, to a solution or a proof that there is none
-    Decide,
-    /// Block Gauss-Seidel alone (friction)
-    #[value(alias = "gauss_seidel")]
-    GaussSeidel,
-    /// Semismooth Newton alone (friction)
-    Newton,
-    /// Proximal point with semismooth Newton inside (friction)
-    #[value(alias = "proximal_newton")]
-    ProximalNewton,
-    /// Proximal point with semismooth Newton alone inside: slow, for what the others do not solve (friction)
-    #[value(alias = "exact_proximal")]
-    ExactProximal,
-    /// Interior point for cones alone (friction)
-    #[value(alias = "cone_interior_point")]
-    ConeInteriorPoint,
-    /// ADMM alone (friction)
-    Admm,
+/// Methods by their names, with a line on each.
+#[derive(Debug, Clone)]
+struct MethodParser;
+
+impl TypedValueParser for MethodParser {
+    type Value = Method;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Method, clap::Error> {
+        let names = PossibleValuesParser::new(Method::ALL.map(Method::name));
+        match value.to_str().and_then(|text| text.parse().ok()) {
+            Some(method) => Ok(method),
+            None => names.parse_ref(command, argument, value).map(|_| Method::Auto),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Method::ALL.into_iter().map(|m| PossibleValue::new(m.name()).help(m.about()))))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,14 +5,15 @@ mod json;
 mod text;
 mod unsolved;
 
-use crate::args::{FrictionSet, Solve, Solver};
+use crate::args::{FrictionSet, Solve};
 use crate::progress::Display;
 use crate::{InputError, print};
 use complementarity::certificate::Certificate;
 use complementarity::problem::{Friction, FrictionProblem};
 use complementarity::report::{Report, Status};
 use complementarity::residual::{self, Residual};
-use complementarity::solver::portfolio::{Method, Settings, solve_friction, solve_lcp, solve_mixed};
+use complementarity::solver::Method;
+use complementarity::solver::portfolio::{Settings, solve_friction, solve_lcp, solve_mixed};
 use problem_files::Problem;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -86,18 +87,7 @@ pub fn run(arguments: &Solve) -> Result<ExitCode, InputError> {
 }
 
 fn settings(arguments: &Solve) -> Result<Settings, InputError> {
-    let method = match arguments.solver {
-        Solver::Auto => Method::Auto,
-        Solver::Lemke => Method::Lemke,
-        Solver::InteriorPoint => Method::InteriorPoint,
-        Solver::Decide => Method::Decide,
-        Solver::GaussSeidel => Method::GaussSeidel,
-        Solver::Newton => Method::Newton,
-        Solver::ProximalNewton => Method::ProximalNewton,
-        Solver::ExactProximal => Method::ExactProximal,
-        Solver::ConeInteriorPoint => Method::ConeInteriorPoint,
-        Solver::Admm => Method::Admm,
-    };
+    let method = arguments.solver;
     if arguments.all && !matches!(method, Method::Auto | Method::Decide) {
         return Err(InputError(
             "--all needs --solver auto or decide: the others stop at one solution".to_owned(),
@@ -114,7 +104,7 @@ fn with_friction(problem: Problem, arguments: &Solve, method: &mut Method) -> Re
         let kind = if matches!(problem, Problem::Lcp(_)) { "an LCP" } else { "a mixed LCP" };
         let option = match arguments.friction {
             Some(_) => "--friction is",
-            None if method.wants_cone() => "this --solver is",
+            None if method.wants_contacts() => "this --solver is",
             None => return Ok(problem),
         };
         let file = arguments.file.display();
@@ -135,10 +125,10 @@ fn with_friction(problem: Problem, arguments: &Solve, method: &mut Method) -> Re
     // in the plane discs are intervals, and without friction all sets are the same
     let round = |c: &usize| match p.friction_of(*c) {
         Friction::Ellipsoid => true,
-        Friction::Cone => p.rows_per_contact() > 2 && p.mu()[*c] > 0.0,
+        Friction::Cone => p.rows_of(*c).len() > 2 && p.elements()[*c].mu() > 0.0,
         Friction::Pyramid | Friction::Polygon { .. } => false,
     };
-    let first_round = (0..p.contacts()).find(round);
+    let first_round = (0..p.elements().len()).find(round);
     match first_round {
         Some(_) if polyhedral && p.friction() == Some(Friction::Cone) => Err(InputError(
             "--friction cone needs --solver auto or one of the cone solvers, without --all".to_owned(),
@@ -176,15 +166,15 @@ const NEGLIGIBLE: f64 = 1e-8;
 impl Contacts {
     fn new(p: &FrictionProblem, lambda: &[f64]) -> Option<Self> {
         let cone = p.clone().with_friction(Friction::Cone).ok()?;
-        let rows = p.rows_per_contact();
         let s = p.speed(lambda);
         let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let no_force = NEGLIGIBLE * largest(lambda);
         let no_speed = NEGLIGIBLE * largest(p.vector()).max(largest(&s));
         let mut states = States::default();
-        for c in 0..p.contacts() {
-            let slip = s[rows * c + 1..rows * (c + 1)].iter().fold(0.0f64, |norm, x| norm.hypot(*x));
-            if lambda[rows * c] <= no_force {
+        let contacts = (0..p.elements().len()).filter(|&c| p.elements()[c].as_contact().is_some());
+        for at in contacts.map(|c| p.rows_of(c)) {
+            let slip = s[at.start + 1..at.end].iter().fold(0.0f64, |norm, x| norm.hypot(*x));
+            if lambda[at.start] <= no_force {
                 states.open += 1;
             } else if slip <= no_speed {
                 states.stick += 1;

@@ -8,7 +8,7 @@
 //! square layers 0.105 m apart, each moved aside by up to 1 mm. A line for every 0.1 s: contacts at its end, time and iterations a step, its
 //! longest step, and which solvers answered how often.
 
-use complementarity::solver::cone::ConeSolver;
+use complementarity::solver::auto::Auto;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
@@ -115,8 +115,8 @@ fn growth(law: &str) {
         go(&mut stepper, AT + 1e-3 * OVER as f64);
         let step = 1e3 * begin.elapsed().as_secs_f64() / OVER as f64;
         let problem = stepper.problem().expect("contacts");
-        let cone = problem.as_cone().expect("Coulomb's cone");
-        let mut solver = ConeSolver::default();
+        let cone = problem.view();
+        let mut solver = Auto::default();
         solver.settings.tolerance = 1e-6;
         let (begin, mut solves) = (Instant::now(), 0.0);
         while solves == 0.0 || begin.elapsed().as_secs_f64() < 0.2 {

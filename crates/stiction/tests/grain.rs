@@ -8,7 +8,7 @@ use complementarity::problem::Friction;
 use complementarity::residual;
 use running::{G, SOLVERS, go, run, scene, start};
 use stiction::contact::Law;
-use stiction::scene::{Scene, SolverKind};
+use stiction::scene::{Method, Scene};
 use stiction::step::Status;
 
 const MU: [f64; 2] = [0.3, 0.45];
@@ -38,7 +38,7 @@ fn slide(mut v: [f64; 2], duration: f64) -> [f64; 2] {
 
 #[test]
 fn boxes_slide_along_across_and_between_as_the_ellipse_says() {
-    for (solver, h) in SOLVERS.map(|s| (s, 1e-3)).into_iter().chain([(SolverKind::Auto, 1e-4)]) {
+    for (solver, h) in SOLVERS.map(|s| (s, 1e-3)).into_iter().chain([(Method::Auto, 1e-4)]) {
         let mut given = scene("grain.toml");
         given.step.solver = solver;
         let (mut stepper, mut state) = start(given, h);

@@ -5,7 +5,7 @@ use stiction::dynamics::Joint;
 use stiction::model::resolved::PairOf;
 use stiction::model::{Model, Owner, Resolved};
 use stiction::scene::{
-    Axes, Course, FrictionKind, FrictionRule, GapLevel, Scene, SolverKind, Table, schema, summary,
+    Axes, Course, FrictionKind, FrictionRule, GapLevel, Method, Scene, Table, schema, summary,
 };
 use stiction::space::{length, sub};
 
@@ -116,14 +116,14 @@ fn an_empty_scene_has_defaults_that_work() {
 #[test]
 fn solvers_have_the_names_of_the_command_line() {
     for (name, kind) in [
-        ("auto", SolverKind::Auto),
-        ("lemke", SolverKind::Lemke),
-        ("gauss_seidel", SolverKind::GaussSeidel),
-        ("newton", SolverKind::Newton),
-        ("proximal_newton", SolverKind::ProximalNewton),
-        ("exact_proximal", SolverKind::ExactProximal),
-        ("interior_point", SolverKind::InteriorPoint),
-        ("admm", SolverKind::Admm),
+        ("auto", Method::Auto),
+        ("lemke", Method::Lemke),
+        ("gauss_seidel", Method::GaussSeidel),
+        ("newton", Method::Newton),
+        ("proximal_newton", Method::ProximalNewton),
+        ("exact_proximal", Method::ProximalNewton),
+        ("interior_point", Method::InteriorPoint),
+        ("admm", Method::ProximalNewton),
     ] {
         let text = format!("planar = true\n[step]\nsolver = '{name}'\n");
         assert_eq!(from(&text).step.solver, kind, "{name}");

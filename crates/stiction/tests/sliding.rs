@@ -6,7 +6,7 @@ mod running;
 use running::{G, SOLVERS, go, run, scene, start};
 use std::f64::consts::PI;
 use stiction::contact::FrictionRule;
-use stiction::scene::{FrictionKind, Pair, SolverKind};
+use stiction::scene::{FrictionKind, Method, Pair};
 use stiction::space::{length, sub};
 use stiction::step::Status;
 
@@ -49,7 +49,7 @@ fn a_sliding_box_stops_where_and_when_coulomb_says() {
 /// Every solver gives the same motion.
 #[test]
 fn every_pair_may_have_a_friction_set_of_its_own() {
-    for (solver, h) in SOLVERS.map(|s| (s, 1e-3)).into_iter().chain([(SolverKind::Auto, 3e-3)]) {
+    for (solver, h) in SOLVERS.map(|s| (s, 1e-3)).into_iter().chain([(Method::Auto, 3e-3)]) {
         let mut given = scene("friction-sets.toml");
         given.step.solver = solver;
         let (stepper, state) = run(given, h, 1.0);

@@ -6,7 +6,7 @@ mod event_driven;
 
 use event_driven::{Mode, SONG2004};
 use std::path::Path;
-use stiction::scene::{FrictionKind, Scene, SolverKind};
+use stiction::scene::{FrictionKind, Method, Scene};
 use stiction::step::{Status, Stepper};
 
 const SCENES: [&str; 4] =
@@ -27,9 +27,9 @@ fn run(name: &str) -> Vec<Frame> {
 fn run_with(name: &str, friction: FrictionKind) -> Vec<Frame> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/song2004").join(name);
     let mut scene = Scene::read(&path).expect("a valid scene");
-    assert_eq!((scene.step.friction, scene.step.solver), (FrictionKind::Cone, SolverKind::Auto));
+    assert_eq!((scene.step.friction, scene.step.solver), (FrictionKind::Cone, Method::Auto));
     if friction == FrictionKind::Pyramid {
-        (scene.step.friction, scene.step.solver) = (friction, SolverKind::Lemke);
+        (scene.step.friction, scene.step.solver) = (friction, Method::Lemke);
     }
     let steps = scene.step.count();
     let mut stepper = Stepper::new(scene).expect("a valid model");

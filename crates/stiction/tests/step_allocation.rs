@@ -8,14 +8,14 @@ use allocations::count;
 use std::path::Path;
 use std::sync::Arc;
 use stiction::contact::Law;
-use stiction::scene::{ForceTime, FrictionKind, Scene, SolverKind};
+use stiction::scene::{ForceTime, FrictionKind, Method, Scene};
 use stiction::state::{SolverMemory, State};
 use stiction::step::{StepReport, Stepper};
 
 #[test]
 fn steps_allocate_nothing_after_the_first_ones() {
     use FrictionKind::{Cone, Pyramid};
-    use SolverKind::{Auto, Lemke};
+    use Method::{Auto, Lemke};
     // first ones: the ellipse slips and lifts elements until its memory has grown to all it needs
     for (name, runs, first, counted) in [
         ("song2004/ellipse-1e-10.toml", &[(Pyramid, Lemke), (Cone, Auto)][..], 2000, 5000),
@@ -136,7 +136,7 @@ fn mixed_friction_sets_allocate_nothing_either() {
 fn steps_that_are_cut_allocate_nothing() {
     let mut scene = Scene::from_toml("pile", &spheres(20, 2)).expect("a valid scene");
     // it fails now and then
-    scene.step.solver = SolverKind::ProximalNewton;
+    scene.step.solver = Method::ProximalNewton;
     falls_again_without_allocating(scene, 850, |report| report.parts > 1);
 }
 

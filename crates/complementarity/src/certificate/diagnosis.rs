@@ -4,10 +4,12 @@
 use super::impossible::{Impossible, impossible};
 use super::sweeps::{Sweeps, tendency};
 use super::{Certificate, Existence};
-use crate::cone::Shape;
+use crate::element::law::Law;
 use crate::matrix::{dot, norm};
-use crate::problem::{FrictionProblem, MixedLcp, Mode};
+use crate::operator::uniform_offsets;
+use crate::problem::{Contact, Element, FrictionProblem, MixedLcp, Mode};
 use crate::residual::{self, Residual};
+use crate::units::AsDisc;
 use serde::Serialize;
 use std::fmt;
 
@@ -70,6 +72,10 @@ pub enum Kind {
     WrongDirection,
     /// The contact slides already, and friction is this force off that of sliding.
     WrongFriction,
+    /// A bounded row has more force than its limit, by this much.
+    BeyondLimit,
+    /// A bounded or bilateral row moves at this velocity, as it must not, or with a force that does not oppose it.
+    Moves,
     /// `z` is negative, by this much.
     NegativeZ,
     /// `w` is negative, by this much.
@@ -96,6 +102,8 @@ impl Fault {
                 format!("{name} has friction {size:.2} degrees off the direction against its slip")
             }
             Kind::WrongFriction => format!("{name} slides with friction that is off by {size:.1e}"),
+            Kind::BeyondLimit => format!("{name} has {size:.1e} more force than its limit"),
+            Kind::Moves => format!("{name} moves at {size:.1e} without full force against it"),
             Kind::NegativeZ => format!("{name} has z = -{size:.1e}"),
             Kind::NegativeW => format!("{name} has w = -{size:.1e}"),
             Kind::BothPositive => format!("{name} has z and w of at least {size:.1e}"),
@@ -110,14 +118,14 @@ impl Diagnosis {
     pub fn of_friction(problem: &FrictionProblem, lambda: Option<&[f64]>, known: &Certificate) -> Self {
         let lambda = lambda.filter(|l| l.len() == problem.size());
         let map = lambda.and_then(|lambda| residual::friction_map(problem, lambda));
-        let disc = problem.as_disc();
+        let disc = AsDisc::of(problem);
         // ellipsoids as discs: the same law in other units
         let (plain, unknowns) = match &disc {
             Some(disc) => (&disc.problem, lambda.map(|lambda| disc.unknowns(lambda))),
             None => (problem, lambda.map(<[f64]>::to_vec)),
         };
         let (mut worst, faulty) = match (&map, &unknowns) {
-            (Some(map), Some(_)) => largest(map, problem.rows_per_contact()),
+            (Some(map), Some(_)) => largest(map, problem.offsets()),
             _ => (vec![], 0),
         };
         if let Some(unknowns) = &unknowns {
@@ -167,7 +175,7 @@ impl Diagnosis {
             (true, _, w) => (Kind::NegativeW, -w),
         };
         let sizes: Vec<f64> = (0..z.len()).map(|i| row(i).1).collect();
-        (out.worst, out.faulty) = largest(&sizes, 1);
+        (out.worst, out.faulty) = largest(&sizes, &uniform_offsets(1, sizes.len()));
         out.worst.iter_mut().for_each(|fault| (fault.kind, fault.size) = row(fault.at));
         out
     }
@@ -203,9 +211,10 @@ impl Diagnosis {
 }
 
 /// The parts of a map with the largest norms, their kinds yet open, and how many count.
-fn largest(map: &[f64], rows: usize) -> (Vec<Fault>, usize) {
+fn largest(map: &[f64], offsets: &[usize]) -> (Vec<Fault>, usize) {
     let known = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
-    let mut parts: Vec<(usize, f64)> = map.chunks_exact(rows).map(|r| known(norm(r))).enumerate().collect();
+    let mut parts: Vec<(usize, f64)> =
+        offsets.windows(2).map(|at| known(norm(&map[at[0]..at[1]]))).enumerate().collect();
     let total = parts.iter().fold(0.0f64, |m, (_, x)| m.hypot(*x));
     parts.retain(|(_, x)| *x > COUNTS * total || *x == f64::INFINITY);
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -216,28 +225,36 @@ fn largest(map: &[f64], rows: usize) -> (Vec<Fault>, usize) {
 
 /// The worst of what is wrong at a contact. Forces and speeds are compared as the natural map does.
 fn at_contact(p: &FrictionProblem, lambda: &[f64], s: &[f64], c: usize) -> (Kind, f64) {
-    let rows = p.rows_per_contact();
-    let (l, s) = (&lambda[rows * c..][..rows], &s[rows * c..][..rows]);
+    let (l, s) = (&lambda[p.rows_of(c)], &s[p.rows_of(c)]);
     if !l.iter().chain(s).all(|x| x.is_finite()) {
         return (Kind::NotFinite, f64::INFINITY);
     }
-    let (limit, shape) = (p.mu()[c] * l[0].max(0.0), p.shape(c));
+    let (mu, law) = (p.elements()[c].mu(), p.elements()[c].law());
+    if let Law::Row { limit } = law {
+        let beyond = l[0].abs() - limit;
+        return if beyond > 0.0 && beyond >= s[0].abs() {
+            (Kind::BeyondLimit, beyond)
+        } else {
+            (Kind::Moves, s[0].abs())
+        };
+    }
+    let limit = mu * l[0].max(0.0);
     // weight, kind, size
     let mut found = vec![
         (-s[0], Kind::Closes, -s[0]),
         (-l[0], Kind::Pulls, -l[0]),
         (l[0].min(s[0]), Kind::PressedWhileOpening, s[0]),
     ];
-    let beyond = shape.gauge(l) - limit;
-    found.push((beyond / p.mu()[c].hypot(1.0), Kind::BeyondFriction, beyond));
+    let beyond = law.gauge(l) - limit;
+    found.push((beyond / mu.hypot(1.0), Kind::BeyondFriction, beyond));
     let slip = norm(&s[1..]);
-    if let Mode::Sliding { direction } = p.modes()[c] {
+    if let Element::Contact(Contact { mode: Mode::Sliding { direction }, .. }) = p.elements()[c] {
         let off: Vec<f64> = l[1..].iter().zip(direction).map(|(l, d)| l + limit * d).collect();
         found.push((norm(&off), Kind::WrongFriction, norm(&off)));
     } else if slip > 0.0 && limit > 0.0 {
         let against = -dot(&l[1..], &s[1..]) / slip;
-        let round = shape == Shape::Disc;
-        let most = shape.lift(s) / slip;
+        let round = law == Law::Disc;
+        let most = law.lift(s) / slip;
         let (missing, size) = (limit * most - against, norm(&l[1..]));
         if round && size > FULL * limit {
             let off = (size * size - against * against).max(0.0).sqrt();

@@ -1,11 +1,11 @@
 //! How the force and the speed of a contact may change at a solution.
 
 use super::basis::complement;
-use crate::cone::Shape;
+use crate::element::law::Law;
 use crate::islands::Islands;
 use crate::matrix::{Matrix, dot, norm};
 use crate::operator::MOST_ROWS;
-use crate::problem::{FrictionProblem, Mode};
+use crate::problem::{Contact, Element, FrictionProblem, Mode};
 
 /// A contact's rows.
 pub(super) type Row = [f64; MOST_ROWS];
@@ -64,11 +64,17 @@ impl Freedom {
 
 /// What each contact may do at a solution. What counts as zero: `tolerance` times the largest force or speed of its island.
 pub(super) fn states(p: &FrictionProblem, islands: &Islands, lambda: &[f64], tolerance: f64) -> Vec<Freedom> {
-    let rows = p.rows_per_contact();
     let s = p.speed(lambda);
     let state = |c: usize, no_force: f64, no_speed: f64| {
-        let (l, s) = (&lambda[rows * c..][..rows], &s[rows * c..][..rows]);
-        let mu = p.mu()[c];
+        let (l, s, element) = (&lambda[p.rows_of(c)], &s[p.rows_of(c)], &p.elements()[c]);
+        let (mu, law, rows) = (element.mu(), element.law(), l.len());
+        if let Law::Row { limit } = law {
+            let at_bound = l[0].abs() >= limit * (1.0 - tolerance);
+            return match at_bound && s[0].abs() > no_speed {
+                true => Freedom::default(),
+                false => Freedom { loaded: true, ..Freedom::stick(1, at_bound) },
+            };
+        }
         let loaded = l[0] > no_force;
         if !loaded && s[0] > no_speed {
             return Freedom::default();
@@ -78,7 +84,7 @@ pub(super) fn states(p: &FrictionProblem, islands: &Islands, lambda: &[f64], tol
         let mut normal = Row::default();
         normal[0] = 1.0;
         let mut out = Freedom { edge: !loaded, loaded, ..Freedom::default() };
-        if let Mode::Sliding { direction } = p.modes()[c] {
+        if let Element::Contact(Contact { mode: Mode::Sliding { direction }, .. }) = element {
             (0..rows - 1).for_each(|k| ray[1 + k] = -mu * direction[k]);
             out.add(unit(ray), normal, 0.0, true);
             return out;
@@ -88,12 +94,13 @@ pub(super) fn states(p: &FrictionProblem, islands: &Islands, lambda: &[f64], tol
             return out;
         }
         let slip = norm(&s[1..]);
-        let on_surface = p.shape(c).gauge(l) >= (1.0 - tolerance) * mu * l[0];
+        let on_surface = law.gauge(l) >= (1.0 - tolerance) * mu * l[0];
         if slip <= no_speed {
             return Freedom { loaded, ..Freedom::stick(rows, !loaded || on_surface) };
         }
-        match p.shape(c) {
-            Shape::Disc => {
+        match law {
+            Law::Row { .. } => {}
+            Law::Disc => {
                 (1..rows).for_each(|k| ray[k] = -mu * s[k] / slip);
                 out.add(unit(ray), normal, 0.0, true);
                 let direction: Vec<f64> = s[1..].iter().map(|s| s / slip).collect();
@@ -102,7 +109,7 @@ pub(super) fn states(p: &FrictionProblem, islands: &Islands, lambda: &[f64], tol
                     out.add(across, across, slip / (mu * l[0]), false);
                 }
             }
-            Shape::Polygon(polygon) => {
+            Law::Polygon(polygon) => {
                 let corners: Vec<[f64; 2]> = (0..polygon.sides()).map(|k| polygon.corner(k)).collect();
                 let reach = |p: &[f64; 2]| -(p[0] * s[1] + p[1] * s[2]);
                 let best = corners.iter().map(reach).fold(f64::NEG_INFINITY, f64::max);
@@ -141,10 +148,10 @@ pub(super) fn states(p: &FrictionProblem, islands: &Islands, lambda: &[f64], tol
         }
         out
     };
-    let mut out = vec![Freedom::default(); p.contacts()];
+    let mut out = vec![Freedom::default(); p.elements().len()];
     for contacts in (0..islands.count()).map(|k| islands.island(k)) {
         let largest = |v: &[f64]| {
-            let rows = contacts.iter().flat_map(|&c| &v[rows * c..][..rows]);
+            let rows = contacts.iter().flat_map(|&c| &v[p.rows_of(c)]);
             rows.fold(0.0f64, |m, x| m.max(x.abs()))
         };
         let no_force = tolerance * largest(lambda);
@@ -163,17 +170,19 @@ pub(super) fn enters(
     v: &[f64],
     tolerance: f64,
 ) -> bool {
-    let rows = p.rows_per_contact();
-    let l = &lambda[rows * c..][..rows];
+    let (l, element) = (&lambda[p.rows_of(c)], &p.elements()[c]);
     let size = norm(v);
     if size == 0.0 {
         return true;
+    }
+    if let Law::Row { .. } = element.law() {
+        return v[0] * l[0] <= 0.0;
     }
     // a contact without force steps from the apex
     let from = if loaded { 1.0 } else { 0.0 };
     let step = if from > 0.0 { 0.01 * l[0] / size } else { 1.0 };
     let force: Vec<f64> = l.iter().zip(v).map(|(l, v)| from * l + step * v).collect();
-    force[0] > 0.0 && p.shape(c).gauge(&force) <= (p.mu()[c] + tolerance) * force[0]
+    force[0] > 0.0 && element.law().gauge(&force) <= (element.mu() + tolerance) * force[0]
 }
 
 fn unit(mut row: Row) -> Row {

@@ -4,7 +4,7 @@
 //! only after a step into the set's inside.
 
 use super::directions::{Freedom, Row};
-use crate::cone::Shape;
+use crate::element::law::Law;
 use crate::matrix::{Matrix, dot, norm};
 use crate::problem::FrictionProblem;
 use std::f64::consts::PI;
@@ -37,18 +37,24 @@ pub(super) fn inward(
     basis: &[Vec<f64>],
     tolerance: f64,
 ) -> Option<Inward> {
-    let rows = p.rows_per_contact();
     let (mut outward, mut approximate): (Vec<Vec<f64>>, Vec<bool>) = (vec![], vec![]);
     let scale = basis.iter().map(|v| norm(v)).fold(0.0f64, f64::max);
-    for (i, &c) in contacts.iter().enumerate().filter(|(_, c)| states[**c].edge) {
-        let own = |v: &Vec<f64>| norm(&v[rows * i..][..rows]);
+    let mut end = 0;
+    for &c in contacts {
+        let at = end..end + p.rows_of(c).len();
+        end = at.end;
+        if !states[c].edge {
+            continue;
+        }
+        let own = |v: &Vec<f64>| norm(&v[at.clone()]);
         let size = basis.iter().map(own).fold(0.0f64, |m, x| m.hypot(x));
         if size <= ROUNDING * scale {
             continue;
         }
-        let apex = !states[c].loaded && rows > 2 && p.mu()[c] > 0.0 && p.shape(c) == Shape::Disc;
+        let element = &p.elements()[c];
+        let apex = !states[c].loaded && at.len() > 2 && element.mu() > 0.0 && element.law() == Law::Disc;
         for g in normals(p, c, &states[c], lambda, tolerance)? {
-            let along: Vec<f64> = basis.iter().map(|v| dot(&g[..rows], &v[rows * i..][..rows])).collect();
+            let along: Vec<f64> = basis.iter().map(|v| dot(&g[..at.len()], &v[at.clone()])).collect();
             let length = norm(&along);
             // a normal across the whole space holds nothing
             if length > ROUNDING * size * norm(&g) {
@@ -177,16 +183,17 @@ fn normals(
     lambda: &[f64],
     tolerance: f64,
 ) -> Option<Vec<Row>> {
-    let rows = p.rows_per_contact();
-    let (mu, l) = (p.mu()[c], &lambda[rows * c..][..rows]);
+    let (mu, l, law) = (p.elements()[c].mu(), &lambda[p.rows_of(c)], p.elements()[c].law());
+    let rows = l.len();
     let row = |entries: &[f64]| {
         let mut row = Row::default();
         row[..entries.len()].copy_from_slice(entries);
         row
     };
-    let flat = match p.shape(c) {
-        Shape::Disc => None,
-        Shape::Polygon(polygon) => {
+    let flat = match law {
+        Law::Disc => None,
+        Law::Row { .. } => return Some(vec![row(&[l[0].signum()])]),
+        Law::Polygon(polygon) => {
             Some((0..polygon.sides()).map(move |k| (polygon.normal(k), polygon.apothem())))
         }
     };

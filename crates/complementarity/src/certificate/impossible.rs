@@ -9,7 +9,8 @@ use crate::islands::Islands;
 use crate::linear_program::{Feasibility, Program, System};
 use crate::matrix::{Matrix, norm};
 use crate::operator::Operator;
-use crate::problem::{FrictionProblem, Mode};
+use crate::problem::FrictionProblem;
+use crate::units::padded_rows;
 use serde::Serialize;
 
 /// Contacts of an island up to which it is tried.
@@ -56,12 +57,12 @@ impl Impossible {
 
 /// `None` if no proof was found.
 pub(super) fn impossible(problem: &FrictionProblem) -> Option<Impossible> {
-    if problem.modes().iter().any(|m| *m != Mode::Rolling) {
+    if problem.slides() {
         return None;
     }
     let blocks = super::blocks_of(problem);
     let mut islands = Islands::default();
-    islands.find(&blocks, problem.rows_per_contact(), problem.contacts());
+    islands.find(&blocks, problem.offsets());
     (0..islands.count())
         .map(|k| islands.island(k))
         .filter(|contacts| contacts.len() <= MOST)
@@ -70,23 +71,26 @@ pub(super) fn impossible(problem: &FrictionProblem) -> Option<Impossible> {
 
 fn of_island(problem: &FrictionProblem, blocks: &Operator, contacts: &[usize]) -> Option<Impossible> {
     let Operator::Blocks(matrix) = blocks else { return None };
-    let (rows, n) = (problem.rows_per_contact(), contacts.len());
-    let b: Vec<f64> = contacts.iter().map(|&c| problem.vector()[rows * c]).collect();
+    if contacts.iter().any(|&c| !problem.elements()[c].law().is_contact()) {
+        return None;
+    }
+    // elements with fewer rows have columns of zeros
+    let (rows, n) = (padded_rows(problem.elements(), contacts), contacts.len());
+    let b: Vec<f64> = contacts.iter().map(|&c| problem.vector()[problem.offsets()[c]]).collect();
     // normal rows of A
     let mut a = Matrix::zeros(n, rows * n);
     for (i, &c) in contacts.iter().enumerate() {
-        let (columns, data) = matrix.row(c);
-        for (k, block) in columns.iter().zip(data.chunks_exact(rows * rows)) {
-            let j = contacts.binary_search(k).ok()?;
-            a.row_mut(i)[rows * j..][..rows].copy_from_slice(&block[..rows]);
+        for (k, block) in matrix.blocks_of(c) {
+            let (j, width) = (contacts.binary_search(&k).ok()?, problem.rows_of(k).len());
+            a.row_mut(i)[rows * j..][..width].copy_from_slice(&block[..width]);
         }
     }
     let unit = |c: usize| {
-        let trace: f64 = matrix.diagonal(c).iter().step_by(rows + 1).sum();
+        let trace: f64 = matrix.diagonal(c).iter().step_by(problem.rows_of(c).len() + 1).sum();
         if trace > 0.0 { 1.0 / trace.sqrt() } else { 1.0 }
     };
     let units: Vec<f64> = contacts.iter().map(|&c| unit(c)).collect();
-    let mu: Vec<f64> = contacts.iter().map(|&c| problem.mu()[c]).collect();
+    let mu: Vec<f64> = contacts.iter().map(|&c| problem.elements()[c].mu()).collect();
     let y = weights(&a, &b, &mu, &units, rows)?;
     check(problem, &a, &b, &mu, &units, (contacts, &y))
 }
@@ -136,7 +140,7 @@ fn check(
     units: &[f64],
     (contacts, y): (&[usize], &[f64]),
 ) -> Option<Impossible> {
-    let (rows, n) = (problem.rows_per_contact(), b.len());
+    let (rows, n) = (a.columns() / b.len(), b.len());
     let rounding = (n + 2) as f64 * f64::EPSILON;
     // sum and the rounding in it
     let sum = |of: &dyn Fn(usize) -> f64| -> (f64, f64) {
@@ -151,7 +155,7 @@ fn check(
     for c in 0..n {
         let u: Vec<(f64, f64)> = (0..rows).map(|k| sum(&|i| y[i] * a[(i, rows * c + k)])).collect();
         // sets are symmetric: sigma(-u) = sigma(u)
-        let sigma = problem.shape(contacts[c]).lift(&u.iter().map(|u| u.0).collect::<Vec<_>>());
+        let sigma = problem.elements()[contacts[c]].law().lift(&u.iter().map(|u| u.0).collect::<Vec<_>>());
         // a square reaches out to sqrt 2
         let doubt = u[0].1 + 2.0 * mu[c] * u[1..].iter().map(|u| u.1).sum::<f64>();
         let rise = u[0].0 + mu[c] * sigma;

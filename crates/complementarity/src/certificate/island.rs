@@ -19,7 +19,9 @@ const MOVED: f64 = 1e-6;
 /// `A` and `b` of contacts that no others influence, scaled.
 pub(super) struct Island<'a> {
     contacts: &'a [usize],
-    rows: usize,
+    /// Place of each element's first row in the island, and the number of rows; whether a row is one of friction.
+    offsets: Vec<usize>,
+    friction: Vec<bool>,
     /// `d_c`.
     units: Vec<f64>,
     a: Matrix,
@@ -59,16 +61,16 @@ impl Family {
     }
 
     /// Contacts that no direction of the basis moves are not moved.
-    fn keep_moved(&mut self, contacts: &[usize], rows: usize) {
+    fn keep_moved(&mut self, island: &Island<'_>) {
         let basis = &self.basis;
         let moves =
-            |(i, _): &(usize, &usize)| basis.iter().any(|v| norm(&v[rows * i..][..rows]) > MOVED * norm(v));
-        self.moved = contacts.iter().enumerate().filter(moves).map(|(_, c)| *c).collect();
+            |(i, _): &(usize, &usize)| basis.iter().any(|v| norm(&v[island.rows_of(*i)]) > MOVED * norm(v));
+        self.moved = island.contacts.iter().enumerate().filter(moves).map(|(_, c)| *c).collect();
     }
 
     /// Entries of a basis.
-    fn numbers(&self, rows: usize) -> usize {
-        self.dimension * rows * self.moved.len()
+    fn numbers(&self, rows: impl Fn(usize) -> usize) -> usize {
+        self.dimension * self.moved.iter().map(|&c| rows(c)).sum::<usize>()
     }
 }
 
@@ -95,27 +97,31 @@ impl<'a> Island<'a> {
     /// `None` if a decomposition does not converge.
     pub fn new(blocks: &Operator, problem: &FrictionProblem, contacts: &'a [usize]) -> Option<Self> {
         let Operator::Blocks(matrix) = blocks else { return None };
-        let rows = problem.rows_per_contact();
+        let rows = |c: usize| problem.rows_of(c).len();
         let units: Vec<f64> = contacts
             .iter()
-            .map(|&c| matrix.diagonal(c).iter().step_by(rows + 1).sum::<f64>())
+            .map(|&c| matrix.diagonal(c).iter().step_by(rows(c) + 1).sum::<f64>())
             .map(|trace| if trace > 0.0 { 1.0 / trace.sqrt() } else { 1.0 })
             .collect();
-        let n = rows * contacts.len();
+        let mut offsets = vec![0];
+        let (mut b, mut friction) = (vec![], vec![]);
+        for (&c, unit) in contacts.iter().zip(&units) {
+            b.extend(problem.vector()[problem.rows_of(c)].iter().map(|b| unit * b));
+            friction.extend((0..rows(c)).map(|i| i > 0));
+            offsets.push(b.len());
+        }
+        let n = b.len();
         let mut a = Matrix::zeros(n, n);
         for (i, &c) in contacts.iter().enumerate() {
-            let (columns, data) = matrix.row(c);
-            for (k, block) in columns.iter().zip(data.chunks_exact(rows * rows)) {
-                let j = contacts.binary_search(k).ok()?;
+            for (k, block) in matrix.blocks_of(c) {
+                let j = contacts.binary_search(&k).ok()?;
+                let width = rows(k);
                 for (at, x) in block.iter().enumerate() {
-                    a[(rows * i + at / rows, rows * j + at % rows)] = units[i] * x * units[j];
+                    a[(offsets[i] + at / width, offsets[j] + at % width)] = units[i] * x * units[j];
                 }
             }
         }
-        let b = (0..n)
-            .map(|i| units[i / rows] * problem.vector()[rows * contacts[i / rows] + i % rows])
-            .collect();
-        let mut island = Self { contacts, rows, units, a, b, eigen: None, factor: None };
+        let mut island = Self { contacts, offsets, friction, units, a, b, eigen: None, factor: None };
         if island.is_symmetric() {
             let a = &island.a;
             let (values, vectors) =
@@ -148,8 +154,8 @@ impl<'a> Island<'a> {
         let rank = values.iter().filter(|x| **x > zero).count();
         // |P A| = |A P| = |S U' P| if A is symmetric, P the tangential rows
         let tangential = match &self.factor {
-            Some(f) => Matrix::from_fn(f.rows(), n, |i, j| if j % self.rows == 0 { 0.0 } else { f[(i, j)] }),
-            None => Matrix::from_fn(n, n, |i, j| if i % self.rows == 0 { 0.0 } else { a[(i, j)] }),
+            Some(f) => Matrix::from_fn(f.rows(), n, |i, j| if self.friction[j] { f[(i, j)] } else { 0.0 }),
+            None => Matrix::from_fn(n, n, |i, j| if self.friction[i] { a[(i, j)] } else { 0.0 }),
         };
         let eta = singular_values(&tangential)?.first().copied().unwrap_or(0.0);
         // b is in the range of a symmetric A exactly if it has no part in the null space: not in the whole, and in no row, for a heavy body may hide a light one
@@ -182,7 +188,7 @@ impl<'a> Island<'a> {
         scale: Option<&[f64]>,
         out: &mut Forces,
     ) -> Option<()> {
-        let tolerance = self.tolerance_at(lambda, settings.rank_tolerance);
+        let tolerance = self.tolerance_at(problem, lambda, settings.rank_tolerance);
         let edge: Vec<usize> = self.contacts.iter().copied().filter(|&c| states[c].edge).collect();
         let used: usize = out.basis.iter().flatten().map(|d| d.change.len()).sum();
         let room = if out.basis.is_some() { settings.most_basis.saturating_sub(used) } else { 0 };
@@ -206,7 +212,7 @@ impl<'a> Island<'a> {
                     // along the surface of a round cone perhaps: a single direction can be tried, forth and back
                     let works = |sign: f64| {
                         self.contacts.iter().enumerate().filter(|(_, c)| states[**c].edge).all(|(i, &c)| {
-                            let own = &single[0][self.rows * i..][..self.rows];
+                            let own = &single[0][self.rows_of(i)];
                             let v: Vec<f64> = own.iter().map(|v| sign * v).collect();
                             let (loaded, tolerance) = (states[c].loaded, settings.state_tolerance);
                             directions::enters(problem, c, loaded, lambda, &v, tolerance)
@@ -221,7 +227,7 @@ impl<'a> Island<'a> {
                 }
                 if all.dimension >= found.dimension {
                     found = all;
-                    found.keep_moved(self.contacts, self.rows);
+                    found.keep_moved(self);
                 }
             }
         }
@@ -229,9 +235,12 @@ impl<'a> Island<'a> {
         out.dimension_at_most += most;
         out.undetermined.extend(&found.moved);
         match &mut out.basis {
-            Some(basis) if found.basis.len() == found.dimension && found.numbers(self.rows) <= room => {
+            Some(basis)
+                if found.basis.len() == found.dimension
+                    && found.numbers(|c| problem.rows_of(c).len()) <= room =>
+            {
                 let edge: &[usize] = if one_sided { &edge } else { &[] };
-                basis.extend(self.as_posed(found.basis, scale, edge));
+                basis.extend(self.as_posed(problem, found.basis, scale, edge));
             }
             basis => *basis = None,
         }
@@ -242,8 +251,8 @@ impl<'a> Island<'a> {
     }
 
     /// Share of `|A|` below which singular values are zero: forces of the size of `lambda` along such a direction must not be felt beside `b` either.
-    fn tolerance_at(&self, lambda: &[f64], tolerance: f64) -> f64 {
-        let own = |(i, &c): (usize, &usize)| norm(&lambda[self.rows * c..][..self.rows]) / self.units[i];
+    fn tolerance_at(&self, problem: &FrictionProblem, lambda: &[f64], tolerance: f64) -> f64 {
+        let own = |(i, &c): (usize, &usize)| norm(&lambda[problem.rows_of(c)]) / self.units[i];
         let force = self.contacts.iter().enumerate().map(own).fold(0.0f64, f64::hypot);
         let felt = FELT * norm(&self.b) / (force * norm(self.a.data()));
         // no force, or no load: nothing to be felt beside
@@ -253,14 +262,14 @@ impl<'a> Island<'a> {
     /// A basis of the same space in the units of the forces as posed, orthonormal there. Contacts at an `edge` move one way only, the first direction's.
     fn as_posed(
         &self,
+        problem: &FrictionProblem,
         mut basis: Vec<Vec<f64>>,
         scale: Option<&[f64]>,
         edge: &[usize],
     ) -> impl Iterator<Item = Direction> {
-        let rows = self.rows;
         if let Some(scale) = scale {
             for v in &mut basis {
-                let own = self.contacts.iter().flat_map(|&c| &scale[rows * c..][..rows]);
+                let own = self.contacts.iter().flat_map(|&c| &scale[problem.rows_of(c)]);
                 v.iter_mut().zip(own).for_each(|(v, e)| *v *= e);
             }
         }
@@ -273,8 +282,8 @@ impl<'a> Island<'a> {
             if (edge.is_empty() || k > 0) && first.is_some_and(|x| *x < 0.0) {
                 v.iter_mut().for_each(|x| *x = -*x);
             }
-            let moved: Vec<(&usize, &[f64])> =
-                self.contacts.iter().zip(v.chunks_exact(rows)).filter(|(_, v)| norm(v) > 0.0).collect();
+            let own = self.contacts.iter().enumerate().map(|(i, c)| (c, &v[self.rows_of(i)]));
+            let moved: Vec<(&usize, &[f64])> = own.filter(|(_, v)| norm(v) > 0.0).collect();
             let one_sided = moved.iter().any(|(c, _)| edge.contains(c));
             Direction {
                 contacts: moved.iter().map(|(c, _)| **c).collect(),
@@ -282,6 +291,11 @@ impl<'a> Island<'a> {
                 one_sided,
             }
         })
+    }
+
+    /// Rows of the island's `i`-th element.
+    fn rows_of(&self, i: usize) -> std::ops::Range<usize> {
+        self.offsets[i]..self.offsets[i + 1]
     }
 
     /// Directions of a kind as (contact of the island, its freedom, column).
@@ -300,7 +314,7 @@ impl<'a> Island<'a> {
 
     /// `a` times a direction of contact `i`, scaled.
     fn image(&self, a: &Matrix, row: usize, i: usize, direction: &[f64]) -> f64 {
-        (0..self.rows).map(|k| a[(row, self.rows * i + k)] * direction[k]).sum()
+        self.rows_of(i).zip(direction).map(|(k, d)| a[(row, k)] * d).sum()
     }
 
     /// Forces that leave the speeds as they are; contacts at an edge count as free, or as fixed. The basis may hold `room` numbers.
@@ -324,12 +338,13 @@ impl<'a> Island<'a> {
         let moved = self.contacts.iter().zip(sizes).filter(|(_, size)| size.sqrt() > MOVED).map(|(&c, _)| c);
         let dimension = columns.len() - rank;
         let mut family = Family { dimension, moved: moved.collect(), basis: vec![] };
-        let count = if family.numbers(self.rows) <= room { dimension } else { dimension.min(1) };
+        let rows = |c: usize| self.contacts.binary_search(&c).map_or(0, |i| self.rows_of(i).len());
+        let count = if family.numbers(rows) <= room { dimension } else { dimension.min(1) };
         for shares in complement(&vectors, rank, count) {
             let mut v = vec![0.0; self.a.rows()];
             for (share, &(i, freedom, k)) in shares.iter().zip(&columns) {
-                for d in 0..self.rows {
-                    v[self.rows * i + d] += share * freedom.columns[k][d] * self.units[i];
+                for (row, d) in self.rows_of(i).zip(&freedom.columns[k]) {
+                    v[row] += share * d * self.units[i];
                 }
             }
             family.basis.push(v);
@@ -343,11 +358,8 @@ impl<'a> Island<'a> {
         let m = Matrix::from_fn(columns.len(), columns.len(), |r, j| {
             let (at, law, e) = columns[r];
             let (i, freedom, k) = columns[j];
-            let row: f64 = (0..self.rows)
-                .map(|d| {
-                    law.equations[e][d] * self.image(&self.a, self.rows * at + d, i, &freedom.columns[k])
-                })
-                .sum();
+            let rows = self.rows_of(at).zip(&law.equations[e]);
+            let row: f64 = rows.map(|(row, x)| x * self.image(&self.a, row, i, &freedom.columns[k])).sum();
             // the weight is in the units of s / lambda
             let weight = law.weights[e] * self.units[at].powi(2);
             (row + if r == j { weight } else { 0.0 }) / (1.0 + weight)

@@ -48,9 +48,12 @@ impl fmt::Display for Sweeps {
     }
 }
 
-/// `None` if the problem is not Coulomb's cone, or too large.
+/// `None` if a contact slides already, or the problem is too large.
 pub(super) fn tendency(problem: &FrictionProblem, lambda: &[f64]) -> Option<Sweeps> {
-    let cone = problem.as_cone().filter(|_| problem.contacts() <= MOST)?;
+    if problem.slides() || problem.elements().len() > MOST {
+        return None;
+    }
+    let cone = problem.view();
     let one = Settings { tolerance: f64::MIN_POSITIVE, max_sweeps: 1, momentum: false };
     let mut solver = GaussSeidel::new(one);
     let mut forces = lambda.to_vec();

@@ -1,14 +1,14 @@
-//! `A = c W W' + E^-1` by its factors: what contacts see of bodies, and the patches between contacts.
+//! `A = c W W' + E^-1` by its factors: what elements see of bodies, and the patches between elements.
 
 use super::MOST_ROWS;
 use crate::matrix::{Matrix, dot};
 
-/// Which contacts see which group of speeds.
+/// Which elements see which group of velocities.
 #[derive(Debug, Clone, Default)]
 pub struct Neighbours {
-    /// By first speed of the group: where its contacts begin.
+    /// By first velocity of the group: where its elements begin.
     starts: Vec<usize>,
-    contacts: Vec<usize>,
+    elements: Vec<usize>,
 }
 
 impl Neighbours {
@@ -22,61 +22,66 @@ impl Neighbours {
         for k in 2..self.starts.len() {
             self.starts[k] += self.starts[k - 1];
         }
-        self.contacts.clear();
-        self.contacts.resize(a.segments.len(), 0);
-        for c in 0..a.contacts() {
+        self.elements.clear();
+        self.elements.resize(a.segments.len(), 0);
+        for c in 0..a.elements() {
             for s in &a.segments[a.starts[c]..a.starts[c + 1]] {
                 let at = &mut self.starts[s.first + 1];
-                self.contacts[*at] = c;
+                self.elements[*at] = c;
                 *at += 1;
             }
         }
     }
 
-    /// Contacts that see the group whose first speed is `first`, ascending.
-    pub fn contacts_of(&self, first: usize) -> &[usize] {
-        &self.contacts[self.starts[first]..self.starts[first + 1]]
+    /// Elements that see the group whose first velocity is `first`, ascending.
+    pub fn elements_of(&self, first: usize) -> &[usize] {
+        &self.elements[self.starts[first]..self.starts[first + 1]]
     }
 }
 
-/// What a contact sees of one group of speeds (a body, a tree): `rows` x `len` entries of `W`.
+/// What an element sees of one group of velocities (a body, a tree): its rows x `len` entries of `W`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
-    /// First speed of the group.
+    /// First velocity of the group.
     pub first: usize,
-    /// Number of speeds.
+    /// Number of velocities.
     pub len: usize,
     at: usize,
 }
 
-/// A dense block of `E^-1` over neighbouring contacts (the elements of a patch).
+/// A dense block of `E^-1` over neighbouring elements (those of a patch).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Patch {
     first: usize,
     count: usize,
+    /// Rows of all its elements.
+    order: usize,
     at: usize,
 }
 
-/// `A = c W W' + E^-1`: `c W` maps speeds to contact speeds, and `W'` contact forces to speeds. These speeds are those in which masses are one: with
-/// `M = H' H`, `H v`; so that `W = J H^-1` where `J v` are the contact speeds. Segments of different groups do not overlap.
+/// `A = c W W' + E^-1`: `c W` maps velocities of bodies to those of elements, and `W'` forces to velocities of bodies. The latter are those in which masses are
+/// one: with `M = H' H`, `H v`; so that `W = J H^-1` where `J v` are the velocities of the elements. Segments of different groups do not overlap.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Factored {
-    pub(super) rows: usize,
+    /// First row of each element, and the number of rows.
+    offsets: Vec<usize>,
     speeds: usize,
     c: f64,
     starts: Vec<usize>,
     segments: Vec<Segment>,
     w: Vec<f64>,
     patches: Vec<Patch>,
-    /// Patch of each contact; `usize::MAX` if it has none.
+    /// Patch of each element; `usize::MAX` if it has none.
     patch_of: Vec<usize>,
     patch_data: Vec<f64>,
 }
 
 impl Factored {
     /// Forgets everything but its memory.
-    pub fn clear(&mut self, rows: usize, speeds: usize, c: f64) {
-        (self.rows, self.speeds, self.c) = (rows, speeds, c);
+    pub fn clear(&mut self, speeds: usize, c: f64) {
+        (self.speeds, self.c) = (speeds, c);
+        self.offsets.clear();
+        self.offsets.push(0);
         self.starts.clear();
         self.starts.push(0);
         self.segments.clear();
@@ -86,40 +91,68 @@ impl Factored {
         self.patch_data.clear();
     }
 
-    /// Adds a segment to the contact being made: its entries of `W`, all zero, `rows` rows of `len`.
+    /// Begins the next element, of so many rows; its segments follow.
+    pub fn begin(&mut self, rows: usize) {
+        self.offsets.push(self.size() + rows);
+        self.starts.push(self.segments.len());
+        self.patch_of.push(usize::MAX);
+    }
+
+    /// Adds a segment to the element begun last: its entries of `W`, all zero, one row of `len` for each of its rows.
     pub fn segment(&mut self, first: usize, len: usize) -> &mut [f64] {
-        let at = self.w.len();
+        let (at, own) = (self.w.len(), self.elements() - 1);
         self.segments.push(Segment { first, len, at });
-        self.w.resize(at + self.rows * len, 0.0);
+        self.starts[own + 1] += 1;
+        self.w.resize(at + self.rows(own) * len, 0.0);
         &mut self.w[at..]
     }
 
     /// As [`segment`](Self::segment) with entries, for three rows on a free body.
     pub fn free_body(&mut self, first: usize, w: &[[f64; 6]; 3]) {
+        let own = self.elements() - 1;
         self.segments.push(Segment { first, len: 6, at: self.w.len() });
+        self.starts[own + 1] += 1;
         self.w.extend_from_slice(w.as_flattened());
     }
 
-    /// Ends the contact being made.
-    pub fn end_contact(&mut self) {
-        self.starts.push(self.segments.len());
-        self.patch_of.push(usize::MAX);
-    }
-
-    /// Adds a block of `E^-1` over contacts `first..`, which must be there and in no other patch.
+    /// Adds a block of `E^-1` over elements `first..`, which must be there and in no other patch.
     pub fn add_patch(&mut self, first: usize, e_inv: &Matrix) {
-        let count = e_inv.rows() / self.rows;
-        self.patch_of[first..first + count].fill(self.patches.len());
-        self.patches.push(Patch { first, count, at: self.patch_data.len() });
-        self.patch_data.extend_from_slice(e_inv.data());
+        self.patch_rows(first, e_inv.rows()).copy_from_slice(e_inv.data());
     }
 
-    /// Number of contacts.
-    pub fn contacts(&self) -> usize {
+    /// The same, all zero, of this order; its entries are to be written, row by row.
+    pub(crate) fn patch_rows(&mut self, first: usize, order: usize) -> &mut [f64] {
+        let end = self.offsets[first] + order;
+        let count = self.offsets[first..].partition_point(|&row| row < end);
+        self.patch_of[first..first + count].fill(self.patches.len());
+        let at = self.patch_data.len();
+        self.patches.push(Patch { first, count, order, at });
+        self.patch_data.resize(at + order * order, 0.0);
+        &mut self.patch_data[at..]
+    }
+
+    /// First row of each element, and the number of rows.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// Order of `A`.
+    pub fn size(&self) -> usize {
+        self.offsets.last().copied().unwrap_or(0)
+    }
+
+    /// Number of elements.
+    pub fn elements(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Number of speeds.
+    /// Rows of an element.
+    #[inline]
+    pub fn rows(&self, element: usize) -> usize {
+        self.offsets[element + 1] - self.offsets[element]
+    }
+
+    /// Number of velocities.
     pub fn speeds(&self) -> usize {
         self.speeds
     }
@@ -129,30 +162,30 @@ impl Factored {
         self.c
     }
 
-    /// Segments of a contact, each with its entries of `W`, row by row.
-    pub fn segments(&self, contact: usize) -> impl Iterator<Item = (Segment, &[f64])> {
-        let segments = &self.segments[self.starts[contact]..self.starts[contact + 1]];
-        segments.iter().map(|&s| (s, &self.w[s.at..][..self.rows * s.len]))
+    /// Segments of an element, each with its entries of `W`, row by row.
+    pub fn segments(&self, element: usize) -> impl Iterator<Item = (Segment, &[f64])> {
+        let segments = &self.segments[self.starts[element]..self.starts[element + 1]];
+        let rows = self.rows(element);
+        segments.iter().map(move |&s| (s, &self.w[s.at..][..rows * s.len]))
     }
 
-    /// The rows of `E^-1` of a contact, from the first row of its patch on, and that patch's first contact. `None`
-    /// if it has no patch.
-    pub fn patch(&self, contact: usize) -> Option<(usize, &[f64])> {
-        let p = self.patches.get(self.patch_of[contact])?;
-        let order = self.rows * p.count;
-        let from = p.at + self.rows * (contact - p.first) * order;
-        Some((p.first, &self.patch_data[from..][..self.rows * order]))
+    /// The rows of `E^-1` of an element, from the first row of its patch on, and that row. `None` if it has no patch.
+    pub fn patch(&self, element: usize) -> Option<(usize, &[f64])> {
+        let p = self.patches.get(self.patch_of[element])?;
+        let first = self.offsets[p.first];
+        let from = p.at + (self.offsets[element] - first) * p.order;
+        Some((first, &self.patch_data[from..][..self.rows(element) * p.order]))
     }
 
-    /// `E^-1` of a contact that deforms alone and along each row by itself, the diagonal; zero if it is rigid. `None` of others.
-    pub fn compliance_alone<const D: usize>(&self, contact: usize) -> Option<[f64; D]> {
-        let Some((_, e)) = self.patch(contact) else { return Some([0.0; D]) };
+    /// `E^-1` of an element that deforms alone and along each row by itself, the diagonal; zero if it is rigid. `None` of others.
+    pub fn compliance_alone<const D: usize>(&self, element: usize) -> Option<[f64; D]> {
+        let Some((_, e)) = self.patch(element) else { return Some([0.0; D]) };
         let diagonal = |k: usize| k.is_multiple_of(D + 1);
         let alone = e.len() == D * D && (0..D * D).all(|k| diagonal(k) || e[k] == 0.0);
         alone.then(|| std::array::from_fn(|i| e[(D + 1) * i]))
     }
 
-    /// `v += W_k' x`: what forces at contact `k` do to the speeds. Here, in `pull` and in `block` three rows on a free body have code of their own.
+    /// `v += W_k' x`: what forces of element `k` do to the velocities of bodies. Here, in `pull` and in `block` three rows on a free body have code of their own.
     #[inline]
     pub fn push(&self, contact: usize, x: &[f64], v: &mut [f64]) {
         for (s, w) in self.segments(contact) {
@@ -169,7 +202,7 @@ impl Factored {
         }
     }
 
-    /// `out += c W_k v`: the speeds at contact `k`.
+    /// `out += c W_k v`: the velocities of element `k`.
     #[inline]
     pub fn pull(&self, contact: usize, v: &[f64], out: &mut [f64]) {
         for (s, w) in self.segments(contact) {
@@ -191,8 +224,8 @@ impl Factored {
     /// `out += (E^-1 x)_c`.
     pub fn yield_to(&self, contact: usize, x: &[f64], out: &mut [f64]) {
         let Some((first, data)) = self.patch(contact) else { return };
-        let order = data.len() / self.rows;
-        let own = &x[self.rows * first..][..order];
+        let order = data.len() / self.rows(contact);
+        let own = &x[first..][..order];
         if let (&[n, t, o], [a, b, c]) = (own, data.as_chunks::<3>().0)
             && let [into_n, into_t, into_o] = out
         {
@@ -205,23 +238,23 @@ impl Factored {
     }
 
     pub(super) fn times(&self, x: &[f64], out: &mut [f64], scratch: &mut Vec<f64>) {
-        let d = self.rows;
         scratch.clear();
         scratch.resize(self.speeds, 0.0);
-        for c in 0..self.contacts() {
-            self.push(c, &x[d * c..][..d], scratch);
+        for c in 0..self.elements() {
+            self.push(c, &x[self.offsets[c]..self.offsets[c + 1]], scratch);
         }
         out.fill(0.0);
-        for c in 0..self.contacts() {
-            self.pull(c, scratch, &mut out[d * c..][..d]);
-            self.yield_to(c, x, &mut out[d * c..][..d]);
+        for c in 0..self.elements() {
+            let own = &mut out[self.offsets[c]..self.offsets[c + 1]];
+            self.pull(c, scratch, own);
+            self.yield_to(c, x, own);
         }
     }
 
-    /// What forces at contact `k` do to the speeds of contact `c`, `rows` x `rows`, row by row.
+    /// What forces at element `k` do to the velocities of element `c`, row by row.
     pub fn block(&self, c: usize, k: usize, out: &mut [f64]) {
-        let d = self.rows;
-        out[..d * d].fill(0.0);
+        let (rows, width) = (self.rows(c), self.rows(k));
+        out[..rows * width].fill(0.0);
         for (s, own) in self.segments(c) {
             for (_, other) in self.segments(k).filter(|(r, _)| r.first == s.first) {
                 if let ([a, b, c], [e, f, g]) = (own.as_chunks::<6>().0, other.as_chunks::<6>().0)
@@ -231,29 +264,29 @@ impl Factored {
                     out.iter_mut().zip(products.as_flattened()).for_each(|(o, p)| *o += self.c * p);
                     continue;
                 }
-                for i in 0..d {
-                    for j in 0..d {
-                        out[d * i + j] +=
+                for i in 0..rows {
+                    for j in 0..width {
+                        out[width * i + j] +=
                             self.c * dot(&own[s.len * i..][..s.len], &other[s.len * j..][..s.len]);
                     }
                 }
             }
         }
         let Some((first, data)) = self.patch(c) else { return };
-        let order = data.len() / d;
         if self.patch_of[c] == self.patch_of[k] {
-            for i in 0..d {
-                for j in 0..d {
-                    out[d * i + j] += data[order * i + d * (k - first) + j];
+            let (order, from) = (data.len() / rows, self.offsets[k] - first);
+            for i in 0..rows {
+                for j in 0..width {
+                    out[width * i + j] += data[order * i + from + j];
                 }
             }
         }
     }
 
-    /// What forces at a contact do to its own speeds.
+    /// What forces of an element do to its own velocities.
     pub(super) fn diagonal(&self, contact: usize, out: &mut [f64]) {
         let alone = self.patch(contact).is_none_or(|(_, e)| e.len() == 9);
-        if !(self.rows == 3 && alone && self.segments(contact).all(|(s, _)| s.len == 6)) {
+        if !(self.rows(contact) == 3 && alone && self.segments(contact).all(|(s, _)| s.len == 6)) {
             return self.block(contact, contact, out);
         }
         let mut sum = [0.0; 6];
@@ -276,8 +309,8 @@ impl Factored {
 
     /// Every entry, into memory that is used again.
     pub fn write_dense(&self, a: &mut Matrix) {
-        let (d, n) = (self.rows, self.contacts());
-        a.reset(d * n, d * n);
+        let n = self.elements();
+        a.reset(self.size(), self.size());
         let mut block = [0.0; MOST_ROWS * MOST_ROWS];
         for c in 0..n {
             for k in 0..n {
@@ -285,8 +318,9 @@ impl Factored {
                     continue;
                 }
                 self.block(c, k, &mut block);
-                for i in 0..d {
-                    a.row_mut(d * c + i)[d * k..][..d].copy_from_slice(&block[d * i..][..d]);
+                let columns = self.offsets[k]..self.offsets[k + 1];
+                for (i, row) in (self.offsets[c]..self.offsets[c + 1]).zip(block.chunks(columns.len())) {
+                    a.row_mut(i)[columns.clone()].copy_from_slice(row);
                 }
             }
         }
@@ -297,12 +331,12 @@ impl Factored {
             && [&self.w, &self.patch_data].iter().all(|list| list.iter().all(|x| x.is_finite()))
     }
 
-    /// The contacts of the patch of a contact; none if it has no patch.
-    pub fn patch_contacts(&self, contact: usize) -> std::ops::Range<usize> {
-        self.patches.get(self.patch_of[contact]).map_or(0..0, |p| p.first..p.first + p.count)
+    /// The elements of the patch of an element; none if it has no patch.
+    pub fn patch_elements(&self, element: usize) -> std::ops::Range<usize> {
+        self.patches.get(self.patch_of[element]).map_or(0..0, |p| p.first..p.first + p.count)
     }
 
-    /// Whether two contacts share a group of speeds or a patch.
+    /// Whether two elements share a group of velocities or a patch.
     pub fn meet(&self, c: usize, k: usize) -> bool {
         let of = |c: usize| &self.segments[self.starts[c]..self.starts[c + 1]];
         of(c).iter().any(|s| of(k).iter().any(|r| r.first == s.first))
@@ -310,7 +344,7 @@ impl Factored {
     }
 }
 
-/// Scalar product of the speeds of a free body, in two sums that need not wait for each other.
+/// Scalar product of the velocities of a free body, in two sums that need not wait for each other.
 #[inline]
 fn dot6(a: &[f64; 6], b: &[f64; 6]) -> f64 {
     (a[0] * b[0] + a[2] * b[2] + a[4] * b[4]) + (a[1] * b[1] + a[3] * b[3] + a[5] * b[5])

@@ -3,14 +3,14 @@
 use super::lanes::Arithmetic;
 use super::{Forces, Group, LANES, Packed, Rest, SPEEDS, kind};
 use crate::operator::Factored;
-use crate::problem::ConeProblem;
 use crate::sweep::Sweeper;
+use crate::units::Uniform;
 use pulp::{NullaryFnOnce, f64x4};
 
 /// Where the contacts are read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source<'a> {
-    pub problem: ConeProblem<'a>,
+    pub problem: Uniform<'a>,
     pub a: &'a Factored,
     pub sweeper: &'a Sweeper,
     pub lambda: &'a [f64],

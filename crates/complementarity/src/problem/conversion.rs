@@ -7,8 +7,8 @@
 //! s = A~ c + b    rows  s_Sn, s_Rn, s_Rt, s_Ro    columns  c_Sn, c_Rn, c_Rt, c_Ro
 //! ```
 
-use super::rolling::{Corners, Layout, is_pyramid, write_polygon, write_slack};
-use super::{FrictionProblem, Lcp, MixedLcp, Mode};
+use super::rolling::{Corners, Layout, is_pyramid, with_corners, write_polygon, write_slack};
+use super::{Contact, Element, FrictionProblem, Lcp, MixedLcp, Mode};
 use crate::factor::Lu;
 use crate::matrix::Matrix;
 
@@ -21,6 +21,9 @@ pub enum NotConvertible {
     /// The form is linear only for polygons (or one tangent direction).
     #[error("this form needs polygonal friction")]
     NeedsPolygon,
+    /// The form is written for contacts of 2 or 3 rows, all alike, and no other elements.
+    #[error("this form needs contacts of 2 or 3 rows that all have as many, and no other elements")]
+    NotAlike,
     /// `A_tt` of the rolling contacts has no inverse: use the slack form.
     #[error("the tangential block of A is singular: the condensed form does not exist, the slack form does")]
     SingularTangentialBlock,
@@ -62,21 +65,21 @@ struct Reduced {
 }
 
 impl Reduced {
-    fn new(p: &FrictionProblem) -> Self {
-        let rows = p.rows_per_contact();
+    fn new(p: &FrictionProblem) -> Result<Self, NotConvertible> {
+        let rows = rows_of(p)?;
         let tangents = rows - 1;
-        let is_rolling = |c: &usize| p.modes()[*c] == Mode::Rolling;
-        let rolling: Vec<usize> = (0..p.contacts()).filter(is_rolling).collect();
-        let sliding: Vec<usize> = (0..p.contacts()).filter(|c| !is_rolling(c)).collect();
+        let is_rolling = |c: &usize| !p.elements()[*c].slides();
+        let (rolling, sliding): (Vec<usize>, Vec<usize>) = (0..p.elements().len()).partition(is_rolling);
+        let mu = |c: usize| p.elements()[c].mu();
         let (ns, nr) = (sliding.len(), rolling.len());
         let size = ns + rows * nr;
         // c_Sn carries its friction along: V_St, V_So of trinkle1995 (26)
         let mut expand = Matrix::zeros(p.size(), size);
         for (k, &c) in sliding.iter().enumerate() {
             expand[(rows * c, k)] = 1.0;
-            if let Mode::Sliding { direction } = p.modes()[c] {
+            if let Element::Contact(Contact { mode: Mode::Sliding { direction }, .. }) = p.elements()[c] {
                 for d in 0..tangents {
-                    expand[(rows * c + 1 + d, k)] = -p.mu()[c] * direction[d];
+                    expand[(rows * c + 1 + d, k)] = -mu(c) * direction[d];
                 }
             }
         }
@@ -95,9 +98,15 @@ impl Reduced {
             a.row_mut(i).copy_from_slice(&expand.transpose_times(all.row(row)));
         }
         let b = kept.iter().map(|&row| p.vector()[row]).collect();
-        let mu = rolling.iter().map(|&c| p.mu()[c]).collect();
-        Self { layout: Layout { sliding: ns, rolling: nr, tangents }, a, b, mu, expand }
+        let mu = rolling.iter().map(|&c| mu(c)).collect();
+        Ok(Self { layout: Layout { sliding: ns, rolling: nr, tangents }, a, b, mu, expand })
     }
+}
+
+/// Rows of all contacts, 2 or 3.
+fn rows_of(p: &FrictionProblem) -> Result<usize, NotConvertible> {
+    let rows = if p.elements().is_empty() { Some(2) } else { p.rows_per_contact() };
+    rows.filter(|rows| *rows <= 3).ok_or(NotConvertible::NotAlike)
 }
 
 fn lcp(m: Matrix, q: Vec<f64>) -> Result<Lcp, NotConvertible> {
@@ -114,27 +123,23 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
 }
 
 impl FrictionProblem {
-    /// Rows of the smallest of the LCPs below; `None` if there is none, for a set is round.
-    pub(crate) fn lcp_rows(&self) -> Option<usize> {
-        let (rows, contacts) = (self.rows_per_contact(), self.contacts());
-        let sets = (0..contacts).map(|c| self.sets().with_corners(c, self.mu()[c]));
-        if is_pyramid(rows, sets.clone()) {
-            return Some((2 * rows - 1) * contacts);
-        }
-        let mut corners = Corners::default();
-        corners.read(rows - 1, sets).then(|| 2 * contacts + corners.count())
+    /// Whether one of the LCPs below exists: contacts are alike, and no friction set is round.
+    pub(crate) fn is_polyhedral(&self) -> bool {
+        let Ok(rows) = rows_of(self) else { return false };
+        Corners::default().read(rows - 1, self.elements().iter().map(with_corners))
     }
 
     fn needs_pyramid(&self) -> Result<(), NotConvertible> {
-        let sets = (0..self.contacts()).map(|c| self.sets().with_corners(c, self.mu()[c]));
-        is_pyramid(self.rows_per_contact(), sets).then_some(()).ok_or(NotConvertible::NeedsPyramid)
+        let rows = rows_of(self)?;
+        let sets = self.elements().iter().map(with_corners);
+        is_pyramid(rows, sets).then_some(()).ok_or(NotConvertible::NeedsPyramid)
     }
 
     /// The slack LCP, trinkle1995 (32)-(33): `z = (c_Sn, c_Rn, s_Rt+, s_Ro+, a_Rt-, a_Ro-)`. Needs no
     /// inverse, so it also serves redundant rigid contacts. Pyramid.
     pub fn as_slack_lcp(&self) -> Result<Converted<Lcp>, NotConvertible> {
         self.needs_pyramid()?;
-        let r = Reduced::new(self);
+        let r = Reduced::new(self)?;
         let (nn, nt) = (r.layout.normals(), r.layout.tangents * r.layout.rolling);
         let size = nn + 2 * nt;
         // c = change z: c_Rt = s_Rt+ - mu c_Rn, (30)
@@ -160,7 +165,7 @@ impl FrictionProblem {
     /// `lambda_t`, `lambda_o` free and `s_t = u_t - v_t`. Pyramid.
     pub fn as_mixed(&self) -> Result<Converted<MixedLcp>, NotConvertible> {
         self.needs_pyramid()?;
-        let r = Reduced::new(self);
+        let r = Reduced::new(self)?;
         let (nn, nr) = (r.layout.normals(), r.layout.rolling);
         let forces = nn + r.layout.tangents * nr;
         let size = forces + 2 * r.layout.tangents * nr;
@@ -197,7 +202,7 @@ impl FrictionProblem {
     /// block of `A`. Pyramid.
     pub fn as_condensed_lcp(&self) -> Result<Converted<Lcp>, NotConvertible> {
         self.needs_pyramid()?;
-        let r = Reduced::new(self);
+        let r = Reduced::new(self)?;
         let (nn, nr) = (r.layout.normals(), r.layout.rolling);
         let nt = r.layout.tangents * nr;
         let size = nn + 2 * nt;
@@ -272,10 +277,10 @@ impl FrictionProblem {
     /// The polyhedral LCP of Stewart and Trinkle: `z = (lambda_n, beta, gamma)` with the friction
     /// force `D beta`, `beta >= 0` spanned by the polygon's corners and `gamma` the slip speed.
     pub fn as_polygon_lcp(&self) -> Result<Converted<Lcp>, NotConvertible> {
-        let r = Reduced::new(self);
-        let rolling = (0..self.contacts()).filter(|&c| self.modes()[c] == Mode::Rolling);
+        let r = Reduced::new(self)?;
+        let rolling = self.elements().iter().filter(|e| !e.slides());
         let mut corners = Corners::default();
-        if !corners.read(r.layout.tangents, rolling.map(|c| self.sets().with_corners(c, self.mu()[c]))) {
+        if !corners.read(r.layout.tangents, rolling.map(with_corners)) {
             return Err(NotConvertible::NeedsPolygon);
         }
         let (nn, nr) = (r.layout.normals(), r.layout.rolling);

@@ -2,16 +2,15 @@
 
 mod conversion;
 mod elimination;
-mod ellipsoid;
 mod friction;
 mod lcp;
 mod mixed;
 mod rolling;
 
+pub use crate::element::{Contact, Element, Friction, Mode, SIDES, SIDES_EXPECTED};
 pub use conversion::{Converted, NotConvertible};
 pub use elimination::{Elimination, NotEliminable};
-pub use ellipsoid::AsDisc;
-pub use friction::{ConeProblem, Friction, FrictionProblem, Mode, SIDES, SIDES_EXPECTED, Sets};
+pub use friction::{ContactProblem, FrictionProblem};
 pub use lcp::Lcp;
 pub use mixed::MixedLcp;
 pub use rolling::{LcpForm, RollingLcp};

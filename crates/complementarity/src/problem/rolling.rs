@@ -1,8 +1,8 @@
 //! LCPs of rolling contacts, written in place: the formulas behind the conversions, and the form that a time-stepper
 //! fills again at every step.
 
-use super::{ConeProblem, Friction, Lcp, NotConvertible};
-use crate::cone::Polygon;
+use super::{ContactProblem, Element, Friction, Lcp, NotConvertible};
+use crate::element::polygon::Polygon;
 use crate::matrix::Matrix;
 
 /// Order of forces and speeds in the LCPs: normals of sliding contacts, normals of rolling ones, then friction
@@ -67,6 +67,11 @@ impl Corners {
         let own = self.start[k]..self.start[k + 1];
         own.clone().zip(&self.all[own])
     }
+}
+
+/// The friction set of a contact; where its coefficient is 0 all sets are the same, and one with corners stands for them.
+pub(super) fn with_corners(element: &Element) -> Friction {
+    element.as_contact().filter(|c| c.mu > 0.0).map_or(Friction::Pyramid, |c| c.friction)
 }
 
 /// Whether all sets are squares, or intervals.
@@ -184,19 +189,23 @@ pub struct RollingLcp {
 }
 
 impl RollingLcp {
-    /// Empty, for problems of so many rows a contact.
-    pub fn new(rows: usize, form: LcpForm) -> Self {
-        let layout = Layout { sliding: 0, rolling: 0, tangents: rows - 1 };
+    /// Empty.
+    pub fn new(form: LcpForm) -> Self {
+        let layout = Layout { sliding: 0, rolling: 0, tangents: 1 };
         Self { form, corners: Corners::default(), layout, order: vec![], mu: vec![], lcp: Lcp::empty() }
     }
 
-    /// Fills in a problem whose `A` is `dense`; its rows a contact must be those of [`new`](Self::new).
+    /// Fills in a problem of rolling contacts whose `A` is `dense`.
     ///
     /// # Errors
-    /// If a contact's friction set does not allow the form, or a number is not finite.
-    pub fn fill(&mut self, problem: ConeProblem<'_>, dense: &Matrix) -> Result<(), NotConvertible> {
-        let (rows, count) = (problem.rows, problem.mu.len());
-        let sets = (0..count).map(|c| problem.sets.with_corners(c, problem.mu[c]));
+    /// If contacts differ in rows or there are other elements, a contact's friction set does not allow the form, or a number is not finite.
+    pub fn fill(&mut self, problem: ContactProblem<'_>, dense: &Matrix) -> Result<(), NotConvertible> {
+        let count = problem.elements.len();
+        let rows = problem.elements.first().map_or(2, Element::rows);
+        if !problem.is_uniform(rows) || rows > 3 {
+            return Err(NotConvertible::NotAlike);
+        }
+        let sets = problem.elements.iter().map(with_corners);
         match self.form {
             LcpForm::Slack if !is_pyramid(rows, sets.clone()) => return Err(NotConvertible::NeedsPyramid),
             LcpForm::Polygon if !self.corners.read(rows - 1, sets) => {
@@ -204,11 +213,12 @@ impl RollingLcp {
             }
             _ => {}
         }
-        self.layout.rolling = count;
+        let changed = self.layout.tangents != rows - 1;
+        (self.layout.rolling, self.layout.tangents) = (count, rows - 1);
         self.mu.clear();
-        self.mu.extend_from_slice(problem.mu);
+        self.mu.extend(problem.elements.iter().map(Element::mu));
         let l = self.layout;
-        if self.order.len() != rows * count {
+        if changed || self.order.len() != rows * count {
             self.order.clear();
             self.order.extend((0..rows).flat_map(|d| (0..count).map(move |k| rows * k + d)));
         }

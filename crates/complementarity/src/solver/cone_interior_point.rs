@@ -39,9 +39,8 @@ mod point;
 
 use super::scaled::Scaled;
 use super::{End, Outcome};
-use crate::bench::Bench;
-use crate::problem::ConeProblem;
-use crate::residual::{self, ConeScratch, Residual};
+use crate::bench::{Bench, Goal, Job, Limits, Work};
+use crate::problem::ContactProblem;
 use cones::Cones;
 use newton::Newton;
 use point::{Direction, Point, Target};
@@ -102,6 +101,14 @@ const LEAST_CENTERING: f64 = 1e-6;
 pub struct ConeInteriorPoint {
     /// May be changed between solves.
     pub settings: Settings,
+    pub(crate) bench: Bench,
+    path: Path,
+}
+
+/// The path to the solution of a scaled problem.
+#[derive(Debug, Clone, Default)]
+struct Path {
+    settings: Settings,
     scaled: Scaled,
     cones: Cones,
     point: Point,
@@ -111,72 +118,99 @@ pub struct ConeInteriorPoint {
     target: Target,
     projected: Vec<f64>,
     forces: Vec<f64>,
-    bench: Bench,
-    judge: ConeScratch,
+    best: Vec<f64>,
 }
 
 impl ConeInteriorPoint {
-    /// `s = A lambda + b` of the last answer.
+    /// `s = A lambda + b` of the last result.
     pub fn speed(&self) -> &[f64] {
-        &self.bench.judged.speed
+        &self.bench.evaluation.speed
     }
 
-    /// Solves from the warm start `lambda`, which takes the answer, or the best try.
-    pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
+    /// Solves from the warm start `lambda`, which takes the result, or the best try. Bounded and bilateral rows are not known to it: islands with them stay as they are.
+    pub fn solve(&mut self, problem: ContactProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
         if let Some(outcome) = self.bench.begin(problem, lambda, tolerance, NAME) {
             return outcome;
         }
-        if !self.scaled.fill(problem) {
-            lambda.fill(0.0);
-            return self.bench.judge(problem, lambda, tolerance, NAME, 0, End::Stalled);
+        self.path.settings.clone_from(&self.settings);
+        let limits = Limits { tolerance, goal: tolerance, foresight: 1.0 };
+        self.bench.solve(problem, lambda, limits, (NAME, End::Stalled), &mut self.path)
+    }
+}
+
+/// The largest residual of an island over its target; each island's is left in its goal.
+fn worst<const D: usize>(job: &mut Job<'_>, y: &[f64]) -> f64 {
+    job.sweeper.set_speeds(job.problem, y);
+    let mut most = 0.0f64;
+    for (k, goal) in job.goals.iter_mut().enumerate() {
+        let Goal { target, left, .. } = goal;
+        *left = job.sweeper.residual::<D>(job.problem, job.islands.island(k), y);
+        most = most.max(*left / target.max(f64::MIN_POSITIVE));
+    }
+    most
+}
+
+impl Work for Path {
+    fn run<const D: usize>(&mut self, mut job: Job<'_>, y: &mut [f64]) -> usize {
+        let problem = job.problem;
+        if problem.laws.iter().any(|law| !law.is_contact()) {
+            return 0;
+        }
+        let (blocks, _) = job.formed.blocks(problem);
+        if !self.scaled.fill(blocks) {
+            y.fill(0.0);
+            worst::<D>(&mut job, y);
+            return 0;
         }
         self.cones.fill(problem);
         self.newton.prepare(&self.scaled);
-        let mut best = residual::cone(problem, lambda, &mut self.judge);
-        self.forces.resize(lambda.len(), 0.0);
+        let mut best = worst::<D>(&mut job, y);
+        self.best.clear();
+        self.best.extend_from_slice(y);
+        self.forces.resize(y.len(), 0.0);
         let mut iterations = 0;
-        let warm = lambda.iter().any(|l| *l != 0.0);
+        let warm = y.iter().any(|l| *l != 0.0);
         for length in warm.then_some(None).into_iter().chain(self.settings.starts.map(Some)) {
             match length {
-                None => {
-                    self.point.start_near(&self.scaled, &self.cones, problem, lambda, &mut self.projected);
-                }
+                None => self.point.start_near(&self.scaled, &self.cones, problem, y, &mut self.projected),
                 Some(length) => self.point.start(&self.scaled, &self.cones, length),
             }
-            if self.descend(problem, lambda, &mut best, &mut iterations) {
+            if self.descend::<D>(&mut job, &mut best, &mut iterations) {
                 break;
             }
         }
-        self.bench.judge(problem, lambda, tolerance, NAME, iterations, End::Stalled)
+        y.copy_from_slice(&self.best);
+        worst::<D>(&mut job, y);
+        iterations
     }
+}
 
+impl Path {
     /// Steps from the point at hand until there is a solution (true), or no further progress.
-    fn descend(
-        &mut self,
-        problem: ConeProblem<'_>,
-        lambda: &mut [f64],
-        best: &mut Residual,
-        iterations: &mut usize,
-    ) -> bool {
+    fn descend<const D: usize>(&mut self, job: &mut Job<'_>, best: &mut f64, iterations: &mut usize) -> bool {
         let mut short = 0;
         for _ in 0..self.settings.max_iterations {
+            if job.sweeper.budget.ended().is_some() {
+                return true;
+            }
             let Some(step) = self.step() else { return false };
             *iterations += 1;
+            job.sweeper.budget.spend(D * self.scaled.w.blocks());
             for projected in [false, true] {
                 if projected {
-                    self.point.project(problem, &mut self.projected);
+                    self.point.project(job.problem, &mut self.projected);
                     self.scaled.forces(&self.projected, &mut self.forces);
                 } else {
                     self.scaled.forces(&self.point.x, &mut self.forces);
                 }
-                let found = residual::cone(problem, &self.forces, &mut self.judge);
-                if found.relative < best.relative {
+                let found = worst::<D>(job, &self.forces);
+                if found < *best {
                     *best = found;
-                    lambda.copy_from_slice(&self.forces);
+                    self.best.copy_from_slice(&self.forces);
                 }
             }
-            if best.relative <= self.settings.tolerance {
+            if *best <= 1.0 {
                 return true;
             }
             short = if step < self.settings.short_step { short + 1 } else { 0 };

@@ -1,6 +1,6 @@
-//! Block Gauss-Seidel for friction problems as posed: discs and polygons.
+//! Block Gauss-Seidel for contact problems with elements of all kinds.
 //!
-//! Problem: `s = A lambda + b` under unilateral contact and Coulomb's law ([`ConeProblem`]).
+//! Problem: `s = A lambda + b` under the law of each element ([`ContactProblem`]).
 //!
 //! Source: the nonsmooth Gauss-Seidel method of Jean and Moreau (NSCD), sweep by sweep over the contacts; each takes the exact force for what
 //! the others do at the moment. Deviations: the contact alone is solved exactly by one scalar equation, whatever its number of rows; islands are
@@ -12,8 +12,8 @@
 mod momentum;
 
 use super::{End, Outcome};
-use crate::bench::{Bench, Done, Task, allowance, by_rows, size_of};
-use crate::problem::ConeProblem;
+use crate::bench::{Bench, Done, Job, Limits, Task, Work};
+use crate::problem::ContactProblem;
 use crate::sweep::Sweeper;
 pub(crate) use momentum::Momentum;
 
@@ -42,7 +42,13 @@ impl Default for Settings {
 pub struct GaussSeidel {
     /// May be changed between solves.
     pub settings: Settings,
-    bench: Bench,
+    pub(crate) bench: Bench,
+    sweeps: Sweeps,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Sweeps {
+    settings: Settings,
     momentum: Momentum,
 }
 
@@ -52,39 +58,35 @@ impl GaussSeidel {
         Self { settings, ..Self::default() }
     }
 
-    /// `s = A lambda + b` of the last answer.
+    /// `s = A lambda + b` of the last result.
     pub fn speed(&self) -> &[f64] {
-        &self.bench.judged.speed
+        &self.bench.evaluation.speed
     }
 
-    /// Solves from the warm start `lambda`, which takes the answer.
-    pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
+    /// Solves from the warm start `lambda`, which takes the result.
+    pub fn solve(&mut self, problem: ContactProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
         if let Some(outcome) = self.bench.begin(problem, lambda, tolerance, NAME) {
             return outcome;
         }
-        let sweeps = by_rows!(problem.rows, self.run(problem, lambda));
-        self.bench.judge(problem, lambda, tolerance, NAME, sweeps, End::Limit)
+        self.sweeps.settings.clone_from(&self.settings);
+        let limits = Limits { tolerance, goal: tolerance, foresight: 1.0 };
+        self.bench.solve(problem, lambda, limits, (NAME, End::Limit), &mut self.sweeps)
     }
+}
 
-    fn run<const D: usize>(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> usize {
-        let Bench { sweeper, islands, formed, judged, .. } = &mut self.bench;
-        let problem = formed.sparse(problem);
-        sweeper.prepare_judged::<D>(problem, judged);
-        islands.find(problem.a, D, problem.mu.len());
-        let size = size_of(problem.b);
-        let allowed = allowance(size, self.settings.tolerance) / problem.mu.len() as f64;
+impl Work for Sweeps {
+    fn run<const D: usize>(&mut self, job: Job<'_>, y: &mut [f64]) -> usize {
         let mut most = 0;
-        for k in 0..islands.count() {
-            let contacts = islands.island(k);
-            let task = Task { problem, contacts, target: allowed * contacts.len() as f64, size };
-            let (max_sweeps, given) = (self.settings.max_sweeps, judged.square_of(D, contacts));
-            let done = match self.settings.momentum {
-                false => relax::<D>(sweeper, task, lambda, given, max_sweeps, f64::INFINITY),
-                true => self.momentum.relax::<D>(sweeper, task, lambda, given, max_sweeps, false),
+        let Self { settings: Settings { max_sweeps, momentum, .. }, momentum: memory } = self;
+        job.each(|sweeper, _, task, goal| {
+            let done = match momentum {
+                false => relax::<D>(sweeper, task, y, goal.start, *max_sweeps, f64::INFINITY),
+                true => memory.relax::<D>(sweeper, task, y, goal.start, *max_sweeps, false),
             };
             most = most.max(done.iterations);
-        }
+            done
+        });
         most
     }
 }
@@ -115,7 +117,7 @@ pub(crate) fn relax<const D: usize>(
     // the judge costs a sweep: asked when the changes are small enough, and then ever less often
     let (mut last, mut next_look) = (f64::INFINITY, 0);
     let mut iterations = 0;
-    while iterations < max_sweeps {
+    while iterations < max_sweeps && sweeper.budget.ended().is_none() {
         let size = sweeper.sweep::<D>(problem, contacts, lambda);
         iterations += 1;
         // a contact alone is solved by one sweep

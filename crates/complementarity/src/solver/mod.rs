@@ -1,13 +1,14 @@
-//! Who answers: one algorithm a file. Only `portfolio` and `cone` know the others.
+//! Solvers: one algorithm per file. Only `auto` knows the others.
 //!
-//! Solvers of friction problems as posed ([`crate::problem::ConeProblem`]) have one shape: a struct that keeps its memory, with public
-//! `settings` and `solve(&mut self, problem, lambda) -> Outcome`, where `lambda` is the warm start on the way in and the answer on the
+//! Solvers of contact problems ([`crate::problem::ContactProblem`]) have one shape: a struct that keeps its memory, with public
+//! `settings` and `solve(&mut self, problem, lambda) -> Outcome`, where `lambda` is the warm start on the way in and the result on the
 //! way out. After the first solve of a size they allocate nothing.
 
 use crate::residual::Residual;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-pub mod admm;
-pub mod cone;
+pub mod auto;
 pub mod cone_interior_point;
 pub mod decide;
 pub mod gauss_seidel;
@@ -16,27 +17,33 @@ pub mod lemke;
 pub mod newton;
 pub mod portfolio;
 
+mod method;
+mod polyhedral;
 mod scaled;
 mod system;
 
-/// How a solve of a cone problem ended.
+pub use method::{Method, Solver, UnknownMethod};
+
+/// How a solve of a contact problem ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The residual is within tolerance.
     Solved,
-    /// The limit of iterations was met first.
+    /// A limit of iterations, or the budget, was met first.
     Limit,
     /// No further progress: iterating on would not help.
     Stalled,
-    /// The parts of the problem do not fit each other, or an entry is not finite.
+    /// The stop flag was raised.
+    Interrupted,
+    /// The parts of the problem do not fit each other, an entry is not finite, or a contact slides already.
     Invalid,
 }
 
-/// What a cone solver did; the forces are in the slice it was given.
+/// What a solver of contact problems did; the forces are in the slice it was given.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
-    /// Who produced the answer.
+    /// Method that produced the result.
     pub solver: &'static str,
     /// How it ended.
     pub end: End,
@@ -44,7 +51,7 @@ pub struct Outcome {
     pub iterations: usize,
     /// Iterations of methods that did not end it.
     pub wasted: usize,
-    /// Of the answer, by the judge.
+    /// Residual of the returned forces.
     pub residual: Residual,
 }
 
@@ -54,8 +61,41 @@ impl Outcome {
         Self { solver, end: End::Invalid, iterations: 0, wasted: 0, residual: Residual::NONE }
     }
 
-    /// Whether the answer is within tolerance.
+    /// Whether the result is within tolerance.
     pub fn is_solved(&self) -> bool {
         self.end == End::Solved
+    }
+}
+
+/// Work that a solve may do, and a flag that ends it. Work is counted, not timed, so that runs repeat bitwise.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    /// Rows that may still be touched: a sweep over an island touches its rows once, a Newton step counts as the sweeps that it costs.
+    pub rows: u64,
+    /// Raised by others to end the solve.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { rows: u64::MAX, stop: None }
+    }
+}
+
+impl Budget {
+    /// Counts work.
+    #[inline]
+    pub(crate) fn spend(&mut self, rows: usize) {
+        self.rows = self.rows.saturating_sub(rows as u64);
+    }
+
+    /// Why no more work may be done; `None` if it may.
+    #[inline]
+    pub(crate) fn ended(&self) -> Option<End> {
+        match &self.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => Some(End::Interrupted),
+            _ if self.rows == 0 => Some(End::Limit),
+            _ => None,
+        }
     }
 }

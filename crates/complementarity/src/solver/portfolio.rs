@@ -1,16 +1,11 @@
-//! `auto`: picks a solver, escalates when it fails, and says who answered.
+//! Solves problems of every kind by a method, and reports how: a status, the residual, and evidence.
 
-use super::admm::Admm;
-use super::cone::ConeSolver;
-use super::cone_interior_point::ConeInteriorPoint;
-use super::newton::exact::{self, ExactProximal};
-use super::{End, Outcome, decide, gauss_seidel, interior_point, lemke, newton};
+use super::auto::Auto;
+use super::{Budget, End, Method, Outcome, Solver, decide, interior_point, lemke};
 use crate::basis::BasisSolver;
 use crate::factor::rank;
 use crate::matrix::{Matrix, norm};
-use crate::problem::{
-    AsDisc, ConeProblem, Converted, Friction, FrictionProblem, Lcp, MixedLcp, NotConvertible,
-};
+use crate::problem::{ContactProblem, Converted, Friction, FrictionProblem, Lcp, MixedLcp};
 use crate::report::{Certificate, Piece, Progress, Report, Status};
 use crate::residual::{self, Residual};
 use crate::scaling;
@@ -19,43 +14,14 @@ use std::cell::RefCell;
 /// Name in reports where no solver was fit to start.
 const NAME: &str = "auto";
 
-/// Rows of an LCP up to which it is asked after the cone solvers: beyond, it takes minutes.
-const LCP_ROWS: usize = 1000;
-
 /// Covering vectors for large problems: a path is then long, and the interior point a better second try.
 const FEW_STARTS: usize = 3;
 
 /// Isolated solutions whose forces differ by less than this share are one.
 const SAME_FORCES: f64 = 1e-7;
 
-/// Which algorithm to use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Method {
-    /// Lemke first; where it fails, the interior point if the problem is large, then decide. Friction problems: see [`solve_friction`].
-    #[default]
-    Auto,
-    /// Block Gauss-Seidel alone (friction problems).
-    GaussSeidel,
-    /// Semismooth Newton alone (friction problems).
-    Newton,
-    /// Proximal point with Newton inside (friction problems).
-    ProximalNewton,
-    /// Proximal point with Newton alone inside, without sweeps (friction problems).
-    ExactProximal,
-    /// Interior point for cones alone (friction problems).
-    ConeInteriorPoint,
-    /// ADMM alone (friction problems).
-    Admm,
-    /// Lemke's method alone.
-    Lemke,
-    /// The interior-point method alone.
-    InteriorPoint,
-    /// Branch and bound to a solution or a proof.
-    Decide,
-}
-
 /// Settings of all `solve_...` functions.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     /// Which algorithm.
     pub method: Method,
@@ -63,7 +29,9 @@ pub struct Settings {
     pub tolerance: f64,
     /// Ask for all solutions: decide answers, whatever the method.
     pub all: bool,
-    /// Nodes after which decide gives up.
+    /// Work that solvers of contact problems may do, and a flag that ends them.
+    pub budget: Budget,
+    /// Nodes after which decide ends undecided.
     pub max_nodes: usize,
     /// From this size on, `Auto` gives Lemke only a few covering vectors and tries the interior
     /// point before decide, whose trees are then hopeless.
@@ -76,24 +44,10 @@ impl Default for Settings {
             method: Method::Auto,
             tolerance: 1e-8,
             all: false,
+            budget: Budget::default(),
             max_nodes: decide::Settings::default().max_nodes,
             large_from: 200,
         }
-    }
-}
-
-impl Method {
-    /// Whether it works on friction problems only, as they are.
-    pub fn wants_cone(self) -> bool {
-        matches!(
-            self,
-            Self::GaussSeidel
-                | Self::Newton
-                | Self::ProximalNewton
-                | Self::ExactProximal
-                | Self::ConeInteriorPoint
-                | Self::Admm
-        )
     }
 }
 
@@ -125,8 +79,8 @@ pub fn solve_lcp(problem: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progr
         Method::Lemke => lemke::solve_watched(problem, &settings.lemke(problem.size()), watch),
         Method::InteriorPoint => interior_point::solve(problem, &settings.interior_point(), watch),
         Method::Decide => decide::solve(&problem.into(), &settings.decide(), watch),
-        method if method.wants_cone() => {
-            stopped("this solver works on friction problems, not on LCPs".to_owned())
+        method if method.wants_contacts() => {
+            stopped("this solver works on contact problems, not on LCPs".to_owned())
         }
         _ => {
             let first = lemke::solve_watched(problem, &settings.lemke(problem.size()), watch);
@@ -206,42 +160,29 @@ fn polish(problem: &MixedLcp, report: &mut Report) {
     }
 }
 
-/// Solves a friction problem; the solution holds the contact forces. Coulomb's cone, and sets that differ from contact to contact, go to the cone solvers (unless
-/// an LCP method or all solutions are asked for). The same pyramid (as slack LCP) or polygon everywhere goes to the LCP solvers, unless a cone solver is named; if it
-/// is large, to the cone solvers first. Pieces are then in forces too, but their supports still name the LCP's variables.
+/// Solves a friction problem; the solution holds the contact forces. `auto` escalates as it does in a simulation ([`super::auto`]); where it fails and all friction is
+/// polygonal, decide looks for a solution or a proof that there is none. LCP methods, and the search for all solutions, work on the problem's LCP. Pieces are then in
+/// forces too, but their supports still name the LCP's variables.
 pub fn solve_friction(
     problem: &FrictionProblem,
     settings: &Settings,
     watch: &mut dyn FnMut(Progress),
 ) -> Report {
-    if let Some(disc) = problem.as_disc() {
-        return solve_as_disc(problem, &disc, settings, watch);
-    }
-    // the same polygon everywhere: the LCP solvers have exact bases, and can prove that there is no solution
-    let polygon = !matches!(problem.friction(), None | Some(Friction::Cone));
-    let auto = settings.method == Method::Auto;
-    let rows = problem.lcp_rows();
-    let cone = match problem.as_cone() {
-        Some(cone) if settings.method.wants_cone() || auto => Some(cone),
-        None if settings.method.wants_cone() => {
-            return stopped("this solver wants all contacts rolling, none sliding already".to_owned());
-        }
-        _ => None,
-    };
-    let Some(cone) = cone.filter(|_| !settings.all) else {
+    let method = settings.method;
+    if settings.all || matches!(method, Method::Lemke | Method::Decide) {
         return solve_polyhedral(problem, settings, watch);
-    };
-    if auto && polygon && rows.is_some_and(|rows| rows < settings.large_from) {
-        let first = solve_polyhedral(problem, settings, watch);
-        if first.status.is_decided() {
-            return first;
-        }
-        let second = solve_cone(cone, settings);
-        return if second.status == Status::Solved { second } else { first };
     }
-    let report = solve_cone(cone, settings);
-    // without discs (in the plane they are intervals) the LCP solvers may find what the others did not
-    if report.status != Status::Solved && auto && rows.is_some_and(|rows| rows <= LCP_ROWS) {
+    if problem.slides() {
+        return match method.wants_contacts() {
+            true => stopped("this solver wants all contacts rolling, none sliding already".to_owned()),
+            false => solve_polyhedral(problem, settings, watch),
+        };
+    }
+    if method == Method::InteriorPoint && problem.is_polyhedral() {
+        return solve_polyhedral(problem, settings, watch);
+    }
+    let report = solve_contacts(problem.view(), settings);
+    if report.status != Status::Solved && method == Method::Auto && problem.is_polyhedral() {
         let second = solve_polyhedral(problem, settings, watch);
         if second.status.is_decided() {
             return second;
@@ -250,95 +191,35 @@ pub fn solve_friction(
     report
 }
 
-/// Ellipsoids are scaled to discs, and the forces judged as posed.
-fn solve_as_disc(
-    problem: &FrictionProblem,
-    disc: &AsDisc,
-    settings: &Settings,
-    watch: &mut dyn FnMut(Progress),
-) -> Report {
-    let mut inner = settings.clone();
-    let mut best: Option<Report> = None;
-    loop {
-        let mut report = solve_friction(&disc.problem, &inner, watch);
-        let ended = report.status == Status::Solved;
-        if report.solution.len() == problem.size() {
-            report.solution = disc.forces(&report.solution);
-            report.residual = residual::friction(problem, &report.solution);
-        }
-        let found = report.residual.relative;
-        if let Some(before) = best {
-            report.iterations += before.iterations;
-            if before.residual.relative < found {
-                report = Report { iterations: report.iterations, ..before };
-            }
-        }
-        // the residual measures in other units there: once more, to as much less
-        let next = report.residual.tighter(inner.tolerance, settings.tolerance).filter(|_| ended);
-        let Some(tolerance) = next else {
-            if report.residual.relative <= settings.tolerance {
-                (report.status, report.certificate) = (Status::Solved, Certificate::Residual);
-            } else if report.status == Status::Solved {
-                let reason =
-                    format!("solved as discs, but the forces' residual is {:.1e}", report.residual.relative);
-                (report.status, report.certificate) = (Status::Stalled, Certificate::Stopped { reason });
-            }
-            return report;
-        };
-        inner.tolerance = tolerance;
-        best = Some(report);
-    }
-}
-
-/// Solves a friction problem as posed; `Auto` goes on to the interior point and ADMM where [`ConeSolver`] fails.
-pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
-    let tolerance = settings.tolerance;
+/// Solves a contact problem as posed.
+pub fn solve_contacts(problem: ContactProblem<'_>, settings: &Settings) -> Report {
     let mut solution = vec![0.0; problem.b.len()];
     let mut left = String::new();
     let outcome = match settings.method {
-        Method::GaussSeidel => {
-            let settings = gauss_seidel::Settings { tolerance, ..Default::default() };
-            gauss_seidel::GaussSeidel::new(settings).solve(problem, &mut solution)
-        }
-        Method::Newton | Method::ProximalNewton => {
-            let proximal = settings.method == Method::ProximalNewton;
-            let settings = newton::Settings { tolerance, proximal, ..Default::default() };
-            newton::Newton::new(settings).solve(problem, &mut solution)
-        }
-        Method::ExactProximal => {
-            let settings = exact::Settings { tolerance, ..Default::default() };
-            ExactProximal::new(settings).solve(problem, &mut solution)
-        }
-        Method::ConeInteriorPoint => {
-            let mut solver = ConeInteriorPoint::default();
-            solver.settings.tolerance = tolerance;
-            solver.solve(problem, &mut solution)
-        }
-        Method::Admm => {
-            let mut solver = Admm::default();
-            solver.settings.tolerance = tolerance;
-            solver.solve(problem, &mut solution)
-        }
-        _ => {
-            let outcome = CONE.with_borrow_mut(|solver| {
-                solver.settings.tolerance = tolerance;
-                solver.calm = false;
+        Method::Auto => {
+            let outcome = AUTO.with_borrow_mut(|solver| {
+                solver.settings.tolerance = settings.tolerance;
+                solver.at_rest = false;
+                solver.set_budget(settings.budget.clone());
                 let outcome = solver.solve(problem, &mut solution);
-                let Some((contacts, residual)) = solver.unsolved().max_by_key(|&(contacts, _)| contacts)
-                else {
-                    return outcome;
-                };
-                let count = solver.unsolved().count();
-                left = format!("; {count} of the islands left, the largest of {contacts} contacts");
-                if residual.is_finite() {
-                    left += &format!(", at {residual:.1e} absolute");
+                if let Some((elements, _)) = solver.unsolved().max_by_key(|&(elements, _)| elements) {
+                    let count = solver.unsolved().count();
+                    left = format!("; {count} of the islands left, the largest of {elements} elements");
                 }
                 outcome
             });
-            if problem.mu.len() > KEPT_CONTACTS {
-                CONE.take();
+            if problem.elements.len() > KEPT_ELEMENTS {
+                AUTO.take();
             }
-            second_opinion(outcome, problem, tolerance, &mut solution)
+            outcome
+        }
+        method => {
+            let mut solver = Solver::new(method, settings.tolerance);
+            solver.set_budget(settings.budget.clone());
+            match solver.solve(problem, &mut solution, &mut vec![]) {
+                Ok(outcome) => outcome,
+                Err(why) => return stopped(why.to_string()),
+            }
         }
     };
     let Outcome { solver, end, iterations, residual, .. } = outcome;
@@ -360,49 +241,18 @@ pub fn solve_cone(problem: ConeProblem<'_>, settings: &Settings) -> Report {
         End::Stalled => {
             format!("nothing brought the relative residual below {:.1e}{left}", residual.relative)
         }
+        End::Interrupted => format!("interrupted at relative residual {:.1e}", residual.relative),
         End::Invalid => "an entry is not finite, or the parts do not fit each other".to_owned(),
     };
     let certificate = Certificate::Stopped { reason };
     Report { status: Status::Stalled, solver, iterations, residual, solution, certificate }
 }
 
-/// Rows up to which ADMM, and after it the exact proximal method, is asked at the very end.
-const ADMM_ROWS: usize = 600;
-const EXACT_ROWS: usize = 150;
-
-/// Where the others failed, the interior point and, for small problems, ADMM and the exact proximal method, which had gone on from what the others
-/// left; each from zero. The first outcome if they fail too.
-fn second_opinion(first: Outcome, problem: ConeProblem<'_>, tolerance: f64, solution: &mut [f64]) -> Outcome {
-    if matches!(first.end, End::Solved | End::Invalid) {
-        return first;
-    }
-    let mut other = vec![0.0; solution.len()];
-    let mut interior_point = ConeInteriorPoint::default();
-    interior_point.settings.tolerance = tolerance;
-    let mut last = interior_point.solve(problem, &mut other);
-    if !last.is_solved() && other.len() <= ADMM_ROWS {
-        let mut admm = Admm::default();
-        admm.settings.tolerance = tolerance;
-        other.fill(0.0);
-        last = admm.solve(problem, &mut other);
-    }
-    if !last.is_solved() && other.len() <= EXACT_ROWS {
-        other.fill(0.0);
-        let settings = exact::Settings { tolerance, ..Default::default() };
-        last = ExactProximal::new(settings).solve(problem, &mut other);
-    }
-    if !last.is_solved() {
-        return first;
-    }
-    solution.copy_from_slice(&other);
-    last
-}
-
-/// Problems of up to so many contacts leave their memory to the thread's next one.
-const KEPT_CONTACTS: usize = 1000;
+/// Problems of up to so many elements leave their memory to the thread's next one.
+const KEPT_ELEMENTS: usize = 1000;
 
 thread_local! {
-    static CONE: RefCell<ConeSolver> = RefCell::default();
+    static AUTO: RefCell<Auto> = RefCell::default();
 }
 
 /// Solves a friction problem as an LCP.
@@ -411,7 +261,7 @@ fn solve_polyhedral(
     settings: &Settings,
     watch: &mut dyn FnMut(Progress),
 ) -> Report {
-    let converted: Result<Converted<Lcp>, NotConvertible> = match problem.friction() {
+    let converted = match problem.friction() {
         Some(Friction::Pyramid) => problem.as_slack_lcp(),
         _ => problem.as_polygon_lcp(),
     };
@@ -499,10 +349,9 @@ fn grows_without_bound(piece: &Piece, problem: &FrictionProblem, converted: &Con
         }
         rows.push((row, 0.0));
     }
-    let per = problem.rows_per_contact();
     let mut total = vec![0.0; piece.z_support.len()];
-    for c in 0..problem.contacts() {
-        for (t, x) in total.iter_mut().zip(pick(f.row(per * c))) {
+    for &first in &problem.offsets()[..problem.elements().len()] {
+        for (t, x) in total.iter_mut().zip(pick(f.row(first))) {
             *t += x;
         }
     }

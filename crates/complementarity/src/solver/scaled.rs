@@ -11,8 +11,8 @@
 //! friction vanish, and nothing has to be divided by `mu`. Polygons likewise become those of `mu = 1`. `d_c = 1 / sqrt(trace of the block of c)` brings `W` near the identity.
 
 use crate::matrix::norm;
-use crate::operator::{BlockMatrix, Neighbours, Operator};
-use crate::problem::ConeProblem;
+use crate::operator::{BlockMatrix, Operator};
+use crate::units::Uniform;
 
 /// Least trace of a block, relative to the largest, that sets a contact's unit.
 const LEAST_TRACE: f64 = 1e-12;
@@ -32,19 +32,15 @@ pub(super) struct Scaled {
     pub w: BlockMatrix,
     /// Of length 1.
     pub q: Vec<f64>,
-    neighbours: Neighbours,
 }
 
 impl Scaled {
     /// Fills the parts; `false` if there is nothing to solve (`S b = 0`, so that `lambda = 0` is a solution) or numbers overflow.
-    pub fn fill(&mut self, problem: ConeProblem<'_>) -> bool {
+    pub fn fill(&mut self, problem: Uniform<'_>) -> bool {
         let (n, rows) = (problem.b.len(), problem.rows);
         (self.n, self.rows) = (n, rows);
-        match problem.a {
-            Operator::Dense(a) => self.w.assign_dense(a, rows),
-            Operator::Blocks(a) => self.w.assign(a),
-            Operator::Factored(a) => self.w.assign_factored(a, &mut self.neighbours),
-        }
+        let Operator::Blocks(a) = problem.a else { return false };
+        self.w.assign(a);
         self.s.clear();
         self.s.resize(n, 1.0);
         let mut largest = 0.0f64;

@@ -3,20 +3,30 @@
 
 use complementarity::matrix::Matrix;
 use complementarity::operator::{Factored, Operator};
-use complementarity::problem::{ConeProblem, Friction, Sets};
+use complementarity::problem::{ContactProblem, Element, Friction};
 
 /// A problem that owns its parts.
 #[derive(Debug, Clone)]
 pub struct Owned {
     pub a: Operator,
     pub b: Vec<f64>,
-    pub mu: Vec<f64>,
-    pub rows: usize,
+    pub elements: Vec<Element>,
 }
 
 impl Owned {
-    pub fn problem(&self) -> ConeProblem<'_> {
-        ConeProblem { a: &self.a, b: &self.b, mu: &self.mu, rows: self.rows, sets: Sets::All(Friction::Cone) }
+    /// Contacts under Coulomb's cone.
+    pub fn new(a: Operator, b: Vec<f64>, mu: &[f64], rows: usize) -> Self {
+        Self { a, b, elements: mu.iter().map(|&mu| Element::contact(rows, mu, Friction::Cone)).collect() }
+    }
+
+    /// The same under another set.
+    pub fn with(&self, friction: Friction) -> Self {
+        let elements = self.elements.iter().map(|e| Element::contact(e.rows(), e.mu(), friction)).collect();
+        Self { elements, ..self.clone() }
+    }
+
+    pub fn problem(&self) -> ContactProblem<'_> {
+        ContactProblem::new(&self.a, &self.b, &self.elements)
     }
 }
 
@@ -73,28 +83,28 @@ fn push_on(
 
 /// Bodies of this mass and inertia with speeds `v`.
 fn with_speeds(f: Factored, v: &[f64], (mass, inertia): (f64, f64), mu: f64) -> Owned {
-    let n = f.contacts();
+    let n = f.elements();
     let mut b = vec![0.0; 3 * n];
     let v: Vec<f64> =
         v.iter().enumerate().map(|(k, v)| v * if k % 6 < 3 { mass } else { inertia }.sqrt()).collect();
     for c in 0..n {
         f.pull(c, &v, &mut b[3 * c..][..3]);
     }
-    Owned { a: Operator::Factored(f), b, mu: vec![mu; n], rows: 3 }
+    Owned::new(Operator::Factored(f), b, &vec![mu; n], 3)
 }
 
 /// Cubes on each other, four contacts a face: forces are not unique. All fall at `fall`, the top one is pushed sideways at `push`.
 pub fn boxes(count: usize, mu: f64, fall: f64, push: f64) -> Owned {
     let mut f = Factored::default();
-    f.clear(3, 6 * count, 1.0);
+    f.clear(6 * count, 1.0);
     let up = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
     for k in 0..count {
         for (x, y) in [(0.5, 0.5), (-0.5, 0.5), (0.5, -0.5), (-0.5, -0.5)] {
+            f.begin(3);
             push_on(&mut f, k, 1.0, [x, y, -0.5], up, 1.0, 1.0 / 6.0);
             if k > 0 {
                 push_on(&mut f, k - 1, -1.0, [x, y, 0.5], up, 1.0, 1.0 / 6.0);
             }
-            f.end_contact();
         }
     }
     let mut v = vec![0.0; 6 * count];
@@ -109,7 +119,7 @@ pub fn spheres(side: usize, mu: f64, seed: u64) -> Owned {
     let mut random = seed;
     let mut f = Factored::default();
     let count: usize = (1..=side).map(|k| k * k).sum();
-    f.clear(3, 6 * count, 1.0);
+    f.clear(6 * count, 1.0);
     let (mass, inertia) = (1.0, 0.1);
     // layers from below; `below` is the first sphere of the layer under this one
     let (mut own, mut below) = (0, 0);
@@ -119,11 +129,11 @@ pub fn spheres(side: usize, mu: f64, seed: u64) -> Owned {
             for x in 0..layer {
                 let mut touch = |other: Option<usize>, n: [f64; 3]| {
                     let n = unit(n);
+                    f.begin(3);
                     push_on(&mut f, own, 1.0, n.map(|n| -0.5 * n), frame(n), mass, inertia);
                     if let Some(other) = other {
                         push_on(&mut f, other, -1.0, n.map(|n| 0.5 * n), frame(n), mass, inertia);
                     }
-                    f.end_contact();
                 };
                 if layer == side {
                     touch(None, [0.0, 0.0, 1.0]);
@@ -182,7 +192,7 @@ pub fn rocks(side: usize, apart: f64, seed: u64) -> Owned {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let a = Matrix::from_fn(f.w.len(), f.w.len(), |i, j| dot(&f.w[i], &f.y[j]));
     let b = f.w.iter().map(|w| dot(w, &v)).collect();
-    Owned { a: Operator::Dense(a), b, mu: vec![1.0; f.w.len() / 3], rows: 3 }
+    Owned::new(Operator::Dense(a), b, &vec![1.0; f.w.len() / 3], 3)
 }
 
 /// `A = W Y`, not quite symmetric: rows of `W` and columns of `Y`.

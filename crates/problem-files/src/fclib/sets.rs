@@ -58,7 +58,7 @@ pub(super) fn give(
     if let Some(k) = axes.iter().position(|e| !(e.is_finite() && *e >= 0.0)) {
         return Err(Fault::entry(AXES, At::Vector(k), axes[k], "a finite number >= 0"));
     }
-    let rows = problem.rows_per_contact() - 1;
+    let rows = problem.rows_per_contact().map_or(1, |rows| rows - 1);
     let unused = |k: &usize| problem.friction_of(k / rows) != Friction::Ellipsoid && axes[*k] != 1.0;
     if let Some(k) = (0..axes.len()).find(unused) {
         return Err(Fault::entry(AXES, At::Vector(k), axes[k], "1 at a contact whose set is no ellipsoid"));

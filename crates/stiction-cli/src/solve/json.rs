@@ -104,7 +104,7 @@ fn describe(problem: &Problem) -> Described {
             sets: p
                 .friction()
                 .is_none()
-                .then(|| (0..p.contacts()).map(|c| friction_name(p.friction_of(c))).collect()),
+                .then(|| (0..p.elements().len()).map(|c| friction_name(p.friction_of(c))).collect()),
             ..plain("friction")
         },
     }

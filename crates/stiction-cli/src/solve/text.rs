@@ -82,8 +82,13 @@ fn problem(answer: &Answer) -> String {
                 Some(Friction::Ellipsoid) => "ellipsoids of friction".to_owned(),
                 None => mixed(p),
             };
-            let (contacts, each) = (count(p.contacts(), "contact"), p.rows_per_contact());
-            format!("friction, {contacts} of {each} rows, {} in all, {set}", count(rows, "row"))
+            let contacts = count(p.contacts(), "contact");
+            match p.rows_per_contact() {
+                Some(each) => {
+                    format!("friction, {contacts} of {each} rows, {} in all, {set}", count(rows, "row"))
+                }
+                None => format!("friction, {contacts}, {} in all, {set}", count(rows, "row")),
+            }
         }
     };
     format!("{}: {what}", answer.file)
@@ -92,7 +97,7 @@ fn problem(answer: &Answer) -> String {
 /// How many contacts have which set.
 fn mixed(p: &FrictionProblem) -> String {
     let mut sets: BTreeMap<String, usize> = BTreeMap::new();
-    (0..p.contacts()).for_each(|c| *sets.entry(friction_name(p.friction_of(c))).or_default() += 1);
+    (0..p.elements().len()).for_each(|c| *sets.entry(friction_name(p.friction_of(c))).or_default() += 1);
     let told: Vec<String> = sets.iter().map(|(set, n)| format!("{n} {set}")).collect();
     format!("mixed friction sets ({})", told.join(", "))
 }
@@ -108,7 +113,7 @@ fn outcome_words(answer: &Answer) -> String {
     };
     let work = match report.solver {
         "lemke" => "pivot",
-        "interior-point" | "newton" | "proximal-newton" | "exact-proximal" => "Newton step",
+        "interior-point" | "newton" | "proximal-newton" => "Newton step",
         "gauss-seidel" => "sweep",
         "decide" => "node",
         _ => "iteration",
@@ -125,7 +130,7 @@ fn time(seconds: f64) -> String {
 }
 
 fn residual(r: Residual) -> String {
-    format!("{:.2e} absolute, {:.2e} relative", r.absolute, r.relative)
+    format!("{:.2e} absolute, {:.2e} relative (FCLIB: {:.2e})", r.absolute, r.relative, r.fclib)
 }
 
 fn cone(answer: &Answer, r: Residual) -> String {

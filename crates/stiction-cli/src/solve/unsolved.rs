@@ -4,7 +4,8 @@ use super::text;
 use complementarity::certificate::{Certificate as Known, Diagnosis};
 use complementarity::problem::Friction;
 use complementarity::report::{Report, Status};
-use complementarity::solver::portfolio::{Method, Settings};
+use complementarity::solver::Method;
+use complementarity::solver::portfolio::Settings;
 use problem_files::Problem;
 use serde::Serialize;
 
@@ -54,7 +55,7 @@ fn advice(problem: &Problem, status: Status, settings: &Settings, diagnosis: &Di
             format!("--solver decide{all} --limit {limit}")
         }
         _ if on_cone && auto => {
-            "--solver exact-proximal (slow, but robust), a larger --tol, or --friction polygon:16".to_owned()
+            "--solver proximal-newton (slow, but robust), a larger --tol, or --friction polygon:16".to_owned()
         }
         _ if on_cone => "--solver auto, or a larger --tol".to_owned(),
         _ if auto || settings.method == Method::Decide => {

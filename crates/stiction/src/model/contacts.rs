@@ -3,9 +3,9 @@
 use super::{ContactRule, Owner, Part, Resolved, rule::Sides};
 use crate::contact::{Compliance, Directions, Law, Pair, Patch};
 use crate::geometry::{Unsupported, supported};
-use crate::scene::{Fault, FrictionKind, SolverKind};
+use crate::scene::{Fault, FrictionKind, Method};
 use crate::state::ContactId;
-use complementarity::problem::Friction;
+use complementarity::problem::{Element, Friction};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
@@ -21,9 +21,10 @@ pub struct Rule {
     pub friction: f64,
     /// Set of friction forces.
     pub set: Friction,
-    /// Axes of the ellipsoid of forces and moments over `friction`: along t and o (1 where friction is isotropic), torsion and
-    /// rolling, m.
-    pub axes: [f64; 4],
+    /// Rows of an element: n, t and, in space, o; then the rotation about n with torsion; those about n, t, o with rolling.
+    pub rows: usize,
+    /// What an element of such a contact may do.
+    pub element: Element,
     /// Stiffness and damping at the scene's step; `None` if the contact is rigid.
     pub compliance: Option<Compliance>,
 }
@@ -43,19 +44,23 @@ fn unsupported(scene: &Resolved, parts: [&Part; 2]) -> Fault {
 
 impl Rule {
     /// Without compliance.
-    fn new(given: ContactRule, materials: [usize; 2]) -> Self {
+    fn new(given: ContactRule, materials: [usize; 2], directions: Directions) -> Self {
         let (friction, [t, o]) = given.semi_axes();
         // a rule without friction has neither torsion nor rolling
         let over = |x: f64| if x > 0.0 { x / friction } else { 0.0 };
-        let axes = [t, o, over(given.torsion), over(given.rolling)];
+        let (torsion, rolling) = (over(given.torsion), over(given.rolling));
+        let rows = match directions {
+            Directions::Planar => 2,
+            Directions::Spatial if given.rolling > 0.0 => 6,
+            Directions::Spatial if given.torsion > 0.0 => 4,
+            Directions::Spatial => 3,
+        };
         let set = given.friction_set.set();
-        Self { given, materials, friction, set, axes, compliance: None }
-    }
-
-    /// What a row of an element is over the velocity it stands for, and its force or moment over the unknown.
-    pub fn axis(&self, row: usize) -> f64 {
-        let [t, o, torsion, rolling] = self.axes;
-        [1.0, t, o, torsion, rolling, rolling][row]
+        let mut element = Element::contact(rows, friction, set);
+        if rows > 3 || given.grain.is_some() {
+            element = element.with_axes(&[t, o, torsion, rolling, rolling]);
+        }
+        Self { given, materials, friction, set, rows, element, compliance: None }
     }
 
     /// Whether friction differs by direction.
@@ -106,7 +111,7 @@ impl ContactTable {
                     let materials = [parts[a].material, parts[b].material];
                     let same = |r: &Rule| r.materials == materials && r.given == rule;
                     table.rules.iter().position(same).unwrap_or_else(|| {
-                        table.rules.push(Rule::new(rule, materials));
+                        table.rules.push(Rule::new(rule, materials, table.directions));
                         sides.push(two);
                         table.rules.len() - 1
                     })
@@ -114,29 +119,17 @@ impl ContactTable {
                 table.set(i, j, index);
             }
         }
-        table.rows = table.count_rows();
+        table.rows = table.rules.iter().map(|r| r.rows).max().unwrap_or(table.directions.count());
         for (rule, sides) in table.rules.iter().zip(sides) {
             faults.extend(scene.faults_of(&rule.given, sides, table.rows));
         }
         let round = |r: &Rule| r.given.friction_set == FrictionKind::Cone;
-        if scene.step.solver == SolverKind::Lemke && !scene.planar && table.rules.iter().any(round) {
+        if scene.step.solver == Method::Lemke && !scene.planar && table.rules.iter().any(round) {
             let message =
                 "lemke is for friction = \"pyramid\" or a polygon, of all pairs, and for planar scenes";
             faults.push(Fault::new("step.solver".to_owned(), message));
         }
         if faults.is_empty() { Ok(table) } else { Err(faults) }
-    }
-
-    /// Rows of an element: n, t and, in space, o; then the rotation about n if any contact has torsion; then those about t and
-    /// o, with that about n before them, if any has rolling friction.
-    fn count_rows(&self) -> usize {
-        let any = |moment: fn(&ContactRule) -> f64| self.rules.iter().any(|r| moment(&r.given) > 0.0);
-        match (any(|r| r.torsion), any(|r| r.rolling)) {
-            _ if self.directions == Directions::Planar => 2,
-            (_, true) => 6,
-            (true, false) => 4,
-            (false, false) => 3,
-        }
     }
 
     /// Builds the compliances: stiffness and damping of each rule at the scene's step.
@@ -195,7 +188,7 @@ impl ContactTable {
         (parts == (a, b)).then(|| &self.rules[rule])
     }
 
-    /// Rows of an element: n, t(, o) and, where some contact has torsion or rolling friction, the rotations about n(, t, o).
+    /// Largest number of rows of an element: n, t(, o) and, with torsion or rolling friction, the rotations about n(, t, o).
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -213,12 +206,6 @@ impl ContactTable {
     /// Whether the scene is planar or spatial.
     pub fn directions(&self) -> Directions {
         self.directions
-    }
-
-    /// The friction set that all contacts share; `None` if they differ.
-    pub fn common_set(&self) -> Option<Friction> {
-        let first = self.rules.first().map_or(Friction::Cone, |r| r.set);
-        self.rules.iter().all(|r| r.set == first).then_some(first)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{RecordError, STATE_FILE};
 use crate::model::Model;
-use crate::scene::SolverKind;
+use crate::scene::Method;
 use crate::state::{ContactId, Memory, Remembered, RowId, SolverMemory, State};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -91,7 +91,7 @@ pub fn read_state(path: &Path, model: &Model) -> Result<State, RecordError> {
     let solver = match (saved.solver, saved.basis) {
         (Some(solver), _) => solver,
         (None, Some(basis)) if !basis.is_empty() => match model.scene().step.solver {
-            SolverKind::Lemke => SolverMemory::Basis(basis),
+            Method::Lemke => SolverMemory::Basis(basis),
             _ => SolverMemory::AtRest,
         },
         _ => SolverMemory::None,

@@ -38,7 +38,7 @@ impl Default for Summary {
     fn default() -> Self {
         Self {
             steps: 0,
-            worst: (Residual { absolute: 0.0, relative: 0.0 }, 0.0),
+            worst: (Residual::ZERO, 0.0),
             cut: vec![],
             solvers: vec![],
             iterations: 0,

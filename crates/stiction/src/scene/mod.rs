@@ -24,12 +24,13 @@ mod summary;
 pub use crate::contact::FrictionRule;
 pub use crate::geometry::Shape;
 pub use body::{Body, Joint, Orientation, Part, Pose, WorldPart};
+pub use complementarity::solver::Method;
 pub use fault::{Fault, Place, SceneError, nearest};
 pub use load::{Axes, Course, End, Load, Motor, Point, Spring};
 pub use material::{Grain, Law, Material, Pair};
 pub use numbers::Numbers;
 pub use schema::schema;
-pub use settings::{ForceTime, FrictionKind, GapLevel, RecordSettings, SolverKind, StepSettings, Table};
+pub use settings::{ForceTime, FrictionKind, GapLevel, RecordSettings, StepSettings, Table};
 pub use summary::summary;
 
 use schemars::JsonSchema;

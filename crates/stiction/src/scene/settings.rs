@@ -1,6 +1,7 @@
 //! How a scene is stepped and what is kept of it.
 
 use complementarity::problem::Friction;
+use complementarity::solver::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,9 @@ pub struct StepSettings {
     /// Set of friction forces where no pair has its own; cone by default. Planar scenes know no difference but the solver.
     pub friction: FrictionKind,
     /// Method that solves the contact problem; auto by default.
-    pub solver: SolverKind,
+    #[serde(with = "method_name")]
+    #[schemars(schema_with = "method_name::schema")]
+    pub solver: Method,
     /// What the normal law is about; position by default.
     pub gap: GapLevel,
     /// Largest relative residual of an accepted step, below 1; 1e-10 by default.
@@ -40,7 +43,7 @@ impl Default for StepSettings {
             forces: None,
             duration: 1.0,
             friction: FrictionKind::Cone,
-            solver: SolverKind::Auto,
+            solver: Method::Auto,
             gap: GapLevel::Position,
             tolerance: 1e-10,
             retries: 10,
@@ -108,26 +111,36 @@ impl FrictionKind {
     }
 }
 
-/// Method that solves the contact problem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SolverKind {
-    /// Gauss-Seidel, then Newton, then proximal Newton, island by island; where all contacts have pyramids or polygons and these fail, Lemke's method.
-    Auto,
-    /// Lemke's method, then the interior point for LCPs: pyramids and polygons, and all planar scenes.
-    Lemke,
-    /// Block Gauss-Seidel.
-    GaussSeidel,
-    /// Semismooth Newton.
-    Newton,
-    /// Proximal Newton.
-    ProximalNewton,
-    /// Proximal Newton without sweeps.
-    ExactProximal,
-    /// Interior point for cones.
-    InteriorPoint,
-    /// Alternating directions.
-    Admm,
+/// Methods by name in scene files, with underscores; hyphens, and the names of methods that were merged into others, are read too.
+mod method_name {
+    use super::Method;
+    use schemars::{Schema, SchemaGenerator, json_schema};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    /// Names of 0.1.0 that stand for other methods now.
+    const MERGED: [&str; 2] = ["exact_proximal", "admm"];
+
+    pub fn serialize<S: Serializer>(method: &Method, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&method.name().replace('-', "_"))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Method, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map_err(Error::custom)
+    }
+
+    pub fn schema(_: &mut SchemaGenerator) -> Schema {
+        let hyphens = Method::ALL.map(Method::name);
+        let underscores = hyphens.map(|name| name.replace('-', "_"));
+        let names = underscores.iter().map(String::as_str).chain(hyphens).chain(MERGED);
+        let mut list: Vec<&str> = vec![];
+        names.for_each(|name| {
+            if !list.contains(&name) {
+                list.push(name)
+            }
+        });
+        json_schema!({ "type": "string", "enum": list })
+    }
 }
 
 /// What the normal law is about.

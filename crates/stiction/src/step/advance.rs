@@ -83,21 +83,21 @@ fn remember(
     state: &mut State,
     report: &mut StepReport,
 ) {
-    let (rows, linear, h) = (problem.rows, problem.linear_rows, problem.h);
+    let (linear, h) = (problem.linear_rows, problem.h);
     let Scratch { deformation, forces: own, remembered, .. } = scratch;
     deformation.clear();
     deformation.resize(problem.deformation.len(), 0.0);
     state.memory.clear();
     for (k, c) in contacts.contacts.iter().enumerate() {
-        let lambda = &forces.lambda[rows * c.first..rows * (c.first + c.count)];
+        let lambda = &forces.lambda[problem.rows_of_contact(c)];
         remembered.clear();
         if let Some(law) = laws.of(model, c.rule) {
             let span = linear * c.first..linear * (c.first + c.count);
             let (before, after) = (&problem.deformation[span.clone()], &mut deformation[span]);
-            let (scale, rule) = (problem.scale[k], &model.contacts().rules()[c.rule]);
+            let (scale, rows) = (problem.scale[k], model.contacts().rules()[c.rule].rows);
             // rotations are rigid
             own.clear();
-            own.extend(lambda.chunks_exact(rows).flat_map(|f| (0..linear).map(|i| rule.axis(i) * f[i])));
+            own.extend(lambda.chunks_exact(rows).flat_map(|f| &f[..linear]));
             law.deformation_after(scale, own, before, after);
             remembered.extend_from_slice(after);
             if rotates(model, c) {

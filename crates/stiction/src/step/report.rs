@@ -6,7 +6,6 @@ use crate::model::Model;
 use crate::model::Owner;
 use crate::space::{Frame, Vector};
 use crate::state::{ContactId, RowId, State};
-use complementarity::matrix::{dot, norm};
 use complementarity::residual::Residual;
 use std::borrow::Cow;
 
@@ -143,7 +142,7 @@ impl Default for StepReport {
             iterations: 0,
             wasted: 0,
             solver: "none",
-            residual: Residual { absolute: 0.0, relative: 0.0 },
+            residual: Residual::ZERO,
             parts: 0,
             rounds: 0,
             friction_loss: 0.0,
@@ -182,25 +181,30 @@ pub fn elements(
 ) {
     out.clear();
     let Solved { contacts, problem, forces, .. } = solved;
-    let (rows, linear, h) = (problem.rows, problem.linear_rows, problem.h);
-    let (lambda, s) = (&forces.lambda, &forces.velocity);
+    let (linear, h) = (problem.linear_rows, problem.h);
     let still = STILL * problem.fastest;
-    let pick = |v: &[f64], at: usize| [v[at], v[at + 1], if linear == 3 { v[at + 2] } else { 0.0 }];
+    let pick = |v: &[f64]| [v[0], v[1], if linear == 3 { v[2] } else { 0.0 }];
     for c in &contacts.contacts {
-        let rule = &model.contacts().rules()[c.rule];
         for k in c.elements() {
-            let (mut force, mut speed) = (pick(lambda, rows * k), pick(s, rows * k));
+            let rows = problem.rows_of(k);
+            let (lambda, s) = (&forces.lambda[rows.clone()], &forces.velocity[rows]);
+            let (force, mut speed) = (pick(lambda), pick(s));
             speed[0] -= problem.gap[k] / h;
-            if rule.is_anisotropic() {
-                for i in 1..3 {
-                    force[i] *= rule.axis(i);
-                    speed[i] /= rule.axis(i);
+            report.friction_loss -= h * (force[1] * speed[1] + force[2] * speed[2]);
+            let (mut moment, mut turn, mut fastest) = ([0.0; 3], [0.0; 3], speed[1].hypot(speed[2]));
+            for i in linear..lambda.len() {
+                let axis =
+                    model.contacts().rules()[c.rule].element.as_contact().map_or(0.0, |e| e.axes[i - 1]);
+                // where friction does not resist a rotation, its velocity is not reported
+                if axis > 0.0 {
+                    (moment[i - linear], turn[i - linear]) = (lambda[i], s[i]);
+                    fastest = fastest.hypot(axis * s[i]);
+                    report.friction_loss -= h * lambda[i] * s[i];
                 }
             }
-            report.friction_loss -= h * (force[1] * speed[1] + force[2] * speed[2]);
             let status = match () {
                 () if force[0] <= 0.0 => Status::Open,
-                () if speed[1].hypot(speed[2]) <= still => Status::Stick,
+                () if fastest <= still => Status::Stick,
                 () => Status::Slip,
             };
             out.push(ElementReport {
@@ -212,35 +216,12 @@ pub fn elements(
                 frame: c.frame,
                 gap: problem.gap[k],
                 force,
-                moment: [0.0; 3],
+                moment,
                 speed,
-                turn: [0.0; 3],
-                deformation: pick(deformation, linear * k),
+                turn,
+                deformation: pick(&deformation[linear * k..]),
                 status,
             });
         }
-    }
-    if rows > linear {
-        moments(model, solved, out, report);
-    }
-}
-
-/// Moments and rotations: the unknowns of rotations are moments over the ellipsoid's axes.
-fn moments(model: &Model, solved: Solved<'_>, out: &mut [ElementReport], report: &mut StepReport) {
-    let Solved { contacts, problem, forces, .. } = solved;
-    let (rows, linear) = (problem.rows, problem.linear_rows);
-    let unknowns = forces.lambda.chunks_exact(rows).zip(forces.velocity.chunks_exact(rows));
-    let rules = contacts.contacts.iter().flat_map(|c| std::iter::repeat_n(c.rule, c.count));
-    for ((e, (lambda, s)), rule) in out.iter_mut().zip(unknowns).zip(rules) {
-        let (lambda, s) = (&lambda[linear..], &s[linear..]);
-        for (i, (l, s)) in lambda.iter().zip(s).enumerate() {
-            let axis = model.contacts().rules()[rule].axis(linear + i);
-            e.moment[i] = axis * l;
-            e.turn[i] = if axis > 0.0 { s / axis } else { 0.0 };
-        }
-        if e.status == Status::Stick && norm(s) > STILL * problem.fastest {
-            e.status = Status::Slip;
-        }
-        report.friction_loss -= problem.h * dot(lambda, s);
     }
 }

@@ -3,7 +3,7 @@
 use super::{Failed, StepReport, Workspace, theta};
 use crate::inputs::Inputs;
 use crate::model::Model;
-use crate::scene::SolverKind;
+use crate::scene::Method;
 use crate::state::State;
 use complementarity::certificate::{Diagnosis, Settings, examine};
 use complementarity::problem::FrictionProblem;
@@ -82,8 +82,7 @@ pub(super) fn step(
 fn diagnose(model: &Model, work: &Workspace) -> String {
     let Some(problem) = work.problem.to_friction() else { return String::new() };
     let known = examine(&problem, None, &Settings { most_rows: EXAMINED, ..Settings::default() });
-    let forces = work.problem.forces(&work.forces.lambda);
-    let found = Diagnosis::of_friction(&problem, Some(&forces), &known);
+    let found = Diagnosis::of_friction(&problem, Some(&work.forces.lambda), &known);
     let name = |k: usize| {
         let contact = work.contacts.contacts.iter().find(|c| c.elements().contains(&k));
         contact.map_or_else(String::new, |c| {
@@ -93,7 +92,7 @@ fn diagnose(model: &Model, work: &Workspace) -> String {
     };
     let help = match found.impossible {
         Some(_) => "bodies between fixed parts must have room, or compliant contacts",
-        None if model.scene().step.solver != SolverKind::Auto => "solver = \"auto\" may help",
+        None if model.scene().step.solver != Method::Auto => "solver = \"auto\" may help",
         None => "a smaller step, more retries, a larger tolerance or compliant contacts may help",
     };
     let mut lines = found.lines(name);

@@ -1,7 +1,7 @@
 //! Scenes and runs of the physics tests.
 
 use std::path::Path;
-use stiction::scene::{Scene, SolverKind};
+use stiction::scene::{Method, Scene};
 use stiction::state::State;
 use stiction::step::Stepper;
 
@@ -11,15 +11,8 @@ pub const G: f64 = 9.81;
 
 /// All solvers that know every friction set.
 #[allow(dead_code)]
-pub const SOLVERS: [SolverKind; 7] = [
-    SolverKind::Auto,
-    SolverKind::GaussSeidel,
-    SolverKind::Newton,
-    SolverKind::ProximalNewton,
-    SolverKind::ExactProximal,
-    SolverKind::InteriorPoint,
-    SolverKind::Admm,
-];
+pub const SOLVERS: [Method; 5] =
+    [Method::Auto, Method::GaussSeidel, Method::Newton, Method::ProximalNewton, Method::InteriorPoint];
 
 /// A scene of `scenes/`.
 pub fn scene(name: &str) -> Scene {

@@ -1,10 +1,10 @@
 //! The contacts' cones: discs, of which there is nothing to keep, and polygons, `w_j = c_j . x >= 0` with `c_j = (a, -e_j)`, `e_j` the normals of the
 //! sides and `a` their distance.
 
-use crate::cone::Shape;
+use crate::element::law::Law;
 use crate::matrix::dot;
 use crate::one_contact::inverse;
-use crate::problem::ConeProblem;
+use crate::units::Uniform;
 use std::ops::Range;
 
 /// The sides of all polygons, one contact after another.
@@ -43,13 +43,13 @@ pub(super) fn step_to_zero(x: f64, d: f64) -> f64 {
 
 impl Cones {
     /// Reads the sets of a problem.
-    pub fn fill(&mut self, problem: ConeProblem<'_>) {
+    pub fn fill(&mut self, problem: Uniform<'_>) {
         self.rows = problem.rows;
         self.first.clear();
         self.planes.clear();
         for c in 0..problem.mu.len() {
             self.first.push(self.planes.len());
-            if let Shape::Polygon(polygon) = problem.shape(c) {
+            if let Law::Polygon(polygon) = problem.law(c) {
                 let plane = |[t, o]: [f64; 2]| [polygon.apothem(), -t, -o];
                 self.planes.extend((0..polygon.sides()).map(|k| plane(polygon.normal(k))));
             }
@@ -201,7 +201,7 @@ pub(super) fn start_at(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cone::Polygon;
+    use crate::element::polygon::Polygon;
     use crate::problem::Friction;
     use proptest::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use super::cones::{Cones, Sides, shares, start_at, step_to_zero};
 use crate::matrix::dot;
-use crate::problem::ConeProblem;
 use crate::solver::scaled::{Scaled, tangential};
+use crate::units::Uniform;
 
 /// The iterate.
 #[derive(Debug, Clone, Default)]
@@ -97,7 +97,7 @@ impl Point {
         &mut self,
         scaled: &Scaled,
         cones: &Cones,
-        problem: ConeProblem<'_>,
+        problem: Uniform<'_>,
         lambda: &[f64],
         projected: &mut Vec<f64>,
     ) {
@@ -106,7 +106,7 @@ impl Point {
         scaled.unknowns(lambda, x);
         scaled.speeds(x, u);
         y.clone_from(u);
-        y.chunks_exact_mut(rows).enumerate().for_each(|(c, y)| y[0] += problem.shape(c).lift(y));
+        y.chunks_exact_mut(rows).enumerate().for_each(|(c, y)| y[0] += problem.law(c).lift(y));
         self.project(problem, projected);
         let Self { x, y, .. } = self;
         let mut square = 0.0;
@@ -192,10 +192,10 @@ impl Point {
     }
 
     /// `P_K(x - y)`: at the end nearer to a solution than `x`, where open contacts still have a force.
-    pub fn project(&self, problem: ConeProblem<'_>, out: &mut Vec<f64>) {
+    pub fn project(&self, problem: Uniform<'_>, out: &mut Vec<f64>) {
         out.clear();
         out.extend(self.x.iter().zip(&self.y).map(|(x, y)| x - y));
-        out.chunks_exact_mut(problem.rows).enumerate().for_each(|(c, x)| problem.shape(c).project(1.0, x));
+        out.chunks_exact_mut(problem.rows).enumerate().for_each(|(c, x)| problem.law(c).project(1.0, x));
     }
 
     /// The target at which all products vanish.

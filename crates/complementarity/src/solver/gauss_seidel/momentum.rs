@@ -6,8 +6,8 @@
 use crate::bench::{Done, Task, keep, restore};
 #[cfg(target_arch = "x86_64")]
 use crate::packed::{Packed, STRICTER};
-use crate::problem::ConeProblem;
 use crate::sweep::{Island, Sweeper};
+use crate::units::Uniform;
 
 /// Share of the last movement that is added to a sweep: at first, at most, at least.
 const SHARES: (f64, f64, f64) = (0.85, 0.97, 0.5);
@@ -83,7 +83,7 @@ impl Momentum {
     #[cfg(target_arch = "x86_64")]
     fn packed(
         &mut self,
-        sweeper: &Sweeper,
+        sweeper: &mut Sweeper,
         task: Task<'_>,
         lambda: &mut [f64],
         limits: Limits,
@@ -97,7 +97,7 @@ impl Momentum {
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn packed(&mut self, _: &Sweeper, _: Task<'_>, _: &mut [f64], _: Limits) -> Option<Swept> {
+    fn packed(&mut self, _: &mut Sweeper, _: Task<'_>, _: &mut [f64], _: Limits) -> Option<Swept> {
         None
     }
 
@@ -125,7 +125,7 @@ impl Momentum {
 #[cfg(target_arch = "x86_64")]
 fn in_lanes<const D: usize, const K: usize>(
     packed: &mut Packed<D, K>,
-    sweeper: &Sweeper,
+    sweeper: &mut Sweeper,
     task: Task<'_>,
     lambda: &mut [f64],
     limits: Limits,
@@ -133,7 +133,7 @@ fn in_lanes<const D: usize, const K: usize>(
     let Task { problem, contacts, .. } = task;
     let mut lanes = packed.take(problem, sweeper, contacts, lambda)?;
     let swept = limits.run(&mut lanes, STRICTER);
-    lanes.give(lambda);
+    lanes.give(lambda, &mut sweeper.budget);
     Some(swept)
 }
 
@@ -178,7 +178,7 @@ impl Limits {
                 }
                 spells = [f64::INFINITY, spells[0], spells[1]];
             }
-            if iterations >= max_sweeps {
+            if iterations >= max_sweeps || island.out_of_budget() {
                 break;
             }
             if iterations % REVIEW == 0 {
@@ -199,7 +199,7 @@ impl Limits {
 /// Contacts swept one by one.
 struct OneByOne<'a, const D: usize> {
     sweeper: &'a mut Sweeper,
-    problem: ConeProblem<'a>,
+    problem: Uniform<'a>,
     contacts: &'a [usize],
     lambda: &'a mut [f64],
     /// Where the sweep started, and the movement that is added after it.
@@ -214,6 +214,10 @@ impl<const D: usize> Island for OneByOne<'_, D> {
 
     fn residual(&mut self) -> f64 {
         self.sweeper.residual::<D>(self.problem, self.contacts, self.lambda)
+    }
+
+    fn out_of_budget(&self) -> bool {
+        self.sweeper.budget.ended().is_some()
     }
 
     fn leap(&mut self, share: f64) {

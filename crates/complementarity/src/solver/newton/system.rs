@@ -7,12 +7,13 @@
 //! `e` is the corner, and nothing goes across.
 
 use crate::block_lu::BlockLu;
-use crate::cone::{Face, Polygon, Shape};
+use crate::element::law::Law;
+use crate::element::polygon::{Face, Polygon};
 use crate::factor::Lu;
 use crate::one_contact::{State, tangent};
 use crate::operator::BlockMatrix;
-use crate::problem::ConeProblem;
 use crate::sweep::{Sweeper, blocks_of};
+use crate::units::Uniform;
 
 const NONE: usize = usize::MAX;
 /// Weight up to which a step contracts the error so much that new factors do not pay.
@@ -53,7 +54,7 @@ impl System {
     pub fn linearise<const D: usize>(
         &mut self,
         sweeper: &Sweeper,
-        problem: ConeProblem<'_>,
+        problem: Uniform<'_>,
         contacts: &[usize],
         lambda: &[f64],
     ) {
@@ -66,17 +67,19 @@ impl System {
             let l = &lambda.as_chunks::<D>().0[c];
             let state = sweeper.local[c].state;
             self.index[c] = NONE;
-            if state == State::Open || (state == State::Slip && l[0] <= 0.0) {
+            // a bounded row at its bound keeps its force
+            let fixed = l[0] <= 0.0 || !problem.law(c).is_contact();
+            if state == State::Open || (state == State::Slip && fixed) {
                 continue;
             }
             self.index[c] = self.active.len();
             self.active.push(c);
             let slips = state == State::Slip;
             self.slips.push(slips);
-            let (r, columns) = match (slips, problem.shape(c)) {
-                (false, _) => (identity(), identity()),
-                (true, Shape::Disc) => slip_frame(problem.mu[c], l),
-                (true, Shape::Polygon(polygon)) => flat_frame(&polygon, problem.mu[c], l),
+            let (r, columns) = match (slips, problem.law(c)) {
+                (false, _) | (_, Law::Row { .. }) => (identity(), identity()),
+                (true, Law::Disc) => slip_frame(problem.mu[c], l),
+                (true, Law::Polygon(polygon)) => flat_frame(&polygon, problem.mu[c], l),
             };
             let s = &sweeper.speed.as_chunks::<D>().0[c];
             self.y.extend((0..D).map(|i| -(0..D).map(|j| r[i][j] * s[j]).sum::<f64>()));
@@ -171,6 +174,11 @@ impl System {
         }
         lu.analyse();
         lu.factor::<D>(|i, row, place| write(i, row, &|j| place[j]))
+    }
+
+    /// Work of the last step, in blocks.
+    pub fn cost(&self) -> usize {
+        if self.is_dense { self.active.len() * self.active.len() } else { self.lu.cost() }
     }
 
     /// `lambda = from + C y`; `from` has the contacts' forces one after another.

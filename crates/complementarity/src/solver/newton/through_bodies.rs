@@ -72,7 +72,7 @@ impl ThroughBodies {
         let Task { problem, contacts, target, .. } = task;
         let mut lanes = self.packed.take(problem, sweeper, contacts, lambda)?;
         let iterations = self.state.run(&mut lanes, STRICTER * target, stubborn);
-        lanes.give(lambda);
+        lanes.give(lambda, &mut sweeper.budget);
         sweeper.set_speeds_of(problem, contacts, lambda);
         let residual = sweeper.residual::<D>(problem, contacts, lambda);
         sweeper.guess_states::<D>(problem, contacts, lambda);
@@ -92,7 +92,7 @@ impl Loop {
         let (mut weight, mut failures) = (WEIGHT, 0);
         // residual and Newton steps when it had last halved
         let mut halved = (best, 0);
-        while best > target && all_steps < MOST_STEPS {
+        while best > target && all_steps < MOST_STEPS && !lanes.out_of_budget() {
             // residuals are squares
             if best <= 0.25 * halved.0 {
                 halved = (best, all_steps);

@@ -1,6 +1,6 @@
 //! Regular polygons of friction forces: `K = { (n, t) : t in mu n P }`, `P` with a finite number of sides.
 
-use crate::problem::{Friction, SIDES};
+use super::{Friction, SIDES};
 use std::f64::consts::PI;
 use std::sync::LazyLock;
 

@@ -1,39 +1,53 @@
-//! Projections onto the cones of the friction law, one contact at a time.
+//! The law of an element, one place for all that solvers need of it: projection, support function, natural map, and the derivatives of both.
 //!
-//! A contact's force cone is `K = { (n, t) : t in mu n P }`, `P` a disc or a regular polygon
-//! about the origin, or an ellipsoid of up to five dimensions ([`project_ellipsoid`]). Rows are normal first: `[n, t, o]`; a planar
-//! contact has `o = 0`.
+//! A contact's force cone is `K = { (n, t) : t in mu n P }`, `P` a disc (in up to five dimensions), a regular polygon about the origin, or an
+//! ellipsoid ([`project_ellipsoid`](super::project_ellipsoid)), which is a disc in other units. Rows are normal first: `[n, t, o]`. A unilateral row is a contact
+//! without friction, and bounded and bilateral rows are intervals. Solvers may pad an element with rows that carry no force.
 
-mod ellipsoid;
-mod polygon;
+use super::Friction;
+use super::polygon::Polygon;
 
-pub use ellipsoid::{project_ellipsoid, support_ellipsoid};
-pub(crate) use polygon::{Face, Polygon};
-
-use crate::problem::Friction;
-
-/// The cross-section of a force cone, as solvers see it: ellipsoids are discs by a change of units.
+/// The law of an element as solvers see it; the friction coefficient stands beside it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Shape {
-    /// In any dimension.
+pub(crate) enum Law {
+    /// The cone over a disc, in any dimension; a half-line in one.
     Disc,
-    /// With two tangent directions.
+    /// The cone over a polygon, with two tangent directions.
     Polygon(Polygon),
+    /// `|lambda| <= limit`, and `s` against the force at the bound; infinite: `s = 0`.
+    Row {
+        /// Largest force.
+        limit: f64,
+    },
 }
 
-impl Shape {
+impl Law {
     /// Of a contact with so many rows.
     #[inline]
     pub fn of(friction: Friction, rows: usize) -> Self {
         Polygon::of(friction, rows).map_or(Self::Disc, Self::Polygon)
     }
 
-    /// Nearest point of `K`.
+    /// Whether forces are normal first and cannot pull.
+    #[inline]
+    pub fn is_contact(&self) -> bool {
+        !matches!(self, Self::Row { .. })
+    }
+
+    /// Nearest point of the set of forces.
     #[inline]
     pub fn project(&self, mu: f64, x: &mut [f64]) {
         match self {
             Self::Disc => project_in_place(mu, x),
-            Self::Polygon(p) => x.copy_from_slice(&p.project(mu, [x[0], x[1], x[2]])),
+            Self::Polygon(p) => {
+                let own = p.project(mu, [x[0], x[1], x[2]]);
+                x[..3].copy_from_slice(&own);
+                x[3..].fill(0.0);
+            }
+            Self::Row { limit } => {
+                x[0] = x[0].clamp(-limit, *limit);
+                x[1..].fill(0.0);
+            }
         }
     }
 
@@ -43,7 +57,26 @@ impl Shape {
         match self {
             Self::Disc => s[1..].iter().map(|s| s * s).sum::<f64>().sqrt(),
             Self::Polygon(p) => p.support([-s[1], -s[2]]),
+            Self::Row { .. } => 0.0,
         }
+    }
+
+    /// Derivative of [`Self::lift`].
+    pub fn lift_slope<const D: usize>(&self, s: &[f64; D]) -> [f64; D] {
+        let mut out = [0.0; D];
+        match self {
+            Self::Disc => {
+                let slip = s[1..].iter().map(|s| s * s).sum::<f64>().sqrt();
+                (1..D).filter(|_| slip > 0.0).for_each(|q| out[q] = s[q] / slip);
+            }
+            Self::Polygon(polygon) if (s[1], s[2]) != (0.0, 0.0) => {
+                let [t, o] = polygon.farthest([-s[1], -s[2]]);
+                (out[1], out[2]) = (-t, -o);
+            }
+            // at zero any mean of the corners will do
+            Self::Polygon(_) | Self::Row { .. } => {}
+        }
+        out
     }
 
     /// Size of the friction force of `l`: at most `mu l_n` inside.
@@ -52,31 +85,95 @@ impl Shape {
         match self {
             Self::Disc => l[1..].iter().map(|t| t * t).sum::<f64>().sqrt(),
             Self::Polygon(p) => p.gauge([l[1], l[2]]),
+            Self::Row { .. } => 0.0,
         }
     }
 
-    /// The natural map `l - P_K(l - s~)`, `s~ = s + (mu lift, 0)`.
+    /// The natural map `l - P(l - s~)`, `s~ = s + (mu lift, 0)`.
     #[inline]
     pub fn natural(&self, mu: f64, l: &[f64], s: &[f64], out: &mut [f64]) {
         let lift = mu * self.lift(s);
-        let Self::Polygon(polygon) = self else { return natural_disc(mu, l, s, lift, out) };
+        let polygon = match self {
+            Self::Disc => return natural_disc(mu, l, s, lift, out),
+            Self::Row { limit } => {
+                out.copy_from_slice(l);
+                out[0] = natural_row(-limit, *limit, l[0], s[0]);
+                return;
+            }
+            Self::Polygon(polygon) => polygon,
+        };
         let step = [l[0] - s[0] - lift, l[1] - s[1], l[2] - s[2]];
+        out.copy_from_slice(l);
         if step[0] > 0.0 {
-            // s~ and its projection on the polar cone: large forces do not drown the speeds
+            // s~ and its projection on the polar cone: large forces do not drown the velocities
             let polar = polygon.polar(mu, step);
-            out.copy_from_slice(&[s[0] + lift + polar[0], s[1] + polar[1], s[2] + polar[2]]);
+            out[..3].copy_from_slice(&[s[0] + lift + polar[0], s[1] + polar[1], s[2] + polar[2]]);
         } else {
             let p = polygon.project(mu, step);
             out.iter_mut().zip(l).zip(p).for_each(|((out, l), p)| *out = l - p);
         }
         out[0] = or_normal_law(mu, l[0], s[0], out[0]);
     }
+
+    /// Derivative of [`Self::project`] at `x`; `None` if it is zero. On the side of a disc's cone: `u u' + (mu a / T) f f'` with
+    /// `u = (1, mu e) / sqrt(1 + mu^2)`.
+    pub fn slope<const D: usize>(&self, mu: f64, x: &[f64; D]) -> Option<[[f64; D]; D]> {
+        let mut slope = [[0.0; D]; D];
+        match self {
+            Self::Disc => {}
+            Self::Polygon(polygon) => {
+                let own = polygon.slope(mu, [x[0], x[1], x[2]])?;
+                (0..3).for_each(|i| slope[i][..3].copy_from_slice(&own[i]));
+                return Some(slope);
+            }
+            Self::Row { limit } => {
+                slope[0][0] = 1.0;
+                return (x[0].abs() < *limit).then_some(slope);
+            }
+        }
+        let length = x[1..].iter().map(|t| t * t).sum::<f64>().sqrt();
+        if length <= mu * x[0] && x[0] >= 0.0 {
+            (0..D).for_each(|i| slope[i][i] = 1.0);
+            return Some(slope);
+        }
+        let along = (x[0] + mu * length) / (1.0 + mu * mu);
+        if along <= 0.0 {
+            return None;
+        }
+        let u: [f64; D] = std::array::from_fn(|i| match i {
+            0 => 1.0,
+            _ if length > 0.0 => mu * x[i] / length,
+            _ => 0.0,
+        });
+        let across = if length > 0.0 { mu * along / length } else { 0.0 };
+        for i in 0..D {
+            for j in 0..D {
+                slope[i][j] = u[i] * u[j] / (1.0 + mu * mu);
+                if i > 0 && j > 0 && length > 0.0 {
+                    let same = f64::from(u8::from(i == j));
+                    slope[i][j] += across * (same - x[i] * x[j] / (length * length));
+                }
+            }
+        }
+        Some(slope)
+    }
+}
+
+/// The natural map of one row with forces from `least` to `most`: `l - clamp(l - s)`, exact where the force is large.
+#[inline]
+pub(crate) fn natural_row(least: f64, most: f64, l: f64, s: f64) -> f64 {
+    match l - s {
+        x if x <= least => l - least,
+        x if x >= most => l - most,
+        x if x.is_nan() => f64::NAN,
+        _ => s,
+    }
 }
 
 /// Nearest point of the force cone `K` of coefficient `mu` to `x`; a planar one has `o = 0`. An ellipsoid is taken with all axes 1.
 pub fn project(friction: Friction, planar: bool, mu: f64, mut x: [f64; 3]) -> [f64; 3] {
     let rows = if planar { 2 } else { 3 };
-    Shape::of(friction, rows).project(mu, &mut x[..rows]);
+    Law::of(friction, rows).project(mu, &mut x[..rows]);
     x
 }
 
@@ -139,6 +236,7 @@ pub fn support(friction: Friction, planar: bool, [t, o]: [f64; 2]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::element::polygon::Face;
     use proptest::prelude::*;
     use std::f64::consts::PI;
 

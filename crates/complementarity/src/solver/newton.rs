@@ -1,8 +1,8 @@
-//! Semismooth Newton for Coulomb's cone and polygons, plain and proximal.
+//! Semismooth Newton for contact problems with elements of all kinds; `proximal` is the proximal point method.
 //!
-//! Problem: `s = A lambda + b` under unilateral contact and Coulomb's law ([`ConeProblem`]).
+//! Problem: `s = A lambda + b` under the law of each element ([`ContactProblem`]).
 //!
-//! Source: the generalised Newton method of Alart and Curnier (1991); proximal point with Newton inside as in Acary, Bremond, Huber (2018), section 4.
+//! Source: the generalised Newton method of Alart and Curnier (1991).
 //! The map whose root is sought is `lambda_c - S_c(s_c - A_cc lambda_c)`, `S_c` the exact answer of a contact alone: Alart and Curnier's with the
 //! best metric for each contact instead of a parameter `rho`. Its linearisation is in `system`.
 //!
@@ -10,28 +10,23 @@
 //! are full and may fail a few times in a row to decrease the residual (watchdog), for the states of contacts settle in leaps; then the best point
 //! is taken up again, swept, and left with more weight on the diagonal (Levenberg). Where even the first steps fail, all contacts are once tried
 //! as sticking. Islands are solved apart, each to its share of the tolerance.
-//!
-//! Proximal: `s = A lambda + b + alpha D (lambda - centre)` is solved, then the centre moves. Where forces are not unique, or `A` is singular, each
-//! of these problems still has an isolated solution. It is sought from the solution of a convex one (`convex`); `alpha` shrinks with the residual.
+//
 
-pub(crate) mod convex;
-pub mod exact;
+pub mod proximal;
 pub(crate) mod system;
-#[cfg_attr(not(target_arch = "x86_64"), path = "without_lanes.rs")]
+#[cfg_attr(not(target_arch = "x86_64"), path = "newton/without_lanes.rs")]
 pub(crate) mod through_bodies;
 
 use super::{End, Outcome};
-use crate::bench::{Bench, Done, Task, allowance, by_rows, keep, restore, size_of};
-use crate::operator::{BlockMatrix, Operator};
-use crate::problem::ConeProblem;
+use crate::bench::{Bench, Done, Job, Limits, Task, Work, keep, restore};
+use crate::operator::BlockMatrix;
+use crate::problem::ContactProblem;
 use crate::sweep::Sweeper;
-use convex::{Convex, Proximal};
+use crate::units::Uniform;
 use system::System;
 
-/// Name in reports of the plain method.
+/// Name in reports.
 pub const NAME: &str = "newton";
-/// Name in reports of the proximal method.
-pub const PROXIMAL: &str = "proximal-newton";
 /// Name in reports of Newton steps in the speeds of bodies, a part of `auto`.
 pub const THROUGH_BODIES: &str = "newton-through-bodies";
 
@@ -40,9 +35,7 @@ pub const THROUGH_BODIES: &str = "newton-through-bodies";
 pub struct Settings {
     /// A solution counts when its relative residual is at most this.
     pub tolerance: f64,
-    /// Whether to move a proximal centre.
-    pub proximal: bool,
-    /// Linear systems for an island, and for one position of the centre.
+    /// Linear systems for an island.
     pub max_steps: usize,
     /// Weight on the diagonal of the first step's matrix, not part of the problem, less near a solution.
     pub weight: f64,
@@ -52,30 +45,17 @@ pub struct Settings {
     pub bold_steps: usize,
     /// Times in a row that the best point may be taken up again.
     pub patience: usize,
-    /// Proximal weight `alpha` of the first centre.
-    pub alpha: f64,
-    /// Its least and largest value.
-    pub alphas: (f64, f64),
-    /// While the relative residual is `r`, `alpha` stays above this times the root of `r`.
-    pub alpha_floor: f64,
-    /// Positions of the centre.
-    pub max_centres: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
             tolerance: 1e-8,
-            proximal: false,
             max_steps: 100,
             weight: 1e-4,
             weights: (1e-9, 1e-2),
             bold_steps: 3,
             patience: 8,
-            alpha: 1e-2,
-            alphas: (1e-10, 10.0),
-            alpha_floor: 0.1,
-            max_centres: 150,
         }
     }
 }
@@ -85,7 +65,7 @@ impl Default for Settings {
 pub struct Newton {
     /// May be changed between solves.
     pub settings: Settings,
-    bench: Bench,
+    pub(crate) bench: Bench,
     steps: Steps,
 }
 
@@ -95,47 +75,33 @@ impl Newton {
         Self { settings, ..Self::default() }
     }
 
-    /// `s = A lambda + b` of the last answer.
+    /// `s = A lambda + b` of the last result.
     pub fn speed(&self) -> &[f64] {
-        &self.bench.judged.speed
+        &self.bench.evaluation.speed
     }
 
-    /// Solves from the warm start `lambda`, which takes the answer.
-    pub fn solve(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> Outcome {
+    /// Solves from the warm start `lambda`, which takes the result.
+    pub fn solve(&mut self, problem: ContactProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
-        let name = if self.settings.proximal { PROXIMAL } else { NAME };
-        if let Some(outcome) = self.bench.begin(problem, lambda, tolerance, name) {
+        if let Some(outcome) = self.bench.begin(problem, lambda, tolerance, NAME) {
             return outcome;
         }
-        let steps = by_rows!(problem.rows, self.run(problem, lambda));
-        self.bench.judge(problem, lambda, tolerance, name, steps, End::Stalled)
+        self.steps.settings.clone_from(&self.settings);
+        let limits = Limits { tolerance, goal: tolerance, foresight: 1.0 };
+        self.bench.solve(problem, lambda, limits, (NAME, End::Stalled), &mut self.steps)
     }
+}
 
-    fn run<const D: usize>(&mut self, problem: ConeProblem<'_>, lambda: &mut [f64]) -> usize {
-        let Bench { sweeper, islands, formed, .. } = &mut self.bench;
-        let problem = formed.blocks(problem);
-        let Operator::Blocks(a) = problem.a else { return 0 };
-        sweeper.prepare::<D>(problem, lambda);
-        islands.find(problem.a, D, problem.mu.len());
-        let size = size_of(problem.b);
-        let allowed = allowance(size, self.settings.tolerance) / problem.mu.len() as f64;
-        let mut total = 0;
-        for k in 0..islands.count() {
-            let contacts = islands.island(k);
-            let task = Task { problem, contacts, target: allowed * contacts.len() as f64, size };
-            let residual = sweeper.residual::<D>(problem, contacts, lambda);
-            if residual > task.target {
-                sweeper.guess_states::<D>(problem, contacts, lambda);
-                sweeper.sweep::<D>(problem, contacts, lambda);
-                let with = With { sweeper, a, task, settings: &self.settings };
-                let done = match self.settings.proximal {
-                    false => self.steps.plain::<D>(with, lambda),
-                    true => self.steps.proximal::<D>(with, lambda),
-                };
-                total += done.iterations;
-            }
-        }
-        total
+impl Work for Steps {
+    fn run<const D: usize>(&mut self, job: Job<'_>, y: &mut [f64]) -> usize {
+        let settings = self.settings.clone();
+        job.each(|sweeper, formed, task, _| {
+            let (problem, a) = formed.blocks(task.problem);
+            let task = Task { problem, ..task };
+            sweeper.guess_states::<D>(problem, task.contacts, y);
+            sweeper.sweep::<D>(problem, task.contacts, y);
+            self.plain::<D>(With { sweeper, a, task, settings: &settings }, y)
+        })
     }
 }
 
@@ -151,8 +117,7 @@ pub(crate) struct With<'a> {
 const WEIGHT_DECREASE: f64 = 0.01;
 /// Taking up the best point again multiplies the weight by this.
 const WEIGHT_INCREASE: f64 = 10.0;
-/// Relative residual (squared) up to which a solution is near: for Newton without a centre, and without much weight.
-const NEAR: f64 = 1e-4;
+/// Relative residual (squared) up to which a solution is near.
 const VERY_NEAR: f64 = 1e-6;
 /// A step succeeds if it leaves at most this share of the residual (squared).
 const DECREASE: f64 = 0.8;
@@ -162,22 +127,17 @@ const STICK_DECREASE: f64 = 1e-3;
 const STICK_FROM: usize = 8;
 /// Most sweeps from the best point; they double from one time to the next.
 const MOST_SWEEPS: usize = 64;
-/// Share of the residual (squared) to which a proximal problem is solved, and centres after which Newton is tried without.
-const INEXACT: f64 = 1e-4;
-const TRY_NEWTON: usize = 10;
 /// Most sweeps after a step; they double with every failure.
 const MOST_SMOOTHING: usize = 8;
 
 /// Newton steps and their memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Steps {
+    pub settings: Settings,
     system: System,
-    convex: Convex,
     from: Vec<f64>,
     best: Vec<f64>,
     given: Vec<f64>,
-    before: Vec<f64>,
-    around: Vec<f64>,
 }
 
 impl Steps {
@@ -197,11 +157,17 @@ impl Steps {
         let (mut bold, mut failures, mut sweeps) = (0, 0, 2);
         let mut stick_untried = sweeper.alpha == 0.0 && contacts.len() > STICK_FROM;
         let mut iterations = 0;
-        while iterations < settings.max_steps && residual > target && failures < settings.patience {
+        while iterations < settings.max_steps
+            && residual > target
+            && failures < settings.patience
+            && sweeper.budget.ended().is_none()
+        {
             iterations += 1;
             self.system.linearise::<D>(sweeper, problem, contacts, lambda);
             keep::<D>(&mut self.from, contacts, lambda);
-            if self.system.solve::<D>(sweeper, a, sweeper.alpha + weight) {
+            let solved = self.system.solve::<D>(sweeper, a, sweeper.alpha + weight);
+            sweeper.budget.spend(D * self.system.cost());
+            if solved {
                 residual = self.step::<D>(sweeper, problem, contacts, lambda, smoothing);
                 if residual <= DECREASE * best {
                     best = residual;
@@ -252,7 +218,7 @@ impl Steps {
     fn step<const D: usize>(
         &self,
         sweeper: &mut Sweeper,
-        problem: ConeProblem<'_>,
+        problem: Uniform<'_>,
         contacts: &[usize],
         lambda: &mut [f64],
         sweeps: usize,
@@ -268,7 +234,7 @@ impl Steps {
         &mut self,
         sweeper: &mut Sweeper,
         a: &BlockMatrix,
-        problem: ConeProblem<'_>,
+        problem: Uniform<'_>,
         contacts: &[usize],
         lambda: &mut [f64],
         best: f64,
@@ -283,79 +249,5 @@ impl Steps {
         }
         let found = self.step::<D>(sweeper, problem, contacts, lambda, 3);
         (found <= STICK_DECREASE * best).then_some(found)
-    }
-
-    /// Moves the proximal centre until the problem as posed is solved, or nothing helps. Each proximal problem is solved with the shift frozen
-    /// first, which cannot fail, and from there with the law as it is.
-    pub fn proximal<const D: usize>(&mut self, with: With<'_>, lambda: &mut [f64]) -> Done {
-        let With { sweeper, a, task, settings } = with;
-        let Task { problem, contacts, target, size } = task;
-        let within = Settings { max_steps: 20, patience: 2, weight: 1e-8, ..settings.clone() };
-        let without = Settings { max_steps: 12, patience: 1, ..settings.clone() };
-        sweeper.alpha = 0.0;
-        sweeper.centre.resize(lambda.len(), 0.0);
-        let mut residual = sweeper.residual::<D>(problem, contacts, lambda);
-        let mut best = residual;
-        keep::<D>(&mut self.before, contacts, lambda);
-        let mut alpha = settings.alpha;
-        let mut iterations = 0;
-        for centre in 1..=settings.max_centres {
-            if residual <= target {
-                break;
-            }
-            contacts
-                .iter()
-                .for_each(|&c| sweeper.centre[D * c..][..D].copy_from_slice(&lambda[D * c..][..D]));
-            let goal = (0.01 * target).max(INEXACT * residual);
-            let (steps, solved) =
-                self.convex.solve::<D>(sweeper, a, task, lambda, Proximal::frozen(alpha, goal));
-            sweeper.alpha = alpha;
-            let inner = Task { target: goal, ..task };
-            let done = self.swept::<D>(With { sweeper, a, task: inner, settings: &within }, lambda);
-            sweeper.alpha = 0.0;
-            iterations += steps + done.iterations;
-            residual = sweeper.residual::<D>(problem, contacts, lambda);
-            if residual < best {
-                best = residual;
-                keep::<D>(&mut self.before, contacts, lambda);
-            }
-            // near enough for Newton without a centre?
-            if residual > target && residual <= NEAR * size && centre % TRY_NEWTON == 0 {
-                keep::<D>(&mut self.around, contacts, lambda);
-                let done = self.swept::<D>(With { sweeper, a, task, settings: &without }, lambda);
-                iterations += done.iterations;
-                if done.residual <= target {
-                    return Done { iterations, residual: done.residual };
-                }
-                restore::<D>(&self.around, contacts, lambda);
-                sweeper.set_speeds(problem, lambda);
-                sweeper.residual::<D>(problem, contacts, lambda);
-            }
-            alpha *= match (solved, steps) {
-                (false, _) => 10.0,
-                (true, 0..6) => 0.3,
-                (true, 6..12) => 1.0,
-                (true, _) => 3.0,
-            };
-            // far from a solution a small alpha only makes states change
-            let least = (settings.alpha_floor * (residual / size).powf(0.25)).max(settings.alphas.0);
-            alpha = alpha.clamp(least.min(settings.alphas.1), settings.alphas.1);
-        }
-        if residual > best {
-            restore::<D>(&self.before, contacts, lambda);
-            sweeper.set_speeds(problem, lambda);
-            residual = sweeper.residual::<D>(problem, contacts, lambda);
-        }
-        Done { iterations, residual }
-    }
-
-    /// [`Self::plain`] from forces that have no states yet.
-    fn swept<const D: usize>(&mut self, with: With<'_>, lambda: &mut [f64]) -> Done {
-        let Task { problem, contacts, .. } = with.task;
-        with.sweeper.set_speeds(problem, lambda);
-        with.sweeper.residual::<D>(problem, contacts, lambda);
-        with.sweeper.guess_states::<D>(problem, contacts, lambda);
-        with.sweeper.sweep::<D>(problem, contacts, lambda);
-        self.plain::<D>(with, lambda)
     }
 }

@@ -1,6 +1,7 @@
 //! Ellipsoid of friction forces: `K = { (n, t) : |t_k / e_k| <= mu n }`, semi-axes `e_k >= 0` for `mu n = 1` (chakraborty2007 (5), with
 //! torsion and rolling where an element has such rows). Where `e_k = 0` there is no friction along row `k`: `t_k = 0`.
 
+use super::law::or_normal_law;
 use crate::matrix::length;
 
 /// Bisections and Newton steps on the scalar equation: bisection alone would end by then.
@@ -78,10 +79,19 @@ pub fn support_ellipsoid(axes: &[f64], s: &[f64]) -> f64 {
     length(s.iter().zip(axes).map(|(s, e)| s * e))
 }
 
+/// The natural map of a contact under an ellipsoid.
+pub(crate) fn natural_ellipsoid(mu: f64, axes: &[f64], lambda: &[f64], s: &[f64], r: &mut [f64]) {
+    r.iter_mut().zip(lambda).zip(s).for_each(|((r, l), s)| *r = l - s);
+    r[0] -= mu * support_ellipsoid(axes, &s[1..]);
+    project_ellipsoid(mu, axes, r);
+    r.iter_mut().zip(lambda).for_each(|(r, l)| *r = l - *r);
+    r[0] = or_normal_law(mu, lambda[0], s[0], r[0]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cone::project_in_place;
+    use crate::element::project_in_place;
     use crate::matrix::{dot, norm};
     use proptest::collection::vec;
     use proptest::prelude::*;

@@ -1,0 +1,210 @@
+//! The one list of methods, their names, and solvers of contact problems by method.
+
+use super::auto::Auto;
+use super::cone_interior_point::ConeInteriorPoint;
+use super::gauss_seidel::GaussSeidel;
+use super::newton::Newton;
+use super::newton::proximal::ProximalNewton;
+use super::polyhedral::Polyhedral;
+use super::{Budget, Outcome};
+use crate::problem::{ContactProblem, NotConvertible};
+use std::fmt;
+use std::str::FromStr;
+
+/// Which algorithm to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// Picks and escalates ([`super::auto`]).
+    #[default]
+    Auto,
+    /// Block Gauss-Seidel alone.
+    GaussSeidel,
+    /// Semismooth Newton alone.
+    Newton,
+    /// Proximal point with semismooth Newton inside.
+    ProximalNewton,
+    /// Interior point for cones alone.
+    ConeInteriorPoint,
+    /// Lemke's method alone.
+    Lemke,
+    /// The interior-point method for LCPs alone; contact problems with circular friction go to that for cones.
+    InteriorPoint,
+    /// Branch and bound to a solution or a proof.
+    Decide,
+}
+
+/// A name that is not one of a method.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no method has the name {0}")]
+pub struct UnknownMethod(pub String);
+
+impl Method {
+    /// All methods.
+    pub const ALL: [Self; 8] = [
+        Self::Auto,
+        Self::Lemke,
+        Self::InteriorPoint,
+        Self::Decide,
+        Self::GaussSeidel,
+        Self::Newton,
+        Self::ProximalNewton,
+        Self::ConeInteriorPoint,
+    ];
+
+    /// Name, as it is typed and reported.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::GaussSeidel => super::gauss_seidel::NAME,
+            Self::Newton => super::newton::NAME,
+            Self::ProximalNewton => super::newton::proximal::NAME,
+            Self::ConeInteriorPoint => super::cone_interior_point::NAME,
+            Self::Lemke => super::lemke::NAME,
+            Self::InteriorPoint => "interior-point",
+            Self::Decide => "decide",
+        }
+    }
+
+    /// What it does, in a line.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Auto => {
+                "Picks and escalates: sweeps, Newton, proximal Newton, then Lemke or an interior point"
+            }
+            Self::GaussSeidel => "Block Gauss-Seidel alone (contact problems)",
+            Self::Newton => "Semismooth Newton alone (contact problems)",
+            Self::ProximalNewton => {
+                "Proximal point with semismooth Newton inside: slow and robust (contact problems)"
+            }
+            Self::ConeInteriorPoint => "Interior point for cones alone (contacts only)",
+            Self::Lemke => "Lemke's method alone (LCPs, polygonal friction)",
+            Self::InteriorPoint => "The interior-point method alone; for circular friction that for cones",
+            Self::Decide => {
+                "Branch and bound, to a solution or a proof that there is none (LCPs, polygonal friction)"
+            }
+        }
+    }
+
+    /// Whether it works on contact problems only, as they are.
+    pub fn wants_contacts(self) -> bool {
+        matches!(self, Self::GaussSeidel | Self::Newton | Self::ProximalNewton | Self::ConeInteriorPoint)
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Method {
+    type Err = UnknownMethod;
+
+    /// Accepts hyphens and underscores, and the names of methods that were merged into others.
+    fn from_str(text: &str) -> Result<Self, UnknownMethod> {
+        let name = text.replace('_', "-");
+        match &name[..] {
+            "exact-proximal" | "admm" => Ok(Self::ProximalNewton),
+            name => {
+                Self::ALL.into_iter().find(|m| m.name() == name).ok_or_else(|| UnknownMethod(text.to_owned()))
+            }
+        }
+    }
+}
+
+/// A solver of contact problems with its memory.
+#[derive(Debug, Clone)]
+pub struct Solver {
+    tolerance: f64,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Auto(Box<Auto>),
+    GaussSeidel(Box<GaussSeidel>),
+    Newton(Box<Newton>),
+    ProximalNewton(Box<ProximalNewton>),
+    ConeInteriorPoint(Box<ConeInteriorPoint>),
+    Lemke(Box<Polyhedral>),
+}
+
+/// Calls the same on each kind of solver that has a bench.
+macro_rules! each {
+    ($kind:expr, $solver:ident => $do:expr, $lemke:ident => $other:expr) => {
+        match $kind {
+            Kind::Auto($solver) => $do,
+            Kind::GaussSeidel($solver) => $do,
+            Kind::Newton($solver) => $do,
+            Kind::ProximalNewton($solver) => $do,
+            Kind::ConeInteriorPoint($solver) => $do,
+            Kind::Lemke($lemke) => $other,
+        }
+    };
+}
+
+impl Solver {
+    /// Of a method; [`Method::InteriorPoint`] is that for cones here, and [`Method::Decide`] is Lemke's method, for a proof is no force.
+    pub fn new(method: Method, tolerance: f64) -> Self {
+        let kind = match method {
+            Method::Auto => Kind::Auto(Box::default()),
+            Method::GaussSeidel => Kind::GaussSeidel(Box::default()),
+            Method::Newton => Kind::Newton(Box::default()),
+            Method::ProximalNewton => Kind::ProximalNewton(Box::default()),
+            Method::ConeInteriorPoint | Method::InteriorPoint => Kind::ConeInteriorPoint(Box::default()),
+            Method::Lemke | Method::Decide => Kind::Lemke(Box::default()),
+        };
+        let mut solver = Self { tolerance, kind };
+        solver.set_tolerance(tolerance);
+        solver
+    }
+
+    /// Relative residual of a solution.
+    pub fn tolerance(&self) -> f64 {
+        self.tolerance
+    }
+
+    /// Sets the relative residual of a solution.
+    pub fn set_tolerance(&mut self, tolerance: f64) {
+        self.tolerance = tolerance;
+        each!(&mut self.kind, s => s.settings.tolerance = tolerance, l => l.tolerance = tolerance);
+    }
+
+    /// Work that the next solves may do.
+    pub fn set_budget(&mut self, budget: Budget) {
+        each!(&mut self.kind, s => s.bench.sweeper.budget = budget, l => l.budget = budget);
+    }
+
+    /// What is left of the budget.
+    pub fn budget(&self) -> &Budget {
+        each!(&self.kind, s => &s.bench.sweeper.budget, l => &l.budget)
+    }
+
+    /// The escalation policy, if that is the method.
+    pub fn as_auto(&mut self) -> Option<&mut Auto> {
+        if let Kind::Auto(auto) = &mut self.kind { Some(auto) } else { None }
+    }
+
+    /// Whether its memory of the last solve is a basis of an LCP.
+    pub fn is_lemke(&self) -> bool {
+        matches!(self.kind, Kind::Lemke(_))
+    }
+
+    /// `s = A lambda + b` of the last result.
+    pub fn speed(&self) -> &[f64] {
+        each!(&self.kind, s => s.speed(), l => &l.evaluation.speed)
+    }
+
+    /// Solves from the warm start `lambda`, which takes the result. `basis` is where Lemke's method starts and then where it ended.
+    ///
+    /// # Errors
+    /// If the method does not know an element's law.
+    pub fn solve(
+        &mut self,
+        problem: ContactProblem<'_>,
+        lambda: &mut [f64],
+        basis: &mut Vec<usize>,
+    ) -> Result<Outcome, NotConvertible> {
+        Ok(each!(&mut self.kind, s => s.solve(problem, lambda), l => return l.solve(problem, lambda, basis)))
+    }
+}
