@@ -25,6 +25,8 @@ pub(super) struct Rows {
     middle: Vec<f64>,
     /// `b`, with `g/h` on normal rows.
     pub b: Vec<f64>,
+    /// Sizes of the terms summed in `b`.
+    terms: Vec<f64>,
     /// Largest speed `J v` of an element were there no contact forces, m/s.
     pub fastest: f64,
     /// A coefficient an element.
@@ -65,6 +67,7 @@ impl Rows {
             row: vec![],
             middle: vec![],
             b: vec![],
+            terms: vec![],
             fastest: 0.0,
             mu: vec![],
             elements: vec![],
@@ -82,7 +85,8 @@ impl Rows {
 
     /// The contact problem.
     pub fn problem(&self) -> ContactProblem<'_> {
-        ContactProblem::new(&self.operator, &self.b, &self.elements)
+        let terms = &self.terms;
+        ContactProblem { terms, ..ContactProblem::new(&self.operator, &self.b, &self.elements) }
     }
 
     /// `A`, as its factors.
@@ -165,6 +169,7 @@ impl Rows {
                 };
                 self.gap.push(gap);
                 self.b[per * k] += gap / h;
+                self.terms[per * k] += (gap / h).abs();
             }
         }
     }
@@ -188,6 +193,7 @@ impl Rows {
         let middle = speeds.now.iter().zip(speeds.free).map(|(now, free)| theta * now + (1.0 - theta) * free);
         self.middle.extend(middle);
         self.b.clear();
+        self.terms.clear();
         self.mobility.clear();
         for c in &detector.contacts {
             let ends = [(c.owners[0], -1.0), (c.owners[1], 1.0)];
@@ -205,7 +211,8 @@ impl Rows {
                 a.begin(per);
                 let at = self.b.len();
                 self.b.resize(at + per, 0.0);
-                let b = &mut self.b[at..];
+                self.terms.resize(at + per, 0.0);
+                let (b, terms) = (&mut self.b[at..], &mut self.terms[at..]);
                 let mut mobility = 0.0;
                 for k in 0..2 {
                     let Some(t) = trees[k] else { continue };
@@ -218,7 +225,10 @@ impl Rows {
                     if per == 3
                         && let Some(FreePoint { w, speed }) = mass.free_point(t, element.point, v, along)
                     {
-                        (0..3).for_each(|i| b[i] += speed[i]);
+                        for i in 0..3 {
+                            b[i] += speed[i];
+                            terms[i] += speed[i].abs();
+                        }
                         a.free_body(dofs.start, &w);
                         mobility += w[0].iter().map(|w| w * w).sum::<f64>();
                         continue;
@@ -233,6 +243,7 @@ impl Rows {
                         add_row(kinematics, own, element.point, (direction, i >= 3), row);
                         let row = &mut row[dofs.clone()];
                         b[i] += dot(row, v);
+                        terms[i] += row.iter().zip(v).map(|(row, v)| (row * v).abs()).sum::<f64>();
                         let w = &mut w[dofs.len() * i..][..dofs.len()];
                         w.copy_from_slice(row);
                         row.fill(0.0);
