@@ -120,7 +120,8 @@ fn a_ball_squeezed_by_fixed_planes_fails_and_is_not_called_solved() {
         let mut state = stepper.initial();
         let before = state.clone();
         let why = stepper.step(&mut state).expect_err(solver);
-        assert!(matches!(why, Failed::Unsolved { residual, .. } if residual > 0.1), "{solver}: {why}");
+        // forces count up to a thousand times the load in the residual's scale
+        assert!(matches!(why, Failed::Unsolved { residual, .. } if residual > 1e-4), "{solver}: {why}");
         let told = why.to_string();
         assert!(told.contains("below/b closes at") || told.contains("above/b closes at"), "{told}");
         assert!(told.contains("there is no solution with normal forces up to"), "{told}");
