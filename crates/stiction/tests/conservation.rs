@@ -60,11 +60,10 @@ fn shaken(seed: u64, law: &Law, gap: GapLevel) -> Scene {
     scene.step.gap = gap;
     scene.materials[0].law = law.clone().into();
     for body in &mut scene.bodies {
-        let position = body.position.as_mut().expect("given");
-        position[0] += rng.random_range(-0.03..0.03);
-        position[2] = rng.random_range(0.0..6.0);
-        let mut three = || Some([0.0; 3].map(|_: f64| rng.random_range(-1.0..1.0)).into());
-        (body.velocity, body.angular_velocity) = (three(), three());
+        body.position.as_mut().expect("given")[0] += rng.random_range(-0.03..0.03);
+        body.angle = Some(rng.random_range(0.0..6.0));
+        let [x, y, spin] = [0; 3].map(|_| rng.random_range(-1.0..1.0));
+        (body.velocity, body.angular_velocity) = (Some([x, y].into()), Some(spin.into()));
     }
     scene
 }

@@ -129,6 +129,7 @@ fn a_ball_is_determined_beside_a_box_that_is_not() {
     let mut both = scene("box-on-plane.toml");
     let mut ball = scene("sphere-on-plane.toml").bodies[0].clone();
     ball.position.as_mut().expect("given")[0] = 1.0;
+    ball.density = Some(1000.0);
     both.bodies.push(ball);
     let found = after(both, 5);
     // elements are in order of the bodies: four of the box, one of the ball

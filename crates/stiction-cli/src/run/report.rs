@@ -92,7 +92,7 @@ pub fn text(o: &Outcome) -> String {
 /// Whether some contacts may be rigid and steps took many iterations.
 fn rigid_and_hard(o: &Outcome) -> bool {
     let s = o.recorder.summary();
-    let rigid = o.stepper.scene().materials.iter().any(|m| m.law == Law::Rigid);
+    let rigid = o.stepper.scene().laws.contains(&Law::Rigid);
     rigid && s.iterations + s.wasted > HARD * s.steps
 }
 
