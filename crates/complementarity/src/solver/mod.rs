@@ -15,6 +15,7 @@ pub mod interior_point;
 pub mod lemke;
 pub mod newton;
 pub mod portfolio;
+pub mod velocity_newton;
 
 mod scaled;
 mod system;
