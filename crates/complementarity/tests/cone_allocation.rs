@@ -8,6 +8,7 @@ use allocations::count;
 use complementarity::solver::cone::ConeSolver;
 use complementarity::solver::gauss_seidel::GaussSeidel;
 use complementarity::solver::newton::{Newton, Settings};
+use complementarity::solver::velocity_newton::VelocityNewton;
 
 #[test]
 fn a_second_solve_of_a_size_allocates_nothing() {
@@ -18,6 +19,8 @@ fn a_second_solve_of_a_size_allocates_nothing() {
         let (mut auto, mut sweeps) = (ConeSolver::default(), GaussSeidel::default());
         let mut newton = Newton::default();
         let mut proximal = Newton::new(Settings { proximal: true, ..Settings::default() });
+        let mut velocity = VelocityNewton::default();
+        velocity.settings.choose_forces = true;
         let mut before = 0;
         for round in 0..3 {
             if round == 1 {
@@ -31,6 +34,8 @@ fn a_second_solve_of_a_size_allocates_nothing() {
             assert!(newton.solve(p.problem(), &mut lambda).is_solved());
             lambda.fill(0.0);
             assert!(proximal.solve(p.problem(), &mut lambda).is_solved());
+            lambda.fill(0.0);
+            assert!(velocity.solve(p.problem(), &mut lambda).is_solved());
         }
         assert_eq!(count() - before, 0, "{} contacts", p.mu.len());
     }

@@ -117,7 +117,39 @@ impl<const D: usize, const P: usize> Blocks<D, P> {
 
     /// Factors in place; false if a block on the diagonal is singular.
     pub fn factor(&mut self) -> bool {
-        vectorised(Factor(self))
+        vectorised(
+            #[inline(always)]
+            || self.factor_plain(),
+        )
+    }
+
+    #[inline(always)]
+    fn factor_plain(&mut self) -> bool {
+        let Self { order, rows, starts, targets, data, .. } = self;
+        let (diagonal, lower, upper) = split(data, order.len(), rows.len());
+        let mut targets = targets.iter();
+        for j in 0..diagonal.len() {
+            let Some(inverse) = inverse(&diagonal[j]) else { return false };
+            diagonal[j] = inverse;
+            let (first, end) = (starts[j], starts[j + 1]);
+            for k in first..end {
+                let given = std::mem::replace(&mut lower[k], [[0.0; P]; D]);
+                subtract_product(&mut lower[k], &given, &inverse);
+                lower[k].iter_mut().flatten().for_each(|l| *l = -*l);
+                subtract_product(&mut diagonal[rows[k] as usize], &lower[k], &upper[k]);
+            }
+            // columns of these rows come later
+            let (own_lower, later_lower) = lower.split_at_mut(end);
+            let (own_upper, later_upper) = upper.split_at_mut(end);
+            for k in first..end {
+                for (later, &target) in (k + 1..end).zip(&mut targets) {
+                    let at = target as usize - end;
+                    subtract_product(&mut later_lower[at], &own_lower[later], &own_upper[k]);
+                    subtract_product(&mut later_upper[at], &own_lower[k], &own_upper[later]);
+                }
+            }
+        }
+        true
     }
 
     /// `x := (the matrix)^-1 x`, by node, once it is factored.
@@ -161,55 +193,14 @@ fn split<T>(data: &mut [T], nodes: usize, pairs: usize) -> (&mut [T], &mut [T], 
     (diagonal, lower, upper)
 }
 
-struct Factor<'a, const D: usize, const P: usize>(&'a mut Blocks<D, P>);
-
-impl<const D: usize, const P: usize> Factor<'_, D, P> {
-    #[inline(always)]
-    fn run(self) -> bool {
-        let Blocks { order, rows, starts, targets, data, .. } = self.0;
-        let (diagonal, lower, upper) = split(data, order.len(), rows.len());
-        let mut targets = targets.iter();
-        for j in 0..diagonal.len() {
-            let Some(inverse) = inverse(&diagonal[j]) else { return false };
-            diagonal[j] = inverse;
-            let (first, end) = (starts[j], starts[j + 1]);
-            for k in first..end {
-                let given = std::mem::replace(&mut lower[k], [[0.0; P]; D]);
-                subtract_product(&mut lower[k], &given, &inverse);
-                lower[k].iter_mut().flatten().for_each(|l| *l = -*l);
-                subtract_product(&mut diagonal[rows[k] as usize], &lower[k], &upper[k]);
-            }
-            // columns of these rows come later
-            let (own_lower, later_lower) = lower.split_at_mut(end);
-            let (own_upper, later_upper) = upper.split_at_mut(end);
-            for k in first..end {
-                for (later, &target) in (k + 1..end).zip(&mut targets) {
-                    let at = target as usize - end;
-                    subtract_product(&mut later_lower[at], &own_lower[later], &own_upper[k]);
-                    subtract_product(&mut later_upper[at], &own_lower[k], &own_upper[later]);
-                }
-            }
-        }
-        true
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl<const D: usize, const P: usize> pulp::NullaryFnOnce for Factor<'_, D, P> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn call(self) -> bool {
-        self.run()
-    }
-}
-
-fn vectorised<const D: usize, const P: usize>(factor: Factor<'_, D, P>) -> bool {
+/// Runs `work` with the vector instructions of the processor, where it has them. Only what is inlined into `work` profits.
+#[inline]
+pub(super) fn vectorised<T>(work: impl FnOnce() -> T) -> T {
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V3::try_new() {
-        return simd.vectorize(factor);
+        return simd.vectorize(work);
     }
-    factor.run()
+    work()
 }
 
 /// `c -= a b`.
@@ -219,7 +210,9 @@ fn subtract_product<const D: usize, const P: usize>(c: &mut Block<D, P>, a: &Blo
         let mut row = c[i];
         for k in 0..D {
             let factor = a[i][k];
-            (0..P).for_each(|j| row[j] -= factor * b[k][j]);
+            for j in 0..P {
+                row[j] -= factor * b[k][j];
+            }
         }
         c[i] = row;
     }

@@ -4,7 +4,7 @@
 //! compliances; they come in nodes of `D`, padded with zeros. A patch whose compliance `E^-1 = L L'` couples its elements
 //! is a group of velocities of its own, seen through the rows of `L`.
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, vectorised};
 use super::law::Law;
 use crate::operator::MOST_ROWS;
 
@@ -27,7 +27,7 @@ pub(super) struct Island<const D: usize, const P: usize> {
     elements: Vec<Element>,
     /// Nodes that each element sees, element by element; `rows` rows of `w` belong to each.
     parts: Vec<u32>,
-    w: Vec<[f64; D]>,
+    w: Vec<[f64; P]>,
     nodes: usize,
     b: Vec<f64>,
     compliance: Vec<f64>,
@@ -278,34 +278,10 @@ impl<const D: usize, const P: usize> Island<D, P> {
     /// The Newton step `(I + W' D W) step = -G` from the slopes of the last evaluation; false if the matrix is singular.
     pub fn find_step(&mut self) -> bool {
         self.hold_closed();
-        let data = self.blocks.reset();
-        let mut product = [[0.0; D]; MOST_ROWS];
-        for (k, e) in self.elements.iter().enumerate() {
-            let slope = &self.slope[e.slope..][..e.rows * e.rows];
-            if !self.held[k] || slope.iter().all(|x| *x == 0.0) {
-                continue;
-            }
-            let end = self.elements.get(k + 1).map_or(self.parts.len(), |next| next.part);
-            let parts = end - e.part;
-            for column in 0..parts {
-                let w = &self.w[e.w + e.rows * column..][..e.rows];
-                for i in 0..e.rows {
-                    product[i] = [0.0; D];
-                    for (m, w) in w.iter().enumerate() {
-                        (0..D).for_each(|j| product[i][j] += slope[e.rows * i + m] * w[j]);
-                    }
-                }
-                for row in 0..parts {
-                    let w = &self.w[e.w + e.rows * row..][..e.rows];
-                    let block = &mut data[self.addresses[e.address + parts * row + column] as usize];
-                    for (w, product) in w.iter().zip(&product) {
-                        for i in 0..D {
-                            (0..D).for_each(|j| block[i][j] += w[i] * product[j]);
-                        }
-                    }
-                }
-            }
-        }
+        vectorised(
+            #[inline(always)]
+            || self.assemble(),
+        );
         if !self.blocks.factor() {
             return false;
         }
@@ -314,6 +290,45 @@ impl<const D: usize, const P: usize> Island<D, P> {
         }
         self.blocks.solve(&mut self.step);
         self.step.as_flattened().iter().all(|x| x.is_finite())
+    }
+
+    /// `I + W' D W`.
+    #[inline(always)]
+    fn assemble(&mut self) {
+        let data = self.blocks.reset();
+        let mut product = [[0.0; P]; MOST_ROWS];
+        for (k, e) in self.elements.iter().enumerate() {
+            let slope = &self.slope[e.slope..][..e.rows * e.rows];
+            if slope.iter().all(|x| *x == 0.0) {
+                continue;
+            }
+            let end = self.elements.get(k + 1).map_or(self.parts.len(), |next| next.part);
+            let parts = end - e.part;
+            for column in 0..parts {
+                let w = &self.w[e.w + e.rows * column..][..e.rows];
+                for (product, slope) in product.iter_mut().zip(slope.chunks_exact(e.rows)) {
+                    *product = [0.0; P];
+                    for (slope, w) in slope.iter().zip(w) {
+                        for j in 0..P {
+                            product[j] += slope * w[j];
+                        }
+                    }
+                }
+                for row in 0..parts {
+                    let w = &self.w[e.w + e.rows * row..][..e.rows];
+                    let block = &mut data[self.addresses[e.address + parts * row + column] as usize];
+                    for i in 0..D {
+                        let mut sum = block[i];
+                        for (w, product) in w.iter().zip(&product) {
+                            for j in 0..P {
+                                sum[j] += w[i] * product[j];
+                            }
+                        }
+                        block[i] = sum;
+                    }
+                }
+            }
+        }
     }
 
     /// Makes room in the pattern for all elements that carry force.

@@ -7,11 +7,11 @@
 //! friction set of `mu lambda_n`. That is not the projection on the whole cone: the normal forces of sticking contacts
 //! are not shifted by friction.
 
-use crate::cone::{Shape, natural_disc};
-use crate::operator::MOST_ROWS;
+use crate::cone::{Polygon, Shape, natural_disc};
 
 /// What an element may do. The rows of a contact are normal first.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(not(test), expect(dead_code, reason = "friction problems hold contacts alone so far"))]
 pub(crate) enum Law {
     /// Unilateral contact with Coulomb friction: a disc or ball in 1 to 5 tangential rows, or a polygon in two.
     Contact {
@@ -74,75 +74,31 @@ fn friction(
     slope: Option<&mut [f64]>,
 ) {
     let rows = p.len();
-    // d lambda_t / d p_t, and d lambda_t / d r
-    let mut across = [[0.0; MOST_ROWS]; MOST_ROWS];
-    let mut outward = [0.0; MOST_ROWS];
-    match shape {
-        Shape::Disc => ball(r, p, d, force, &mut across, &mut outward),
-        Shape::Polygon(polygon) => {
-            let z = [p[1] / d[1], p[2] / d[2]];
-            if polygon.gauge(z) <= r {
-                force[1..].copy_from_slice(&z);
-                (across[1][1], across[2][2]) = (1.0 / d[1], 1.0 / d[2]);
-            } else {
-                let side = |k: usize| {
-                    let (n @ [c, s], a, half) = (polygon.normal(k), polygon.apothem(), polygon.half_side());
-                    // lambda_t = r a n + x t, t = (-s, c): least for x = (t . p - r a t . D n) / (t . D t)
-                    let stiff = d[1] * s * s + d[2] * c * c;
-                    let skew = a * s * c * (d[2] - d[1]);
-                    let free = (c * p[2] - s * p[1] - r * skew) / stiff;
-                    let x = free.clamp(-r * half, r * half);
-                    let at = [r * a * n[0] - x * s, r * a * n[1] + x * c];
-                    (at, n, x == free, stiff, skew)
-                };
-                let cost = |at: [f64; 2]| (0..2).map(|k| d[k + 1] * (at[k] - z[k]).powi(2)).sum::<f64>();
-                let nearest = |i: &usize, j: &usize| cost(side(*i).0).total_cmp(&cost(side(*j).0));
-                let k = match d[1] == d[2] {
-                    true => polygon.sector(z),
-                    false => (0..polygon.sides()).min_by(nearest).unwrap_or(0),
-                };
-                let (at, [c, s], inside, stiff, skew) = side(k);
-                force[1..].copy_from_slice(&at);
-                if inside {
-                    let (a, t) = (polygon.apothem(), [-s, c]);
-                    (0..4).for_each(|m| across[1 + m / 2][1 + m % 2] = t[m / 2] * t[m % 2] / stiff);
-                    (outward[1], outward[2]) = (a * c + s * skew / stiff, a * s - c * skew / stiff);
-                } else if r > 0.0 {
-                    (outward[1], outward[2]) = (at[0] / r, at[1] / r);
-                } else {
-                    [outward[1], outward[2]] = polygon.farthest(z);
-                }
+    (1..rows).for_each(|k| force[k] = p[k] / d[k]);
+    match (shape.gauge(force) <= r, shape) {
+        (true, _) => {
+            if let Some(slope) = slope {
+                (1..rows).for_each(|k| slope[(rows + 1) * k] = 1.0 / d[k]);
             }
         }
-    }
-    if let Some(slope) = slope {
-        for i in 1..rows {
-            slope[rows * i] = outward[i] * grows;
-            slope[rows * i + 1..][..rows - 1].copy_from_slice(&across[i][1..rows]);
-        }
+        (false, Shape::Disc) => ball((r, grows), p, d, force, slope),
+        (false, Shape::Polygon(polygon)) => side(polygon, (r, grows), p, d, force, slope),
     }
 }
 
-/// The ball `|x| <= r`: `lambda_k = p_k / (d_k + tau)`, with `tau >= 0` such that it lies inside.
-fn ball(
-    r: f64,
-    p: &[f64],
-    d: &[f64],
-    force: &mut [f64],
-    across: &mut [[f64; MOST_ROWS]; MOST_ROWS],
-    outward: &mut [f64; MOST_ROWS],
-) {
+fn length(x: &[f64]) -> f64 {
+    x[1..].iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// On the boundary of the ball `|x| <= r`: `lambda_k = p_k / (d_k + tau)` with `tau >= 0`.
+fn ball((r, grows): (f64, f64), p: &[f64], d: &[f64], force: &mut [f64], slope: Option<&mut [f64]>) {
     let rows = p.len();
-    let length = |x: &[f64]| x[1..].iter().map(|x| x * x).sum::<f64>().sqrt();
-    (1..rows).for_each(|k| force[k] = p[k] / d[k]);
-    if length(force) <= r {
-        (1..rows).for_each(|k| across[k][k] = 1.0 / d[k]);
-        return;
-    }
     if r <= 0.0 {
         let all = length(p);
         force[1..].fill(0.0);
-        (1..rows).for_each(|k| outward[k] = p[k] / all);
+        if let Some(slope) = slope {
+            (1..rows).for_each(|k| slope[rows * k] = grows * p[k] / all);
+        }
         return;
     }
     let mut tau = length(p) / r - d[1];
@@ -160,22 +116,61 @@ fn ball(
             }
         }
     }
+    (1..rows).for_each(|k| force[k] = p[k] / (d[k] + tau));
+    let Some(slope) = slope else { return };
     // with H = 1 / (d + tau): d lambda = H dp - H lambda dtau and lambda . d lambda = r dr
-    let mut turned = [0.0; MOST_ROWS];
-    let mut total = 0.0;
-    for k in 1..rows {
-        force[k] = p[k] / (d[k] + tau);
-        turned[k] = force[k] / (d[k] + tau);
-        total += force[k] * turned[k];
-    }
+    let turned = |k: usize| force[k] / (d[k] + tau);
+    let total: f64 = (1..rows).map(|k| force[k] * turned(k)).sum();
     for i in 1..rows {
-        outward[i] = r * turned[i] / total;
-        (1..rows).for_each(|k| across[i][k] = -turned[i] * turned[k] / total);
-        across[i][i] += 1.0 / (d[i] + tau);
+        slope[rows * i] = grows * r * turned(i) / total;
+        (1..rows).for_each(|k| slope[rows * i + k] = -turned(i) * turned(k) / total);
+        slope[(rows + 1) * i] += 1.0 / (d[i] + tau);
     }
 }
 
-/// Steps of the root search of [`ball`]; five are usual.
+/// On the boundary of `r` times a polygon: `lambda_t = r a n + x t` on the side with the normal `n = (c, s)` and the
+/// distance `a`, `t = (-s, c)`, where the cost is least for `x = (t . p - r a t . D n) / (t . D t)`, within the side.
+fn side(
+    polygon: Polygon,
+    (r, grows): (f64, f64),
+    p: &[f64],
+    d: &[f64],
+    force: &mut [f64],
+    slope: Option<&mut [f64]>,
+) {
+    let (a, half, z) = (polygon.apothem(), r * polygon.half_side(), [p[1] / d[1], p[2] / d[2]]);
+    let nearest = |k: usize| {
+        let [c, s] = polygon.normal(k);
+        let stiff = d[1] * s * s + d[2] * c * c;
+        let skew = a * s * c * (d[2] - d[1]) / stiff;
+        let free = (c * p[2] - s * p[1]) / stiff - r * skew;
+        let x = free.clamp(-half, half);
+        ([r * a * c - x * s, r * a * s + x * c], x == free, [c, s], stiff, skew)
+    };
+    let cost = |k: usize| {
+        let at = nearest(k).0;
+        (0..2).map(|i| d[i + 1] * (at[i] - z[i]).powi(2)).sum::<f64>()
+    };
+    let k = match d[1] == d[2] {
+        true => polygon.sector(z),
+        false => (0..polygon.sides()).min_by(|&i, &j| cost(i).total_cmp(&cost(j))).unwrap_or(0),
+    };
+    let (at, within, [c, s], stiff, skew) = nearest(k);
+    force[1..].copy_from_slice(&at);
+    let Some(slope) = slope else { return };
+    let outward = match within {
+        true => [a * c + s * skew, a * s - c * skew],
+        false if r > 0.0 => at.map(|x| x / r),
+        false => polygon.farthest(z),
+    };
+    (slope[3], slope[6]) = (grows * outward[0], grows * outward[1]);
+    if within {
+        (slope[4], slope[5], slope[7], slope[8]) =
+            (s * s / stiff, -s * c / stiff, -s * c / stiff, c * c / stiff);
+    }
+}
+
+/// Steps of the root search of `ball`; five are usual.
 const ROOT_STEPS: usize = 50;
 
 #[cfg(test)]

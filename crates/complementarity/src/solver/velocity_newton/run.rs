@@ -11,9 +11,10 @@ const WARM: (f64, f64) = (1e3, 1e-2);
 /// Least and largest `eps`.
 const LEAST: f64 = 1e-10;
 const MOST: f64 = 1e3;
-/// Factor of `eps` after a centre that took at most `EASY` steps, and after failures (in turn, for with one alone centres
+/// Factor of `eps` after a centre that took at most `EASY` steps, after one whose first step sufficed, and after failures (in turn, for with one alone centres
 /// and weights can come back to themselves); the largest factor after a centre once one has failed.
 const DOWN: f64 = 0.2;
+const FAST: f64 = 0.02;
 const EASY: usize = 6;
 const UP: [f64; 4] = [4.0, 2.0, 3.0, 1.5];
 const CAREFUL: f64 = 0.6;
@@ -23,13 +24,16 @@ const LEAST_LENGTH: f64 = 1e-3;
 const FALL: f64 = 1e-4;
 /// A centre is solved to this share of what the proximal term adds to the velocities, or of the target (squares).
 const ACCURACY: f64 = 1e-2;
-/// Forces grow without bound if the residual (square) at the least `eps` is this share of that at the second number.
+/// At the least `eps` it ends when a centre leaves more than this share of the residual (square). Forces grow without bound
+/// if the residual is also more than this share of that at the second number.
 const GROWTH: (f64, f64) = (0.25, 1e-6);
 /// The choice of forces: `eps` at first, its factor, its least, and the change of the estimate (relative) that ends it.
 const CHOICE_FIRST: f64 = 1e-2;
 const CHOICE_DOWN: f64 = 0.1;
 const CHOICE_LEAST: f64 = 1e-7;
 const CHOICE_CHANGE: f64 = 1e-8;
+/// Largest factor of `eps` after failures, before the choice is abandoned.
+const CHOICE_CAREFUL: f64 = 0.97;
 /// As [`ACCURACY`], for the choice of forces.
 const CHOICE_ACCURACY: f64 = 1e-12;
 
@@ -52,6 +56,8 @@ pub(super) struct Run<'a, const D: usize, const P: usize> {
     /// Sum of squares of the natural map that is good enough.
     pub target: f64,
     pub memory: &'a mut Memory,
+    /// Linear systems of the islands before.
+    pub first: usize,
     /// Mean diagonal of `A`.
     pub mean: f64,
 }
@@ -82,7 +88,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
     }
 
     fn spent(&self) -> bool {
-        self.memory.steps >= self.settings.max_steps || self.memory.work >= self.settings.budget
+        self.memory.steps - self.first >= self.settings.max_steps || self.memory.work >= self.settings.budget
     }
 
     /// Keeps the best forces; true if they are good enough.
@@ -98,8 +104,8 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
     /// Proximal centres from the one that is set, `eps` being `first` times the mean diagonal at first.
     fn follow(&mut self, first: f64, left: &mut f64) -> Ended {
         let (mut eps, mut factor, mut failures) = (first * self.mean, DOWN, 0);
-        // `eps` of the last centre that was solved, and the residual when it was GROWTH.1
-        let (mut before, mut early) = (None, f64::INFINITY);
+        // `eps` and residual of the last centre that was solved, and the residual while `eps` was at least GROWTH.1
+        let (mut before, mut last, mut early) = (None, f64::INFINITY, f64::INFINITY);
         self.island.keep();
         loop {
             let start = self.memory.steps;
@@ -114,13 +120,15 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
                 let residual = self.island.residual();
                 if eps >= GROWTH.1 * self.mean {
                     early = residual;
-                } else if eps <= LEAST * self.mean {
-                    let grows = residual > GROWTH.0 * early;
-                    return if grows { Ended::Unbounded } else { Ended::Stalled };
+                } else if eps <= LEAST * self.mean && residual > GROWTH.0 * last {
+                    return if residual > GROWTH.0 * early { Ended::Unbounded } else { Ended::Stalled };
                 }
-                if self.memory.steps - start <= EASY {
-                    factor = (factor * factor).max(DOWN);
-                }
+                last = residual;
+                factor = match self.memory.steps - start {
+                    0 if before.is_some() => FAST.min(factor),
+                    steps if steps <= EASY => (factor * factor).max(DOWN),
+                    _ => factor,
+                };
                 self.island.recentre();
                 self.island.keep();
                 before = Some(eps);
@@ -185,11 +193,30 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
     /// centre zero with falling `eps`, extrapolated to `eps = 0` (the solution is smooth in `eps` as long as states do not
     /// change), and then removes what residual that leaves. If a part of this fails, the forces stay as they were.
     fn choose(&mut self) {
-        let (mut eps, mut factor, mut found) = (CHOICE_FIRST * self.mean, CHOICE_DOWN, 0);
-        let Memory { best, estimates: [estimate, unchosen], .. } = &mut *self.memory;
+        let Memory { best, estimates: [_, unchosen], .. } = &mut *self.memory;
         unchosen.clone_from(best);
-        estimate.clone_from(best);
-        self.island.force.clone_from(&self.memory.best);
+        self.island.force.clone_from(best);
+        let mut chosen = self.path(CHOICE_FIRST);
+        if !chosen {
+            // where the solution is unique, as far from zero as one gets
+            self.island.force.fill(0.0);
+            chosen = self.path(FIRST);
+        }
+        if !chosen {
+            return;
+        }
+        self.island.force.clone_from(&self.memory.estimates[0]);
+        self.island.recentre();
+        let mut left = f64::INFINITY;
+        if !self.good(&mut left) && self.follow(WARM.1, &mut left) != Ended::Solved {
+            self.memory.best.clone_from(&self.memory.estimates[1]);
+        }
+    }
+
+    /// Solutions about the centre zero with falling `eps`, from the forces as they are; their limit goes to the estimate.
+    fn path(&mut self, first: f64) -> bool {
+        let (mut eps, mut factor, mut found) = (first * self.mean, CHOICE_DOWN, 0);
+        self.memory.estimates[0].clone_from(&self.island.force);
         self.island.recentre_at_zero(eps);
         self.island.keep();
         let mut before = eps;
@@ -197,27 +224,21 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
             self.predict(before, eps);
             if self.newton(eps, CHOICE_ACCURACY) {
                 if found > 0 && self.extrapolate(eps / before) || eps <= CHOICE_LEAST * self.mean {
-                    break;
+                    return true;
                 }
                 found += 1;
-                factor = CHOICE_DOWN.max(factor.min(CAREFUL) * factor.min(CAREFUL));
+                factor = CHOICE_DOWN.max(factor * factor);
                 self.island.keep();
                 before = eps;
+                eps *= factor;
             } else {
                 self.island.restore();
-                factor = if found > 0 { factor.sqrt() } else { 1.0 / CHOICE_DOWN };
-                eps = if found > 0 { before } else { eps };
+                factor = factor.sqrt();
+                eps = if found > 0 { before * factor } else { eps / CHOICE_DOWN };
             }
-            eps *= factor;
-            if self.spent() || (found > 0 && factor > CAREFUL) || eps > MOST * self.mean {
-                return;
+            if self.spent() || factor > CHOICE_CAREFUL || eps > MOST * self.mean {
+                return false;
             }
-        }
-        self.island.force.clone_from(&self.memory.estimates[0]);
-        self.island.recentre();
-        let mut left = f64::INFINITY;
-        if !self.good(&mut left) && self.follow(WARM.1, &mut left) != Ended::Solved {
-            self.memory.best.clone_from(&self.memory.estimates[1]);
         }
     }
 
@@ -232,5 +253,94 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
             *estimate = next;
         }
         change <= CHOICE_CHANGE * CHOICE_CHANGE * size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cone::Shape;
+    use crate::problem::Friction;
+    use crate::solver::velocity_newton::law::Law;
+
+    fn solve(island: &mut Island<6, 8>, choose_forces: bool) -> Ended {
+        let settings = Settings { choose_forces, ..Settings::default() };
+        island.end();
+        let memory = &mut Memory::default();
+        Run { island, settings: &settings, target: 1e-20, memory, first: 0, mean: 1.0 }.solve()
+    }
+
+    /// A mass of 1: a bilateral row holds x, a bounded one brakes y (and slips), a unilateral one stops z.
+    #[test]
+    fn rows_that_are_no_contacts_have_the_forces_of_their_laws() {
+        let mut island = Island::<6, 8>::default();
+        island.clear();
+        let body = island.add_group(3);
+        for (law, b, axis) in [
+            (Law::Bilateral, 0.7, 0),
+            (Law::Bounded { limit: 0.5 }, 2.0, 1),
+            (Law::Unilateral, -1.0, 2),
+            (Law::Unilateral, 3.0, 2),
+        ] {
+            island.add_element(law, &[b], &[0.0]);
+            let mut w = [0.0; 3];
+            w[axis] = 1.0;
+            island.add_rows(body, 3, &w, 1.0);
+        }
+        assert_eq!(solve(&mut island, false), Ended::Solved);
+        for (force, expected) in island.force.iter().zip([-0.7, -0.5, 1.0, 0.0]) {
+            assert!((force - expected).abs() < 1e-9, "{:?}", island.force);
+        }
+    }
+
+    /// Two bodies with elements of every kind, some twice, so that forces are not unique.
+    #[test]
+    fn elements_of_all_kinds_are_solved_together() {
+        for seed in 0..50 {
+            let mut state = f64::from(seed);
+            let mut random = || {
+                state = (state + 0.754_877_666_246_693).fract();
+                (1e4 * (state * 12.9898).sin()).fract()
+            };
+            let mut island = Island::<6, 8>::default();
+            island.clear();
+            let (one, two) = (island.add_group(6), island.add_group(8));
+            let v: Vec<f64> = (0..14).map(|_| random()).collect();
+            let contact = |friction, rows| (Law::Contact { mu: 0.4, shape: Shape::of(friction, rows) }, rows);
+            for (law, rows) in [
+                contact(Friction::Cone, 2),
+                contact(Friction::Cone, 3),
+                contact(Friction::Cone, 4),
+                contact(Friction::Cone, 6),
+                contact(Friction::Pyramid, 3),
+                contact(Friction::Polygon { sides: 8 }, 3),
+                (Law::Unilateral, 1),
+                (Law::Bounded { limit: 0.1 }, 1),
+                (Law::Bilateral, 1),
+            ] {
+                let w: Vec<f64> = (0..14 * rows).map(|_| random()).collect();
+                let row = |i: usize, range: std::ops::Range<usize>| w[14 * i..][range].to_vec();
+                let b: Vec<f64> = (0..rows).map(|i| (0..14).map(|j| w[14 * i + j] * v[j]).sum()).collect();
+                for _ in 0..2 {
+                    island.add_element(law, &b, &vec![0.0; rows]);
+                    let first: Vec<f64> = (0..rows).flat_map(|i| row(i, 0..6)).collect();
+                    let second: Vec<f64> = (0..rows).flat_map(|i| row(i, 6..14)).collect();
+                    island.add_rows(one, 6, &first, 1.0);
+                    island.add_rows(two, 8, &second, 1.0);
+                }
+            }
+            assert_eq!(solve(&mut island, true), Ended::Solved, "seed {seed}");
+            island.recentre();
+            assert!(island.residual() <= 1e-20);
+            // twins share their force equally
+            let mut row = 0;
+            for rows in [2, 3, 4, 6, 3, 3, 1, 1, 1] {
+                for i in row..row + rows {
+                    let twins = [island.force[i], island.force[i + rows]];
+                    assert!((twins[0] - twins[1]).abs() < 1e-7, "seed {seed}, row {i}: {twins:?}");
+                }
+                row += 2 * rows;
+            }
+        }
     }
 }
