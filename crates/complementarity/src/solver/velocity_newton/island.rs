@@ -173,14 +173,10 @@ impl<const D: usize, const P: usize> Island<D, P> {
         self.u.fill([0.0; D]);
     }
 
-    /// Makes zero the centre and takes the forces as the point of the last evaluation at `eps`.
-    pub fn recentre_at_zero(&mut self, eps: f64) {
+    /// Makes zero the centre, and the forces the origin.
+    pub fn recentre_at_zero(&mut self) {
         self.recentre();
-        self.residual();
         self.about_zero = true;
-        for i in 0..self.b.len() {
-            self.p[i] = (eps + self.compliance[i]) * self.force[i] - self.s[i];
-        }
     }
 
     /// `eps lambda0` of a row.

@@ -27,8 +27,7 @@ const ACCURACY: f64 = 1e-2;
 /// At the least `eps` it ends when a centre leaves more than this share of the residual (square). Forces grow without bound
 /// if the residual is also more than this share of that at the second number.
 const GROWTH: (f64, f64) = (0.25, 1e-6);
-/// The choice of forces: `eps` at first, its factor, its least, and the change of the estimate (relative) that ends it.
-const CHOICE_FIRST: f64 = 1e-2;
+/// The choice of forces: the factor of `eps`, its least, and the change of the estimate (relative) that ends it.
 const CHOICE_DOWN: f64 = 0.1;
 const CHOICE_LEAST: f64 = 1e-7;
 const CHOICE_CHANGE: f64 = 1e-8;
@@ -66,9 +65,14 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
     /// Solves from the forces as they are. What it leaves is not worse than what it was given.
     pub fn solve(&mut self) -> Ended {
         self.mean = self.island.mean_diagonal();
+        self.memory.best.clone_from(&self.island.force);
+        if self.settings.choose_forces && self.choose() {
+            self.island.force.clone_from(&self.memory.best);
+            return Ended::Solved;
+        }
+        self.island.force.clone_from(&self.memory.best);
         self.island.recentre();
         let given = self.island.residual();
-        self.memory.best.clone_from(&self.island.force);
         let mut left = given;
         let mut ended = if given <= self.target { Ended::Solved } else { Ended::Stalled };
         if ended != Ended::Solved && self.island.force.iter().any(|f| *f != 0.0) {
@@ -79,9 +83,6 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
             self.island.force.fill(0.0);
             self.island.recentre();
             ended = self.follow(FIRST, &mut left);
-        }
-        if ended == Ended::Solved && self.settings.choose_forces {
-            self.choose();
         }
         self.island.force.clone_from(&self.memory.best);
         ended
@@ -189,45 +190,45 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         false
     }
 
-    /// From a solution to the limit of solutions with equal compliance `eps` on every element, `eps -> 0`: solves about the
-    /// centre zero with falling `eps`, extrapolated to `eps = 0` (the solution is smooth in `eps` as long as states do not
-    /// change), and then removes what residual that leaves. If a part of this fails, the forces stay as they were.
-    fn choose(&mut self) {
-        let Memory { best, estimates: [_, unchosen], .. } = &mut *self.memory;
-        unchosen.clone_from(best);
-        self.island.force.clone_from(best);
-        let mut chosen = self.path(CHOICE_FIRST);
-        if !chosen {
-            // where the solution is unique, as far from zero as one gets
-            self.island.force.fill(0.0);
-            chosen = self.path(FIRST);
-        }
-        if !chosen {
-            return;
-        }
-        self.island.force.clone_from(&self.memory.estimates[0]);
-        self.island.recentre();
+    /// The limit of solutions with equal compliance `eps` on every element, `eps -> 0`, and then a solution next to it. It
+    /// starts where the solution is unique, at a large `eps`, and so does not depend on the warm start. False if it fails;
+    /// the best forces are then as they were.
+    fn choose(&mut self) -> bool {
+        let Memory { best, estimates: [_, given], .. } = &mut *self.memory;
+        given.clone_from(best);
         let mut left = f64::INFINITY;
-        if !self.good(&mut left) && self.follow(WARM.1, &mut left) != Ended::Solved {
-            self.memory.best.clone_from(&self.memory.estimates[1]);
+        if self.path() {
+            self.island.force.clone_from(&self.memory.estimates[0]);
+            self.island.recentre();
+            if self.good(&mut left) || self.follow(WARM.1, &mut left) == Ended::Solved {
+                return true;
+            }
         }
+        self.memory.best.clone_from(&self.memory.estimates[1]);
+        false
     }
 
-    /// Solutions about the centre zero with falling `eps`, from the forces as they are; their limit goes to the estimate.
-    fn path(&mut self, first: f64) -> bool {
-        let (mut eps, mut factor, mut found) = (first * self.mean, CHOICE_DOWN, 0);
+    /// Solutions about the centre zero with falling `eps`, extrapolated to `eps = 0` (they are smooth in `eps` as long as
+    /// states do not change); their limit goes to the estimate.
+    fn path(&mut self) -> bool {
+        let (mut eps, mut factor, mut found) = (FIRST * self.mean, CHOICE_DOWN, 0);
+        self.island.force.fill(0.0);
         self.memory.estimates[0].clone_from(&self.island.force);
-        self.island.recentre_at_zero(eps);
+        self.island.recentre_at_zero();
         self.island.keep();
         let mut before = eps;
         loop {
-            self.predict(before, eps);
+            if found > 0 {
+                self.predict(before, eps);
+            }
             if self.newton(eps, CHOICE_ACCURACY) {
                 if found > 0 && self.extrapolate(eps / before) || eps <= CHOICE_LEAST * self.mean {
                     return true;
                 }
                 found += 1;
                 factor = CHOICE_DOWN.max(factor * factor);
+                // velocities count from here, so that digits are kept
+                self.island.recentre_at_zero();
                 self.island.keep();
                 before = eps;
                 eps *= factor;
