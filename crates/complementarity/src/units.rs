@@ -24,6 +24,8 @@ pub(crate) struct Uniform<'a> {
     /// Rows of each element, padding included.
     pub rows: usize,
     pub laws: &'a [Law],
+    /// `S`, row by row; 0 where a row carries no force.
+    pub scale: &'a [f64],
 }
 
 impl Uniform<'_> {
@@ -205,8 +207,8 @@ impl Part {
 
     /// The problem that solvers see.
     pub fn problem(&self) -> Uniform<'_> {
-        let Self { operator, b, mu, rows, laws, .. } = self;
-        Uniform { a: operator, b, mu, rows: *rows, laws }
+        let Self { operator, b, mu, rows, laws, scale, .. } = self;
+        Uniform { a: operator, b, mu, rows: *rows, laws, scale }
     }
 
     /// Whether the natural map of the solvers' problem is that of the residual as posed, element by element: there are no ellipsoids.

@@ -9,6 +9,7 @@ use complementarity::solver::auto::Auto;
 use complementarity::solver::gauss_seidel::GaussSeidel;
 use complementarity::solver::newton::Newton;
 use complementarity::solver::newton::proximal::ProximalNewton;
+use complementarity::solver::velocity_newton::VelocityNewton;
 
 #[test]
 fn a_second_solve_of_a_size_allocates_nothing() {
@@ -19,6 +20,8 @@ fn a_second_solve_of_a_size_allocates_nothing() {
         let (mut auto, mut sweeps) = (Auto::default(), GaussSeidel::default());
         let mut newton = Newton::default();
         let mut proximal = ProximalNewton::default();
+        let mut velocity = VelocityNewton::default();
+        velocity.settings.choose_forces = true;
         let mut before = 0;
         for round in 0..3 {
             if round == 1 {
@@ -32,6 +35,8 @@ fn a_second_solve_of_a_size_allocates_nothing() {
             assert!(newton.solve(p.problem(), &mut lambda).is_solved());
             lambda.fill(0.0);
             assert!(proximal.solve(p.problem(), &mut lambda).is_solved());
+            lambda.fill(0.0);
+            assert!(velocity.solve(p.problem(), &mut lambda).is_solved());
         }
         assert_eq!(count() - before, 0, "{} contacts", p.elements.len());
     }

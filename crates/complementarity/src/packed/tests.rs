@@ -42,7 +42,7 @@ impl<const D: usize> Random<D> {
     }
 
     fn problem(&self) -> Uniform<'_> {
-        Uniform { a: &self.a, b: &self.b, mu: &self.mu, rows: D, laws: &self.laws }
+        Uniform { a: &self.a, b: &self.b, mu: &self.mu, rows: D, laws: &self.laws, scale: &[] }
     }
 }
 

@@ -4,7 +4,8 @@
 //! end soon:
 //!
 //! 1. Gauss-Seidel sweeps, as long as few more are foreseen; on large islands with momentum;
-//! 2. Newton steps in the velocities of bodies, on large islands of free bodies (`through_bodies`);
+//! 2. the proximal Newton method in velocities, where an island has more rows than its bodies have velocities; on other large islands of free bodies Newton
+//!    steps in velocities for the forces at hand (`through_bodies`);
 //! 3. Newton from the states that were found;
 //! 4. more sweeps, the proximal point method with Newton inside, and sweeps to the end.
 //!
@@ -23,6 +24,7 @@ use super::newton::proximal::{self, Centres, ProximalNewton};
 use super::newton::through_bodies::ThroughBodies;
 use super::newton::{self, Steps, With};
 use super::polyhedral::Polyhedral;
+use super::velocity_newton::{self, Velocities};
 use super::{Budget, End, Outcome};
 use crate::bench::{Bench, Done, Goal, Job, Limits, Task, Work};
 use crate::operator::Operator;
@@ -59,6 +61,8 @@ pub struct Settings {
     pub foreseen_sweeps: f64,
     /// Elements of an island up to which a Newton step costs a few sweeps; beyond, sweeps with momentum come first.
     pub small: usize,
+    /// Elements from which on an island with more rows than velocities is handed to Newton in velocities.
+    pub redundant: usize,
     /// Sweeps with momentum before Newton takes over.
     pub momentum_sweeps: usize,
     /// Elements of an island beyond which Newton methods that multiply `A` out are not tried.
@@ -83,6 +87,7 @@ impl Default for Settings {
             goal: 0.01,
             foreseen_sweeps: 5.0,
             small: 100,
+            redundant: 2,
             momentum_sweeps: 3000,
             large: 4000,
             huge: 20_000,
@@ -116,6 +121,7 @@ pub struct Auto {
 struct Iterations {
     sweeps: usize,
     through_bodies: usize,
+    velocity: usize,
     newton: usize,
     proximal: usize,
     last_sweeps: usize,
@@ -129,6 +135,7 @@ struct Escalation {
     centres: Centres,
     momentum: Momentum,
     through_bodies: ThroughBodies,
+    velocities: Velocities,
     kept: Vec<f64>,
     done: Iterations,
 }
@@ -178,10 +185,12 @@ impl Auto {
             Iterations { last_sweeps: n @ 1.., .. } => (gauss_seidel::NAME, n),
             Iterations { proximal: n @ 1.., .. } => (proximal::NAME, n),
             Iterations { newton: n @ 1.., .. } => (newton::NAME, n),
+            Iterations { velocity: n @ 1.., .. } => (velocity_newton::NAME, n),
             Iterations { through_bodies: n @ 1.., .. } => (newton::THROUGH_BODIES, n),
             Iterations { sweeps, .. } => (gauss_seidel::NAME, sweeps),
         };
-        let total = done.sweeps + done.through_bodies + done.newton + done.proximal + done.last_sweeps;
+        let Iterations { sweeps, through_bodies, velocity, newton, proximal, last_sweeps } = done;
+        let total = sweeps + through_bodies + velocity + newton + proximal + last_sweeps;
         let outcome = Outcome { solver, iterations, wasted: total - iterations, ..outcome };
         if outcome.is_solved() {
             return outcome;
@@ -256,9 +265,16 @@ impl Work for Escalation {
         for k in 0..islands.count() {
             let task = Job::task(problem, islands, goals, k);
             let goal = &mut goals[k];
-            let soon = self.soon::<D>(sweeper, task, *goal, y);
+            let redundant = self.is_redundant(task);
+            let soon = self.soon::<D>(sweeper, task, *goal, redundant, y);
             most_sweeps = most_sweeps.max(soon.iterations);
             goal.left = soon.residual;
+            if redundant && goal.left > goal.target && sweeper.budget.ended().is_none() {
+                let done = self.velocities.island(&mut sweeper.budget, task, y);
+                self.done.velocity += done.iterations;
+                goal.left = done.residual;
+                sweeper.set_speeds_of(problem, task.contacts, y);
+            }
             let near = goal.left <= goal.target;
             let give_up = !self.settings.try_harder && self.done.through_bodies > 0 && !near;
             if give_up || sweeper.budget.ended().is_some() {
@@ -288,18 +304,26 @@ impl Work for Escalation {
 }
 
 impl Escalation {
+    /// Whether Newton in velocities is the method for an island: it has several elements, more rows than velocities, and no patch that couples most of them.
+    fn is_redundant(&mut self, task: Task<'_>) -> bool {
+        task.contacts.len() >= self.settings.redundant
+            && !is_dense(task.problem.a, task.contacts)
+            && self.velocities.is_redundant(task)
+    }
+
     /// Sweeps, and Newton through bodies on large islands.
     fn soon<const D: usize>(
         &mut self,
         sweeper: &mut Sweeper,
         task: Task<'_>,
         goal: Goal,
+        redundant: bool,
         y: &mut [f64],
     ) -> Done {
         let Settings { small, huge, max_sweeps, momentum_sweeps, foreseen_sweeps, try_harder, .. } =
             self.settings;
         let count = task.contacts.len();
-        if count <= small || is_dense(task.problem.a, task.contacts) {
+        if count <= small || redundant || is_dense(task.problem.a, task.contacts) {
             let task = Task { target: goal.aim, ..task };
             return relax::<D>(sweeper, task, y, goal.start, max_sweeps, foreseen_sweeps);
         }

@@ -16,6 +16,7 @@ pub mod interior_point;
 pub mod lemke;
 pub mod newton;
 pub mod portfolio;
+pub mod velocity_newton;
 
 mod method;
 mod polyhedral;

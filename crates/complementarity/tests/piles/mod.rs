@@ -113,6 +113,58 @@ pub fn boxes(count: usize, mu: f64, fall: f64, push: f64) -> Owned {
     with_speeds(f, &v, (1.0, 1.0 / 6.0), mu)
 }
 
+/// Bricks at random: each rests with `points` points of one face, the normal within about 40 degrees of the vertical, on
+/// an earlier brick or the ground, every third one also leans on a wall. They move at random, mostly downwards, so that
+/// forces are far from unique.
+pub fn bricks(count: usize, points: usize, mu: f64, seed: u64) -> Owned {
+    let mut random = seed;
+    let mut f = Factored::default();
+    f.clear(6 * count, 1.0);
+    let (mass, inertia) = (1.0, 1.0 / 6.0);
+    for k in 0..count {
+        for face in 0..if k % 3 == 2 { 2 } else { 1 } {
+            let below = (face == 0 && k > 0).then(|| (uniform(&mut random) * k as f64) as usize);
+            let tilt = [signed(&mut random), signed(&mut random)].map(|x| 0.6 * x);
+            let frame = frame(if face == 0 { [tilt[0], tilt[1], 1.0] } else { [1.0, tilt[0], 0.2] });
+            for _ in 0..points {
+                f.begin(3);
+                let (x, y) = (0.5 * signed(&mut random), 0.5 * signed(&mut random));
+                let at =
+                    |side: f64| [0, 1, 2].map(|i| side * frame[0][i] + x * frame[1][i] + y * frame[2][i]);
+                push_on(&mut f, k, 1.0, at(-0.5), frame, mass, inertia);
+                if let Some(below) = below {
+                    push_on(&mut f, below, -1.0, at(0.5), frame, mass, inertia);
+                }
+            }
+        }
+    }
+    let fall = |k: usize| if k % 6 == 2 { 0.5 } else { 0.0 };
+    let v: Vec<f64> = (0..6 * count).map(|k| 0.3 * signed(&mut random) - fall(k)).collect();
+    with_speeds(f, &v, (mass, inertia), mu)
+}
+
+/// Groups of velocities of these lengths, of which one alone or two share each of `contacts` contacts with `rows` rows; all
+/// entries at random.
+pub fn trees(lengths: &[usize], contacts: usize, rows: usize, mu: f64, seed: u64) -> Owned {
+    let mut random = seed;
+    let starts: Vec<usize> = (0..lengths.len()).map(|k| lengths[..k].iter().sum()).collect();
+    let velocities: usize = lengths.iter().sum();
+    let mut f = Factored::default();
+    f.clear(velocities, 0.5);
+    for _ in 0..contacts {
+        f.begin(rows);
+        let one = (uniform(&mut random) * lengths.len() as f64) as usize;
+        let two = (uniform(&mut random) * lengths.len() as f64) as usize;
+        for k in [one, two].into_iter().take(if one == two { 1 } else { 2 }) {
+            f.segment(starts[k], lengths[k]).iter_mut().for_each(|w| *w = signed(&mut random));
+        }
+    }
+    let v: Vec<f64> = (0..velocities).map(|_| signed(&mut random)).collect();
+    let mut b = vec![0.0; rows * contacts];
+    (0..contacts).for_each(|c| f.pull(c, &v, &mut b[rows * c..][..rows]));
+    Owned::new(Operator::Factored(f), b, &vec![mu; contacts], rows)
+}
+
 /// A pyramid of spheres on the ground, `side` along its lowest layer, each of the others on four: `side^2 + 4 (1 + 4 + ... + (side - 1)^2)`
 /// contacts. They fall, and move a little at random.
 pub fn spheres(side: usize, mu: f64, seed: u64) -> Owned {

@@ -1,0 +1,356 @@
+//! The loops around Newton's method on one island: proximal centres, and the choice of forces.
+
+use super::island::Island;
+use super::{Memory, Settings};
+use crate::solver::Budget;
+
+/// `eps` where there is no warm start, as a share of the mean diagonal of `A`; it is also the largest at first.
+const FIRST: f64 = 1.0;
+/// `eps` after a warm start: this many times its relative residual, and at least the second number. (A start may be nearly
+/// right in velocities and far off in forces: large shares, which leave the forces near the start, need the fewest steps.)
+const WARM: (f64, f64) = (1e3, 1e-2);
+/// Least and largest `eps`.
+const LEAST: f64 = 1e-10;
+const MOST: f64 = 1e3;
+/// Factor of `eps` after a centre that took at most `EASY` steps, after one whose first step sufficed, and after failures (in turn, for with one alone centres
+/// and weights can come back to themselves); the largest factor after a centre once one has failed.
+const DOWN: f64 = 0.2;
+const FAST: f64 = 0.02;
+const EASY: usize = 6;
+const UP: [f64; 4] = [4.0, 2.0, 3.0, 1.5];
+const CAREFUL: f64 = 0.6;
+/// Newton steps per centre, least length of a step, and the fall of `|G|^2` that a full step must reach.
+const STEPS: usize = 20;
+const LEAST_LENGTH: f64 = 1e-3;
+const FALL: f64 = 1e-4;
+/// A centre is solved to this share of what the proximal term adds to the velocities, or of the target (squares).
+const ACCURACY: f64 = 1e-2;
+/// At the least `eps` it ends when a centre leaves more than this share of the residual (square). Forces grow without bound
+/// if the residual is also more than this share of that at the second number.
+const GROWTH: (f64, f64) = (0.25, 1e-6);
+/// The choice of forces: the factor of `eps`, its least, and the change of the estimate (relative) that ends it.
+const CHOICE_DOWN: f64 = 0.1;
+const CHOICE_LEAST: f64 = 1e-7;
+const CHOICE_CHANGE: f64 = 1e-8;
+/// Largest factor of `eps` after failures, before the choice is abandoned.
+const CHOICE_CAREFUL: f64 = 0.97;
+/// As [`ACCURACY`], for the choice of forces.
+const CHOICE_ACCURACY: f64 = 1e-12;
+
+/// How an island ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    Solved,
+    /// Forces grow as `1 / eps`: there is no solution nearby.
+    Unbounded,
+    /// The budget is used up.
+    Limit,
+    Stalled,
+}
+
+/// A solve of one island.
+#[derive(Debug)]
+pub(super) struct Run<'a, const D: usize, const P: usize> {
+    pub island: &'a mut Island<D, P>,
+    pub settings: &'a Settings,
+    /// Sum of squares of the natural map that is good enough.
+    pub target: f64,
+    pub memory: &'a mut Memory,
+    /// Work that may be done.
+    pub budget: &'a mut Budget,
+    /// Linear systems of the islands before.
+    pub first: usize,
+    /// Shares of the proximal weight that stand for equal compliances in the units of the problem.
+    pub weights: &'a [f64],
+    /// Mean diagonal of `A`.
+    pub mean: f64,
+}
+
+impl<const D: usize, const P: usize> Run<'_, D, P> {
+    /// Solves from the forces as they are. What it leaves is not worse than what it was given.
+    pub fn solve(&mut self) -> Ended {
+        self.mean = self.island.mean_diagonal();
+        self.memory.best.clone_from(&self.island.force);
+        if self.settings.choose_forces && self.choose() {
+            self.island.force.clone_from(&self.memory.best);
+            return Ended::Solved;
+        }
+        self.island.force.clone_from(&self.memory.best);
+        self.island.recentre();
+        let given = self.island.residual();
+        let mut left = given;
+        let mut ended = if given <= self.target { Ended::Solved } else { Ended::Stalled };
+        if ended != Ended::Solved && self.island.force.iter().any(|f| *f != 0.0) {
+            let relative = (given / self.island.size()).sqrt();
+            ended = self.follow((WARM.0 * relative).clamp(WARM.1, FIRST), &mut left);
+        }
+        if ended == Ended::Stalled || ended == Ended::Unbounded {
+            self.island.force.fill(0.0);
+            self.island.recentre();
+            ended = self.follow(FIRST, &mut left);
+        }
+        self.island.force.clone_from(&self.memory.best);
+        ended
+    }
+
+    fn spent(&self) -> bool {
+        self.memory.steps - self.first >= self.settings.max_steps || self.budget.ended().is_some()
+    }
+
+    /// Keeps the best forces; true if they are good enough.
+    fn good(&mut self, left: &mut f64) -> bool {
+        let residual = self.island.residual();
+        if residual < *left {
+            *left = residual;
+            self.memory.best.clone_from(&self.island.force);
+        }
+        residual <= self.target
+    }
+
+    /// Proximal centres from the one that is set, `eps` being `first` times the mean diagonal at first.
+    fn follow(&mut self, first: f64, left: &mut f64) -> Ended {
+        let (mut eps, mut factor, mut failures) = (first * self.mean, DOWN, 0);
+        // `eps` and residual of the last centre that was solved, and the residual while `eps` was at least GROWTH.1
+        let (mut before, mut last, mut early) = (None, f64::INFINITY, f64::INFINITY);
+        self.island.keep();
+        loop {
+            let start = self.memory.steps;
+            let solved = self.newton(eps, ACCURACY);
+            if self.good(left) {
+                return Ended::Solved;
+            }
+            if self.spent() {
+                return Ended::Limit;
+            }
+            if solved {
+                let residual = self.island.residual();
+                if eps >= GROWTH.1 * self.mean {
+                    early = residual;
+                } else if eps <= LEAST * self.mean && residual > GROWTH.0 * last {
+                    return if residual > GROWTH.0 * early { Ended::Unbounded } else { Ended::Stalled };
+                }
+                last = residual;
+                factor = match self.memory.steps - start {
+                    0 if before.is_some() => FAST.min(factor),
+                    steps if steps <= EASY => (factor * factor).max(DOWN),
+                    _ => factor,
+                };
+                self.island.recentre();
+                self.island.keep();
+                before = Some(eps);
+                eps = (eps * factor).max(LEAST * self.mean);
+            } else {
+                self.island.restore();
+                factor = factor.sqrt().min(CAREFUL);
+                eps *= UP[failures % UP.len()];
+                failures += 1;
+                if eps > MOST * self.mean {
+                    return Ended::Stalled;
+                }
+            }
+            if let Some(before) = before {
+                self.predict(before, eps);
+            }
+        }
+    }
+
+    /// The first step at a new `eps` or centre, in the states found.
+    fn predict(&mut self, before: f64, eps: f64) {
+        self.memory.steps += 1;
+        self.budget.spend(D * self.island.work());
+        if !self.island.predict(before, eps) {
+            self.island.restore();
+        }
+    }
+
+    /// Newton's method on `G(u) = 0` with a line search on `|G|^2`; false if it does not converge.
+    fn newton(&mut self, eps: f64, accuracy: f64) -> bool {
+        // |W G|^2 of a G that has no preferred direction
+        let worth = self.mean * self.island.redundancy();
+        let mut merit = self.island.evaluate(eps);
+        for _ in 0..STEPS {
+            if worth * merit <= accuracy * self.island.shift(eps).max(self.target) {
+                return true;
+            }
+            if self.spent() || !self.island.find_step() {
+                return false;
+            }
+            self.memory.steps += 1;
+            self.budget.spend(D * self.island.work());
+            self.island.begin_search();
+            let mut t = 1.0;
+            loop {
+                self.island.move_to(t);
+                let trial = self.island.evaluate(eps);
+                if trial <= (1.0 - FALL * t) * merit {
+                    merit = trial;
+                    break;
+                }
+                t *= 0.5;
+                if t < LEAST_LENGTH {
+                    return false;
+                }
+            }
+        }
+        false
+    }
+
+    /// The limit of solutions with equal compliance `eps` on every element, `eps -> 0`, and then a solution next to it. It
+    /// starts where the solution is unique, at a large `eps`, and so does not depend on the warm start. False if it fails;
+    /// the best forces are then as they were.
+    fn choose(&mut self) -> bool {
+        let Memory { best, estimates: [_, given], .. } = &mut *self.memory;
+        given.clone_from(best);
+        let mut left = f64::INFINITY;
+        self.island.weight.copy_from_slice(self.weights);
+        let found = self.path();
+        self.island.weight.fill(1.0);
+        if found {
+            self.island.force.clone_from(&self.memory.estimates[0]);
+            self.island.recentre();
+            if self.good(&mut left) || self.follow(WARM.1, &mut left) == Ended::Solved {
+                return true;
+            }
+        }
+        self.memory.best.clone_from(&self.memory.estimates[1]);
+        false
+    }
+
+    /// Solutions about the centre zero with falling `eps`, extrapolated to `eps = 0` (they are smooth in `eps` as long as
+    /// states do not change); their limit goes to the estimate.
+    fn path(&mut self) -> bool {
+        let (mut eps, mut factor, mut found) = (FIRST * self.mean, CHOICE_DOWN, 0);
+        self.island.force.fill(0.0);
+        self.memory.estimates[0].clone_from(&self.island.force);
+        self.island.recentre_at_zero();
+        self.island.keep();
+        let mut before = eps;
+        loop {
+            if found > 0 {
+                self.predict(before, eps);
+            }
+            if self.newton(eps, CHOICE_ACCURACY) {
+                if found > 0 && self.extrapolate(eps / before) || eps <= CHOICE_LEAST * self.mean {
+                    return true;
+                }
+                found += 1;
+                factor = CHOICE_DOWN.max(factor * factor);
+                // velocities count from here, so that digits are kept
+                self.island.recentre_at_zero();
+                self.island.keep();
+                before = eps;
+                eps *= factor;
+            } else {
+                self.island.restore();
+                factor = factor.sqrt();
+                eps = if found > 0 { before * factor } else { eps / CHOICE_DOWN };
+            }
+            if self.spent() || factor > CHOICE_CAREFUL || eps > MOST * self.mean {
+                return false;
+            }
+        }
+    }
+
+    /// Extrapolates forces at two `eps`, the second `q` times the first, to zero; true if the estimate has settled.
+    fn extrapolate(&mut self, q: f64) -> bool {
+        let (mut change, mut size) = (0.0, 0.0);
+        let forces = self.island.force.iter().zip(self.island.kept_force());
+        for (estimate, (force, last)) in self.memory.estimates[0].iter_mut().zip(forces) {
+            let next = (force - q * last) / (1.0 - q);
+            change += (next - *estimate).powi(2);
+            size += next * next;
+            *estimate = next;
+        }
+        change <= CHOICE_CHANGE * CHOICE_CHANGE * size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::law::Law;
+    use crate::problem::Friction;
+
+    fn solve(island: &mut Island<6, 8>, choose_forces: bool) -> Ended {
+        let settings = Settings { choose_forces, ..Settings::default() };
+        island.end();
+        let (memory, budget) = (&mut Memory::default(), &mut Budget::default());
+        let weights = &vec![1.0; island.force.len()];
+        Run { island, settings: &settings, target: 1e-20, memory, budget, first: 0, weights, mean: 1.0 }
+            .solve()
+    }
+
+    /// A mass of 1: a bilateral row holds x, a bounded one brakes y (and slips), a unilateral one stops z.
+    #[test]
+    fn rows_that_are_no_contacts_have_the_forces_of_their_laws() {
+        let mut island = Island::<6, 8>::default();
+        island.clear();
+        let body = island.add_group(3);
+        for (law, b, axis) in [
+            ((Law::Row { limit: f64::INFINITY }, 0.0), 0.7, 0),
+            ((Law::Row { limit: 0.5 }, 0.0), 2.0, 1),
+            ((Law::Disc, 0.0), -1.0, 2),
+            ((Law::Disc, 0.0), 3.0, 2),
+        ] {
+            island.add_element(law, &[b], &[0.0]);
+            let mut w = [0.0; 3];
+            w[axis] = 1.0;
+            island.add_rows(body, 3, &w, 1.0);
+        }
+        assert_eq!(solve(&mut island, false), Ended::Solved);
+        for (force, expected) in island.force.iter().zip([-0.7, -0.5, 1.0, 0.0]) {
+            assert!((force - expected).abs() < 1e-9, "{:?}", island.force);
+        }
+    }
+
+    /// Two bodies with elements of every kind, some twice, so that forces are not unique.
+    #[test]
+    fn elements_of_all_kinds_are_solved_together() {
+        for seed in 0..50 {
+            let mut state = f64::from(seed);
+            let mut random = || {
+                state = (state + 0.754_877_666_246_693).fract();
+                (1e4 * (state * 12.9898).sin()).fract()
+            };
+            let mut island = Island::<6, 8>::default();
+            island.clear();
+            let (one, two) = (island.add_group(6), island.add_group(8));
+            let v: Vec<f64> = (0..14).map(|_| random()).collect();
+            let contact = |friction, rows| ((Law::of(friction, rows), 0.4), rows);
+            for (law, rows) in [
+                contact(Friction::Cone, 2),
+                contact(Friction::Cone, 3),
+                contact(Friction::Cone, 4),
+                contact(Friction::Cone, 6),
+                contact(Friction::Pyramid, 3),
+                contact(Friction::Polygon { sides: 8 }, 3),
+                ((Law::Disc, 0.0), 1),
+                ((Law::Row { limit: 0.1 }, 0.0), 1),
+                ((Law::Row { limit: f64::INFINITY }, 0.0), 1),
+            ] {
+                let w: Vec<f64> = (0..14 * rows).map(|_| random()).collect();
+                let row = |i: usize, range: std::ops::Range<usize>| w[14 * i..][range].to_vec();
+                let b: Vec<f64> = (0..rows).map(|i| (0..14).map(|j| w[14 * i + j] * v[j]).sum()).collect();
+                for _ in 0..2 {
+                    island.add_element(law, &b, &vec![0.0; rows]);
+                    let first: Vec<f64> = (0..rows).flat_map(|i| row(i, 0..6)).collect();
+                    let second: Vec<f64> = (0..rows).flat_map(|i| row(i, 6..14)).collect();
+                    island.add_rows(one, 6, &first, 1.0);
+                    island.add_rows(two, 8, &second, 1.0);
+                }
+            }
+            assert_eq!(solve(&mut island, true), Ended::Solved, "seed {seed}");
+            island.recentre();
+            assert!(island.residual() <= 1e-20);
+            // twins share their force equally
+            let mut row = 0;
+            for rows in [2, 3, 4, 6, 3, 3, 1, 1, 1] {
+                for i in row..row + rows {
+                    let twins = [island.force[i], island.force[i + rows]];
+                    assert!((twins[0] - twins[1]).abs() < 1e-7, "seed {seed}, row {i}: {twins:?}");
+                }
+                row += 2 * rows;
+            }
+        }
+    }
+}
