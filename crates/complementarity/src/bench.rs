@@ -272,7 +272,8 @@ impl Bench {
             for (k, goal) in goals.iter_mut().enumerate() {
                 let relative = evaluation.relative[posed(&evaluation.islands, k)];
                 let least = LEAST * LEAST * goal.size;
-                let next = (0.5 * (limits.tolerance / relative).powi(2) * goal.target).max(least);
+                let shrink = if round == 0 { 0.5 } else { 0.05 };
+                let next = (shrink * (limits.tolerance / relative).powi(2) * goal.target).max(least);
                 goal.start = evaluation.of_island(posed(&evaluation.islands, k)).1;
                 if relative > limits.tolerance && goal.left <= goal.target && goal.target > least {
                     (goal.target, goal.aim, again) = (next, goal.aim.min(next), true);

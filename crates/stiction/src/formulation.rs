@@ -292,11 +292,12 @@ impl ContactProblem {
                 let v = &self.middle[dofs.clone()];
                 let along = axes.map(|d| scale(ends[k].1, d));
                 if rows == 3
-                    && let Some(FreePoint { w, speed }) = motion.mass.free_point(t, element.point, v, along)
+                    && let Some(FreePoint { w, speed, size }) =
+                        motion.mass.free_point(t, element.point, v, along)
                 {
                     for i in 0..3 {
                         b[i] += speed[i];
-                        terms[i] += speed[i].abs();
+                        terms[i] += size;
                     }
                     a.free_body(dofs.start, &w);
                     mobility += w[0].iter().map(|w| w * w).sum::<f64>();
@@ -307,9 +308,8 @@ impl ContactProblem {
                 for i in 0..rows {
                     add_row(&motion.kinematics, own, element.point, (axes[i % 3], i >= 3), row);
                     let row = &mut row[dofs.clone()];
-                    let velocity = dot(row, v);
-                    b[i] += velocity;
-                    terms[i] += velocity.abs();
+                    b[i] += dot(row, v);
+                    terms[i] += row.iter().zip(v).map(|(w, v)| (w * v).abs()).sum::<f64>();
                     let w = &mut w[dofs.len() * i..][..dofs.len()];
                     w.copy_from_slice(row);
                     row.fill(0.0);

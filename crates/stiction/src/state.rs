@@ -108,15 +108,11 @@ impl Memory {
 
 /// What the solver knows of the last step beside its forces. It holds as long as the groups of rows stay the same.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SolverMemory {
-    /// Nothing.
-    #[default]
-    None,
-    /// The forces were already good when the last step began: bodies are at rest, and good forces are kept as they are.
-    AtRest,
-    /// The complementary basis on which Lemke's method ended.
-    Basis(Vec<usize>),
+pub struct SolverMemory {
+    /// Whether the forces were already good when the last step began: bodies are at rest, and good forces are kept as they are.
+    pub at_rest: bool,
+    /// The complementary basis on which Lemke's method ended; empty for other methods.
+    pub basis: Vec<usize>,
 }
 
 /// A system at a time. A plain value: a copy has bitwise the same future.
@@ -148,12 +144,19 @@ impl State {
 }
 
 impl SolverMemory {
+    /// Forgets everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.at_rest = false;
+        self.basis.clear();
+    }
+
     /// Becomes a copy of another, in the memory at hand.
     pub(crate) fn copy_from(&mut self, other: &Self) {
-        match (self, other) {
-            (Self::Basis(own), Self::Basis(list)) => own.clone_from(list),
-            (own, other) => *own = other.clone(),
-        }
+        self.at_rest = other.at_rest;
+        self.basis.clear();
+        // as much room as the other has: a later basis may need it
+        self.basis.reserve(other.basis.capacity());
+        self.basis.extend_from_slice(&other.basis);
     }
 }
 

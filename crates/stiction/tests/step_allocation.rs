@@ -114,7 +114,7 @@ fn falls_again_without_allocating(mut scene: Scene, steps: usize, hard: impl Fn(
     state.time = 0.0;
     state.position.copy_from_slice(&start.position);
     state.velocity.copy_from_slice(&start.velocity);
-    state.solver = SolverMemory::None;
+    state.solver = SolverMemory::default();
     state.memory.clear();
     let mut second = run(&mut state, 1);
     let before = count();

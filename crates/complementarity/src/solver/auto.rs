@@ -38,8 +38,10 @@ const LEAST_GOAL: f64 = 2e-14;
 const LEAST_KEPT: f64 = 1e-13;
 /// Forces over the load, in the measure of the residual, that are expected of a bad start.
 const FORESIGHT: f64 = 4.0;
-/// Newton steps towards the goal on an island that is within tolerance.
+/// Newton steps towards the goal on an island that is within tolerance; and on a redundant one from a start with at most this relative residual.
 const NEAR_STEPS: usize = 3;
+const FEW_STEPS: usize = 4;
+const GOOD_START: f64 = 1e-3;
 /// A start with at most this relative residual is that of bodies at rest.
 const AT_REST: f64 = 1e-8;
 /// Elements of a problem, and rows, up to which it is handed on as a whole.
@@ -269,29 +271,41 @@ impl Work for Escalation {
             let soon = self.soon::<D>(sweeper, task, *goal, redundant, y);
             most_sweeps = most_sweeps.max(soon.iterations);
             goal.left = soon.residual;
-            if redundant && goal.left > goal.target && sweeper.budget.ended().is_none() {
-                let done = self.velocities.island(&mut sweeper.budget, task, y);
-                self.done.velocity += done.iterations;
-                goal.left = done.residual;
-                sweeper.set_speeds_of(problem, task.contacts, y);
+            let small = task.contacts.len() <= self.settings.small;
+            // from a good start plain Newton needs a step or two
+            let first = redundant && !(small && goal.start <= GOOD_START * GOOD_START * goal.size);
+            let by_velocities = first && goal.left > goal.target && sweeper.budget.ended().is_none();
+            if by_velocities {
+                self.in_velocities(sweeper, task, goal, y);
             }
             let near = goal.left <= goal.target;
-            let give_up = !self.settings.try_harder && self.done.through_bodies > 0 && !near;
+            let long = self.done.through_bodies > 0 || redundant && !small;
+            let give_up = !self.settings.try_harder && long && !near;
             if give_up || sweeper.budget.ended().is_some() {
                 break;
             }
-            let enough = if task.contacts.len() <= self.settings.small { goal.aim } else { goal.target };
+            // Newton in velocities ends above what plain Newton reaches in a step or two
+            let least = 0.25 * LEAST_KEPT * LEAST_KEPT * goal.size;
+            let aim = if by_velocities { goal.aim.min(least) } else { goal.aim };
+            let enough = if small { aim } else { goal.target };
             if goal.left > enough && task.contacts.len() <= self.settings.large {
                 let (blocks, a) = formed.blocks(problem);
                 // within tolerance already: a few steps towards the goal
-                let (target, max_steps) =
-                    if near { (goal.aim, NEAR_STEPS) } else { (goal.target, self.settings.newton.max_steps) };
+                let (target, max_steps) = match (near, redundant && !first) {
+                    (true, _) => (aim, NEAR_STEPS),
+                    (false, true) => (goal.target, FEW_STEPS),
+                    (false, false) => (goal.target, self.settings.newton.max_steps),
+                };
                 let own = newton::Settings { max_steps, ..self.settings.newton.clone() };
                 let newton = Task { problem: blocks, target, ..task };
                 let done = self.steps.plain::<D>(With { sweeper, a, task: newton, settings: &own }, y);
-                self.done.newton += done.iterations;
+                let by = if near && by_velocities { &mut self.done.velocity } else { &mut self.done.newton };
+                *by += done.iterations;
                 goal.left = done.residual;
                 sweeper.set_speeds_of(problem, task.contacts, y);
+            }
+            if goal.left > goal.target && redundant && !first {
+                self.in_velocities(sweeper, task, goal, y);
             }
             if goal.left > goal.target {
                 let last = self.last::<D>(sweeper, formed, task, goal.left, y);
@@ -304,6 +318,14 @@ impl Work for Escalation {
 }
 
 impl Escalation {
+    /// Newton in velocities.
+    fn in_velocities(&mut self, sweeper: &mut Sweeper, task: Task<'_>, goal: &mut Goal, y: &mut [f64]) {
+        let done = self.velocities.island(&mut sweeper.budget, task, y);
+        self.done.velocity += done.iterations;
+        goal.left = done.residual;
+        sweeper.set_speeds_of(task.problem, task.contacts, y);
+    }
+
     /// Whether Newton in velocities is the method for an island: it has several elements, more rows than velocities, and no patch that couples most of them.
     fn is_redundant(&mut self, task: Task<'_>) -> bool {
         task.contacts.len() >= self.settings.redundant

@@ -139,11 +139,12 @@ impl ConeInteriorPoint {
     }
 }
 
-/// The largest residual of an island over its target; each island's is left in its goal.
+/// The largest residual of an island over its target; each island's is left in its goal. Islands that were solved from the start are left out: where nothing is loaded
+/// the target is zero, which no interior point reaches.
 fn worst<const D: usize>(job: &mut Job<'_>, y: &[f64]) -> f64 {
     job.sweeper.set_speeds(job.problem, y);
     let mut most = 0.0f64;
-    for (k, goal) in job.goals.iter_mut().enumerate() {
+    for (k, goal) in job.goals.iter_mut().enumerate().filter(|(_, g)| g.start > g.target) {
         let Goal { target, left, .. } = goal;
         *left = job.sweeper.residual::<D>(job.problem, job.islands.island(k), y);
         most = most.max(*left / target.max(f64::MIN_POSITIVE));
@@ -180,7 +181,11 @@ impl Work for Path {
                 break;
             }
         }
-        y.copy_from_slice(&self.best);
+        for k in (0..job.islands.count()).filter(|&k| job.goals[k].start > job.goals[k].target) {
+            for &c in job.islands.island(k) {
+                y[D * c..][..D].copy_from_slice(&self.best[D * c..][..D]);
+            }
+        }
         worst::<D>(&mut job, y);
         iterations
     }

@@ -6,6 +6,7 @@ use super::gauss_seidel::GaussSeidel;
 use super::newton::Newton;
 use super::newton::proximal::ProximalNewton;
 use super::polyhedral::Polyhedral;
+use super::velocity_newton::VelocityNewton;
 use super::{Budget, Outcome};
 use crate::problem::{ContactProblem, NotConvertible};
 use std::fmt;
@@ -23,6 +24,8 @@ pub enum Method {
     Newton,
     /// Proximal point with semismooth Newton inside.
     ProximalNewton,
+    /// Proximal point with Newton in the velocities of bodies inside.
+    VelocityNewton,
     /// Interior point for cones alone.
     ConeInteriorPoint,
     /// Lemke's method alone.
@@ -40,7 +43,7 @@ pub struct UnknownMethod(pub String);
 
 impl Method {
     /// All methods.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Auto,
         Self::Lemke,
         Self::InteriorPoint,
@@ -48,6 +51,7 @@ impl Method {
         Self::GaussSeidel,
         Self::Newton,
         Self::ProximalNewton,
+        Self::VelocityNewton,
         Self::ConeInteriorPoint,
     ];
 
@@ -58,6 +62,7 @@ impl Method {
             Self::GaussSeidel => super::gauss_seidel::NAME,
             Self::Newton => super::newton::NAME,
             Self::ProximalNewton => super::newton::proximal::NAME,
+            Self::VelocityNewton => super::velocity_newton::NAME,
             Self::ConeInteriorPoint => super::cone_interior_point::NAME,
             Self::Lemke => super::lemke::NAME,
             Self::InteriorPoint => "interior-point",
@@ -76,6 +81,9 @@ impl Method {
             Self::ProximalNewton => {
                 "Proximal point with semismooth Newton inside: slow and robust (contact problems)"
             }
+            Self::VelocityNewton => {
+                "Proximal point with Newton in the velocities of bodies: redundant contacts (scenes only)"
+            }
             Self::ConeInteriorPoint => "Interior point for cones alone (contacts only)",
             Self::Lemke => "Lemke's method alone (LCPs, polygonal friction)",
             Self::InteriorPoint => "The interior-point method alone; for circular friction that for cones",
@@ -87,7 +95,14 @@ impl Method {
 
     /// Whether it works on contact problems only, as they are.
     pub fn wants_contacts(self) -> bool {
-        matches!(self, Self::GaussSeidel | Self::Newton | Self::ProximalNewton | Self::ConeInteriorPoint)
+        matches!(
+            self,
+            Self::GaussSeidel
+                | Self::Newton
+                | Self::ProximalNewton
+                | Self::VelocityNewton
+                | Self::ConeInteriorPoint
+        )
     }
 }
 
@@ -125,6 +140,7 @@ enum Kind {
     GaussSeidel(Box<GaussSeidel>),
     Newton(Box<Newton>),
     ProximalNewton(Box<ProximalNewton>),
+    VelocityNewton(Box<VelocityNewton>),
     ConeInteriorPoint(Box<ConeInteriorPoint>),
     Lemke(Box<Polyhedral>),
 }
@@ -137,6 +153,7 @@ macro_rules! each {
             Kind::GaussSeidel($solver) => $do,
             Kind::Newton($solver) => $do,
             Kind::ProximalNewton($solver) => $do,
+            Kind::VelocityNewton($solver) => $do,
             Kind::ConeInteriorPoint($solver) => $do,
             Kind::Lemke($lemke) => $other,
         }
@@ -151,6 +168,7 @@ impl Solver {
             Method::GaussSeidel => Kind::GaussSeidel(Box::default()),
             Method::Newton => Kind::Newton(Box::default()),
             Method::ProximalNewton => Kind::ProximalNewton(Box::default()),
+            Method::VelocityNewton => Kind::VelocityNewton(Box::default()),
             Method::ConeInteriorPoint | Method::InteriorPoint => Kind::ConeInteriorPoint(Box::default()),
             Method::Lemke | Method::Decide => Kind::Lemke(Box::default()),
         };

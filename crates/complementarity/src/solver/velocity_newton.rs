@@ -142,19 +142,26 @@ impl Work for Velocities {
 }
 
 impl Velocities {
-    /// Whether an island has more rows than its bodies have velocities: forces are then not unique, and other methods slow.
+    /// Whether an island has more rows than its bodies have velocities, and several elements between the same bodies: forces are then not unique, and other methods
+    /// slow. (Piles of spheres, which touch each other in single points, may have more rows too, but sweeps suit them.)
     pub fn is_redundant(&mut self, task: Task<'_>) -> bool {
         let Operator::Factored(a) = task.problem.a else { return false };
         let seen = &mut self.memory.groups;
         seen.clear();
         seen.resize(a.speeds(), usize::MAX);
-        let mut velocities = 0;
-        for (s, _) in task.contacts.iter().flat_map(|&c| a.segments(c)) {
-            if std::mem::replace(&mut seen[s.first], 0) == usize::MAX {
-                velocities += s.len;
+        let (mut velocities, mut pairs, mut last) = (0, 0, [usize::MAX; 2]);
+        for &c in task.contacts {
+            let mut bodies = [usize::MAX; 2];
+            for (own, (s, _)) in bodies.iter_mut().zip(a.segments(c)) {
+                *own = s.first;
+                if std::mem::replace(&mut seen[s.first], 0) == usize::MAX {
+                    velocities += s.len;
+                }
             }
+            // elements of the same bodies stand together
+            pairs += usize::from(std::mem::replace(&mut last, bodies) != bodies);
         }
-        task.problem.rows * task.contacts.len() > velocities
+        task.problem.rows * task.contacts.len() > velocities && 2 * task.contacts.len() >= 3 * pairs
     }
 
     /// Solves one island; what is left is not more than what was given.

@@ -54,6 +54,8 @@ pub struct FreePoint {
     pub w: [[f64; 6]; 3],
     /// `J v`.
     pub speed: [f64; 3],
+    /// Size of the terms that `J v` is the sum of.
+    pub size: f64,
 }
 
 /// The mass matrix is not positive definite: links without mass have met a special configuration, or the
@@ -275,8 +277,11 @@ impl FreeBody {
             let [a, b, c] = transpose_times(&self.turn, moment);
             [x, y, z, a, b, c]
         });
-        let velocity = add(three(v, 0), cross(three(v, 3), arm));
-        FreePoint { w, speed: along.map(|d| dot3(d, velocity)) }
+        let (linear, angular) = (three(v, 0), three(v, 3));
+        let velocity = add(linear, cross(angular, arm));
+        let sum = |x: Vector| x[0].abs() + x[1].abs() + x[2].abs();
+        let size = sum(linear) + sum(angular) * sum(arm);
+        FreePoint { w, speed: along.map(|d| dot3(d, velocity)), size }
     }
 
     fn solve_root_transposed(&self, x: &mut [f64]) {

@@ -88,14 +88,13 @@ pub fn read_state(path: &Path, model: &Model) -> Result<State, RecordError> {
     for c in &saved.contacts {
         memory.push(RowId::Contact(c.id()), &c.force, &c.deformation);
     }
-    let solver = match (saved.solver, saved.basis) {
-        (Some(solver), _) => solver,
-        (None, Some(basis)) if !basis.is_empty() => match model.scene().step.solver {
-            Method::Lemke => SolverMemory::Basis(basis),
-            _ => SolverMemory::AtRest,
-        },
-        _ => SolverMemory::None,
-    };
+    let solver = saved.solver.unwrap_or_else(|| {
+        let (basis, lemke) = (saved.basis.unwrap_or_default(), model.scene().step.solver == Method::Lemke);
+        match lemke {
+            true => SolverMemory { at_rest: false, basis },
+            false => SolverMemory { at_rest: !basis.is_empty(), basis: vec![] },
+        }
+    });
     let (time, position, velocity) = (saved.time, saved.position, saved.velocity);
     Ok(State { time, position, velocity, memory, solver })
 }

@@ -118,7 +118,7 @@ mod method_name {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
     /// Names of 0.1.0 that stand for other methods now.
-    const MERGED: [&str; 2] = ["exact_proximal", "admm"];
+    const MERGED: [&str; 3] = ["exact_proximal", "exact-proximal", "admm"];
 
     pub fn serialize<S: Serializer>(method: &Method, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&method.name().replace('-', "_"))

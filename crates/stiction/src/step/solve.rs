@@ -15,8 +15,6 @@ pub struct ContactSolver {
     pub try_harder: bool,
     /// Work that each solve may do, and the flag that ends it.
     pub budget: Budget,
-    /// Room for the basis of Lemke's method.
-    basis: Vec<usize>,
 }
 
 /// The solution of a contact problem.
@@ -35,7 +33,7 @@ impl ContactSolver {
     pub fn new(model: &Model) -> Self {
         let step = &model.scene().step;
         let solver = Solver::new(step.solver, step.tolerance);
-        Self { solver, try_harder: true, budget: Budget::default(), basis: vec![] }
+        Self { solver, try_harder: true, budget: Budget::default() }
     }
 
     /// Solves from the forces and the memory that `forces` holds.
@@ -48,26 +46,17 @@ impl ContactSolver {
     ) -> Result<(), Failed> {
         forces.velocity.clear();
         if problem.is_empty() {
-            forces.memory = SolverMemory::None;
+            forces.memory.clear();
             return Ok(());
         }
         self.solver.set_budget(self.budget.clone());
-        self.basis.clear();
-        if let SolverMemory::Basis(basis) = &forces.memory {
-            self.basis.extend_from_slice(basis);
-        }
+        let Forces { lambda, memory, .. } = forces;
         if let Some(auto) = self.solver.as_auto() {
-            (auto.settings.try_harder, auto.at_rest) =
-                (self.try_harder, forces.memory == SolverMemory::AtRest);
+            (auto.settings.try_harder, auto.at_rest) = (self.try_harder, memory.at_rest);
         }
-        let outcome = self.solver.solve(problem.view(), &mut forces.lambda, &mut self.basis);
+        let outcome = self.solver.solve(problem.view(), lambda, &mut memory.basis);
         let outcome = outcome.map_err(|e| not_converted(time, &e))?;
-        let at_rest = self.solver.as_auto().is_some_and(|auto| auto.at_rest);
-        match &mut forces.memory {
-            SolverMemory::Basis(basis) => basis.clone_from(&self.basis),
-            memory if !self.basis.is_empty() => *memory = SolverMemory::Basis(self.basis.clone()),
-            memory => *memory = if at_rest { SolverMemory::AtRest } else { SolverMemory::None },
-        }
+        memory.at_rest = self.solver.as_auto().is_some_and(|auto| auto.at_rest);
         report.wasted += outcome.wasted;
         if !outcome.is_solved() {
             report.wasted += outcome.iterations;

@@ -12,7 +12,7 @@ use crate::inputs::Inputs;
 use crate::model::Model;
 use crate::scene::{ForceTime, GapLevel};
 use crate::space::length;
-use crate::state::{RowId, SolverMemory, State};
+use crate::state::{RowId, State};
 
 /// Rounds after which the forces count as not settled.
 const ROUNDS: usize = 50;
@@ -78,7 +78,7 @@ fn remember_solver(state: &State, work: &mut Workspace) {
     let now = work.contacts.contacts.iter().map(|c| RowId::Contact(c.id));
     match now.eq(state.memory.iter().map(|m| m.id)) {
         true => work.forces.memory.copy_from(&state.solver),
-        false => work.forces.memory = SolverMemory::None,
+        false => work.forces.memory.clear(),
     }
     work.forces.lambda.clone_from(&work.problem.start);
 }
@@ -128,12 +128,10 @@ fn settle(
         }
         problem.add_velocity(&motion.mass, by);
         report.parts = parts;
-        let at_rest = forces.memory == SolverMemory::AtRest;
+        let at_rest = forces.memory.at_rest;
         solver.solve(problem, state.time, forces, report)?;
-        if forces.memory == SolverMemory::AtRest && !at_rest {
-            // the first answer of a step is a good start of the next round, whether or not the bodies are at rest
-            forces.memory = SolverMemory::None;
-        }
+        // the first answer of a step is a good start of the next round, whether or not the bodies are at rest
+        forces.memory.at_rest &= at_rest;
     }
     report.parts = parts;
     report.wasted += std::mem::replace(&mut report.iterations, iterations) - iterations;
