@@ -175,7 +175,7 @@ impl Bench {
             }
             residual = self.evaluation.evaluate(problem, lambda);
         }
-        if !(residual.relative <= keep) && self.open(problem, lambda, keep) {
+        if residual.relative > keep && self.open(problem, lambda, keep) {
             residual = self.evaluation.evaluate(problem, lambda);
         }
         self.start = residual.relative;
@@ -285,7 +285,8 @@ impl Bench {
         }
         for k in 0..part.islands.count() {
             let island = posed(&evaluation.islands, k);
-            if !(evaluation.relative[island] <= limits.tolerance) {
+            let relative = evaluation.relative[island];
+            if relative > limits.tolerance || relative.is_nan() {
                 let left = evaluation.of_island(island).1.sqrt();
                 unsolved.push((part.islands.island(k).len(), left));
             }

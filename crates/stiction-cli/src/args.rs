@@ -31,7 +31,7 @@ pub struct SceneArguments {
     #[arg(value_name = "SCENE")]
     pub file: PathBuf,
 
-    /// Set a value of the scene before it is checked: step.h=1e-4, body[box].mass=2, step.solver=newton. The value is in TOML's
+    /// Set a value of the scene before it is checked: `step.h=1e-4`, `body[box].mass=2`, `step.solver=newton`. The value is in TOML's
     /// syntax; a bare word is text. May be given several times.
     #[arg(long, value_name = "PATH=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,

@@ -71,12 +71,12 @@ impl FrictionProblem {
         friction: Friction,
     ) -> Result<Self, InvalidProblem> {
         check_vector("mu", &mu, mu.len())?;
-        let elements = mu.iter().map(|&mu| Element::contact(rows_per_contact, mu, friction)).collect();
         if let (true, Some((part, value, expected))) =
             (mu.is_empty(), Element::contact(rows_per_contact, 0.0, friction).fault())
         {
             return Err(InvalidProblem::Setting { part, value, expected });
         }
+        let elements = mu.into_iter().map(|mu| Element::contact(rows_per_contact, mu, friction)).collect();
         Self::from_elements(a, b, elements)
     }
 
@@ -136,11 +136,10 @@ impl FrictionProblem {
             }
             at = own.end;
         }
-        let mut left = &axes[..];
+        let mut axes = axes.into_iter();
         self.with_elements(|(_, contact)| {
-            let (own, rest) = left.split_at(contact.rows - 1);
-            contact.axes[..own.len()].copy_from_slice(own);
-            left = rest;
+            let rows = contact.rows - 1;
+            contact.axes[..rows].iter_mut().zip(axes.by_ref()).for_each(|(own, e)| *own = e);
             if all {
                 contact.friction = Friction::Ellipsoid;
             }
@@ -150,7 +149,8 @@ impl FrictionProblem {
     /// The same problem with the contacts' modes given.
     pub fn with_modes(self, modes: Vec<Mode>) -> Result<Self, InvalidProblem> {
         check_count("modes", modes.len(), self.contacts())?;
-        self.with_elements(|(k, contact)| contact.mode = modes[k])
+        let mut modes = modes.into_iter();
+        self.with_elements(|(_, contact)| contact.mode = modes.next().unwrap_or(Mode::Rolling))
     }
 
     /// The same problem under another friction set; an ellipsoid has all axes 1.
@@ -161,7 +161,10 @@ impl FrictionProblem {
     /// The same problem with a friction set for each contact; ellipsoids have all axes 1 ([`Self::with_axes`] gives them others).
     pub fn with_frictions(self, each: Vec<Friction>) -> Result<Self, InvalidProblem> {
         check_count("friction sets", each.len(), self.contacts())?;
-        self.with_elements(|(k, contact)| (contact.friction, contact.axes) = (each[k], [1.0; 5]))
+        let mut each = each.into_iter();
+        self.with_elements(|(_, contact)| {
+            (contact.friction, contact.axes) = (each.next().unwrap_or(Friction::Cone), [1.0; 5]);
+        })
     }
 
     /// What solvers see.

@@ -134,11 +134,11 @@ mod method_name {
         let underscores = hyphens.map(|name| name.replace('-', "_"));
         let names = underscores.iter().map(String::as_str).chain(hyphens).chain(MERGED);
         let mut list: Vec<&str> = vec![];
-        names.for_each(|name| {
+        for name in names {
             if !list.contains(&name) {
-                list.push(name)
+                list.push(name);
             }
-        });
+        }
         json_schema!({ "type": "string", "enum": list })
     }
 }
