@@ -141,6 +141,9 @@ impl Observer for Uniqueness {
         let work = view.workspace();
         self.forces = match () {
             () if elements == 0 => Forces::None,
+            () if work.forces.velocity.is_empty() => {
+                Forces::Unknown("the run was interrupted within a step".to_owned())
+            }
             () if elements > most => Forces::Unknown(format!("{elements} elements, asked up to {most}")),
             () => match work.problem.certificate(&work.forces.lambda, &Settings::default()) {
                 Some(certificate::Certificate { forces: Some(found), .. }) => Forces::Known(found, elements),

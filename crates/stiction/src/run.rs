@@ -201,6 +201,7 @@ impl Driver {
     fn new(model: &Arc<Model>, state: &State, options: &Options) -> Self {
         let mut stepper = Stepper::of(model.clone());
         stepper.set_keep_unsolved(options.keep_unsolved);
+        stepper.set_stop(Some(options.stop.clone()));
         let kinematics = Kinematics::new(model.system());
         let mut driver = Self {
             stepper,
@@ -269,6 +270,10 @@ pub fn run(
     driver.show(state, observers, |o, view| o.start(view))?;
     while driver.made < driver.asked {
         if let Err(why) = driver.step(state) {
+            if let Failed::Interrupted { .. } = why {
+                ended = Ended::Interrupted;
+                break;
+            }
             driver.show(state, observers, |o, view| o.failed(view, &why))?;
             ended = Ended::Failed(why);
             break;

@@ -309,7 +309,7 @@ impl Observer for Recorder {
                 self.since = Since { solver, residual: *residual, ..Since::NOTHING };
             }
             Failed::Unsettled { h: smallest, .. } => h = *smallest,
-            Failed::NotFinite { .. } | Failed::Mass(_) | Failed::Model(_) => (),
+            Failed::Interrupted { .. } | Failed::NotFinite { .. } | Failed::Mass(_) | Failed::Model(_) => (),
         }
         self.write_step(view, h, "failed");
         self.spent += begin.elapsed();

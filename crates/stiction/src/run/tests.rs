@@ -218,3 +218,24 @@ fn a_recording_holds_its_scene_and_goes_on_from_its_state() {
     assert_eq!(recording.read(Table::Bodies).unwrap().len(), 11);
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn a_stop_flag_ends_a_solve_and_the_state_stays() {
+    let scene = "stack-of-ten.toml";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(scene);
+    let model = Arc::new(Model::new(&Scene::read(&path).unwrap()).unwrap());
+    let (mut state, options) = (model.initial(), Options::default());
+    let mut stepper = Stepper::of(model.clone());
+    stepper.set_stop(Some(options.stop.clone()));
+    options.stop.store(true, Ordering::Relaxed);
+    let before = state.clone();
+    assert!(matches!(stepper.step(&mut state), Err(Failed::Interrupted { time: 0.0 })));
+    assert_eq!(state, before);
+    options.stop.store(false, Ordering::Relaxed);
+    assert!(stepper.step(&mut state).is_ok());
+    // and a run ends as interrupted, with nothing but the start
+    options.stop.store(true, Ordering::Relaxed);
+    let (mut state, mut summary) = (model.initial(), Summary::default());
+    assert_eq!(run(&model, &mut state, &options, &mut [&mut summary]).unwrap(), Ended::Interrupted);
+    assert_eq!((summary.steps, state), (0, before));
+}

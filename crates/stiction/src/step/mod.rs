@@ -40,6 +40,7 @@ use crate::scene::Scene;
 use crate::state::State;
 use complementarity::problem::FrictionProblem;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// All memory that steps of a model use. One per thread; its contents after a step are the values of the step's arrows.
 #[derive(Debug, Clone)]
@@ -151,6 +152,11 @@ impl Stepper {
     /// Whether steps that are cut keep a copy of their problem for [`Self::unsolved`].
     pub fn set_keep_unsolved(&mut self, keep: bool) {
         self.work.retry.keep_unsolved = keep;
+    }
+
+    /// A flag that others raise to end a step while its contact problem is being solved ([`Failed::Interrupted`]).
+    pub fn set_stop(&mut self, stop: Option<Arc<AtomicBool>>) {
+        self.work.solver.budget.stop = stop;
     }
 
     /// The first contact problem of the last step that was not solved, or abandoned, before the step was cut. It is kept if the step failed, or

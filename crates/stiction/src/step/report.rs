@@ -45,6 +45,12 @@ pub enum Failed {
         /// Last change of a velocity, m/s or rad/s.
         change: f64,
     },
+    /// The stop flag was raised while the contact problem was solved.
+    #[error("interrupted while the contact problem at t = {time} s was solved")]
+    Interrupted {
+        /// s.
+        time: f64,
+    },
     /// Positions or velocities overflow: the step is too long for the stiffest spring or the fastest motion.
     #[error("the motion is not finite after t = {time} s: a smaller step may help")]
     NotFinite {

@@ -7,6 +7,9 @@ use crate::state::SolverMemory;
 use complementarity::problem::NotConvertible;
 use complementarity::solver::{Budget, End, Solver};
 
+/// Rows that one solve may touch, some seconds of work: a step whose problem takes more is made in halves.
+const MOST_WORK: u64 = 200_000_000;
+
 /// Solves contact problems; keeps its memory from step to step.
 #[derive(Debug, Clone)]
 pub struct ContactSolver {
@@ -33,7 +36,8 @@ impl ContactSolver {
     pub fn new(model: &Model) -> Self {
         let step = &model.scene().step;
         let solver = Solver::new(step.solver, step.tolerance);
-        Self { solver, try_harder: true, budget: Budget::default() }
+        let budget = Budget { rows: MOST_WORK, stop: None };
+        Self { solver, try_harder: true, budget }
     }
 
     /// Solves from the forces and the memory that `forces` holds.
@@ -58,13 +62,15 @@ impl ContactSolver {
         let outcome = outcome.map_err(|e| not_converted(time, &e))?;
         memory.at_rest = self.solver.as_auto().is_some_and(|auto| auto.at_rest);
         report.wasted += outcome.wasted;
+        if outcome.end == End::Interrupted {
+            return Err(Failed::Interrupted { time });
+        }
         if !outcome.is_solved() {
             report.wasted += outcome.iterations;
             let end = match outcome.end {
-                End::Solved => "",
+                End::Solved | End::Interrupted => "",
                 End::Limit => "met its limit of work",
                 End::Stalled => "made no further progress",
-                End::Interrupted => "was interrupted",
                 End::Invalid => "was given numbers that are not finite",
             };
             let (solver, residual, cause) = (outcome.solver, outcome.residual.relative, String::new());
