@@ -37,7 +37,7 @@ fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     println!(
         "{:14} {:>6} {:>8} {:>7} {:>12} {:>10} {:>9} {:>14}",
-        "", "t", "contacts", "closed", "us/step", "iterations", "residual", "in vain"
+        "", "t", "contacts", "closed", "us/step", "iterations", "residual", "wasted"
     );
     for (name, file, tolerance, stiffness) in SCENES {
         if asked.is_empty() || asked.iter().any(|a| a == name) {
@@ -46,7 +46,7 @@ fn main() {
     }
 }
 
-/// What a number of steps did: worst residual, iterations, those in vain.
+/// What a number of steps did: worst residual, iterations, wasted ones.
 #[derive(Default)]
 struct Tally {
     steps: usize,
@@ -74,7 +74,7 @@ fn bench(name: &str, file: &str, tolerance: Option<f64>, stiffness: Option<f64>)
         scene.materials.iter_mut().for_each(|m| m.law = law.clone().into());
     }
     if name == "chain_20" {
-        scene.bodies[0].angle = Some(0.5);
+        (scene.bodies[0].angle, scene.bodies[0].angle_deg) = (Some(0.5), None);
     }
     let mut stepper = Stepper::new(scene).expect("a valid model");
     let mut state = stepper.initial();

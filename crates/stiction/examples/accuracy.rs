@@ -86,7 +86,7 @@ fn main() {
     let wanted = |name: &str| asked.is_empty() || asked.iter().any(|a| a == name);
     println!(
         "{:52} {:>9} {:>9}  {:>6} {:>8} {:>14} {:>8}",
-        "h = 1e-3", "measured", "bound", "steps", "residual", "in vain", "us/step"
+        "h = 1e-3", "measured", "bound", "steps", "residual", "wasted", "us/step"
     );
     let line = |what: &str, measured: f64, bound: f64, run: &Run, begin: Instant| {
         println!(

@@ -5,6 +5,7 @@ use super::{Budget, End, Method, Outcome, Solver, decide, interior_point, lemke}
 use crate::basis::BasisSolver;
 use crate::factor::rank;
 use crate::matrix::{Matrix, norm};
+use crate::operator::Operator;
 use crate::problem::{ContactProblem, Converted, Friction, FrictionProblem, Lcp, MixedLcp};
 use crate::report::{Certificate, Piece, Progress, Report, Status};
 use crate::residual::{self, Residual};
@@ -212,6 +213,10 @@ pub fn solve_contacts(problem: ContactProblem<'_>, settings: &Settings) -> Repor
                 AUTO.take();
             }
             outcome
+        }
+        Method::VelocityNewton if !matches!(problem.a, Operator::Factored(_)) => {
+            let reason = "velocity-newton needs the bodies behind the contacts, which a problem file does not hold: it is for scenes";
+            return stopped(reason.to_owned());
         }
         method => {
             let mut solver = Solver::new(method, settings.tolerance);
