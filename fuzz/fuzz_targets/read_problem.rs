@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
             (p.matrix(), p.vector())
         }
         Problem::Friction(p) => {
-            assert_eq!(p.rows_per_contact() * p.contacts(), n);
+            assert_eq!(p.elements().iter().map(|e| e.rows()).sum::<usize>(), n);
             assert_eq!(p.mu().len(), p.contacts());
             (p.matrix(), p.vector())
         }

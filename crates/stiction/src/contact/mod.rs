@@ -18,6 +18,7 @@ mod response;
 pub use compliance::{Compliance, Patch};
 pub use half_space::{Directions, Grid};
 pub use invalid::InvalidContact;
+pub(crate) use law::short;
 pub use law::{Influence, Law, MOST_ROWS, PatchDamping, damping_of_ratio};
 pub use material::{FrictionRule, Material, Pair};
 pub use response::{Overlap, Response};

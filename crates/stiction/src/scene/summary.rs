@@ -1,7 +1,7 @@
 //! A scene in a few lines.
 
 use super::{ForceTime, FrictionKind, GapLevel};
-use crate::contact::{Influence, Law, PatchDamping};
+use crate::contact::short;
 use crate::model::{Model, Resolved, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -51,12 +51,6 @@ fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-/// To six digits.
-fn short(x: f64) -> String {
-    let rounded: f64 = format!("{x:.5e}").parse().unwrap_or(x);
-    if x == 0.0 || (1e-4..1e6).contains(&x.abs()) { format!("{rounded}") } else { format!("{rounded:e}") }
-}
-
 /// Pairs that can touch, counted by their materials, law and friction.
 fn contacts(model: &Model, lines: &mut Vec<String>) {
     let (scene, parts) = (model.scene(), model.parts());
@@ -77,7 +71,8 @@ fn rule_words(scene: &Resolved, rule: &Rule) -> String {
     let mut names = rule.materials.map(|k| scene.materials[k].name.as_str());
     names.sort_unstable();
     let ([first, second], rule) = (names, &rule.given);
-    let mut words = format!("{first} on {second}: {}, friction {}", law(&rule.law), short(rule.friction));
+    let mut words =
+        format!("{first} on {second}: {}, friction {}", rule.law.describe(), short(rule.friction));
     if rule.friction_set != scene.step.friction {
         words += &format!(", {}", set(rule.friction_set));
     }
@@ -91,32 +86,6 @@ fn rule_words(scene: &Resolved, rule: &Rule) -> String {
         }
     }
     words
-}
-
-fn law(law: &Law) -> String {
-    match law {
-        Law::Rigid => "rigid".to_owned(),
-        Law::KelvinVoigt { stiffness: [kn, kt], damping: [cn, ct] } => {
-            let [kn, kt, cn, ct] = [kn, kt, cn, ct].map(|x| short(*x));
-            format!("Kelvin-Voigt (stiffness {kn}, {kt} N/m, damping {cn}, {ct} N s/m)")
-        }
-        Law::HalfSpace { elements, spacing, influence, damping } => {
-            let influence = match influence {
-                Influence::Rectangle => "rectangles",
-                Influence::PointForce => "point forces",
-            };
-            let damping = match damping {
-                PatchDamping::Root => "2 sqrt(K)".to_owned(),
-                PatchDamping::Proportional { time } => format!("{time} s K"),
-            };
-            format!(
-                "half-space patch ({elements} a side, {spacing:e} m apart, {influence}, damping {damping})"
-            )
-        }
-        Law::HertzMindlin { radius, time } => {
-            format!("Hertz-Mindlin (radius {} m, damping {time} s K)", short(*radius))
-        }
-    }
 }
 
 fn set(kind: FrictionKind) -> String {
