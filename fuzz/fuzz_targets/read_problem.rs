@@ -3,6 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use problem_files::{Problem, read_bytes};
+use std::borrow::Cow;
 
 fuzz_target!(|bytes: &[u8]| {
     let problem = match read_bytes("fuzzed", bytes) {
@@ -15,10 +16,10 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let n = problem.size();
     let (matrix, vector) = match &problem {
-        Problem::Lcp(p) => (p.matrix(), p.vector()),
+        Problem::Lcp(p) => (Cow::Borrowed(p.matrix()), p.vector()),
         Problem::Mixed(p) => {
             assert_eq!(p.complementary().len(), n);
-            (p.matrix(), p.vector())
+            (Cow::Borrowed(p.matrix()), p.vector())
         }
         Problem::Friction(p) => {
             assert_eq!(p.elements().iter().map(|e| e.rows()).sum::<usize>(), n);
