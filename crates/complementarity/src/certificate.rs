@@ -105,6 +105,9 @@ pub struct Forces {
     pub basis: Option<Vec<Direction>>,
     /// There is no other solution nearby. False: not shown.
     pub isolated: bool,
+    /// Whether all solutions nearby have the same motion, by the law linearised at the solution. With contacts at an edge the law has several linearisations: `None`
+    /// if some, with all such contacts free or all held, allow another motion.
+    pub motion_isolated: Option<bool>,
 }
 
 impl Forces {
@@ -218,6 +221,7 @@ fn examine_disc(
         edge: vec![],
         basis: Some(vec![]),
         isolated: true,
+        motion_isolated: Some(true),
     });
     for k in 0..islands.count() {
         let contacts = islands.island(k);

@@ -261,6 +261,12 @@ impl Evaluation {
         Residual { absolute, relative, fclib: if size > 0.0 { absolute / size } else { absolute } }
     }
 
+    /// Relative residual of an element's island as last evaluated; `None` if it was not.
+    pub(crate) fn of_element(&self, element: usize) -> Option<f64> {
+        let known = element + 1 < self.offsets.len();
+        known.then(|| self.relative.get(self.islands.number_of(element)).copied()).flatten()
+    }
+
     /// Square of what the residual of an island will be relative to, and of the residual itself. Forces far from a solution say nothing of those
     /// that are sought: whether these are near.
     pub(crate) fn of_island(&self, island: usize) -> (f64, f64, bool) {

@@ -2,13 +2,39 @@
 
 use crate::args::Check;
 use crate::{InputError, print, read_scene};
+use std::fmt::Write;
 use std::process::ExitCode;
 use stiction::model::Model;
 use stiction::scene::summary;
+use stiction::state::State;
+use stiction::step::overlaps;
+
+/// Overlaps that are listed.
+const SHOWN: usize = 5;
 
 pub fn run(arguments: &Check) -> Result<ExitCode, InputError> {
     let Some(scene) = read_scene(&arguments.scene) else { return Ok(ExitCode::from(2)) };
     // what the check does not see: the compliance of patches
     let model = Model::new(&scene).map_err(|faults| InputError::model(&arguments.scene.file, faults))?;
-    print(&summary(&model)).map(|()| ExitCode::SUCCESS)
+    let mut text = summary(&model);
+    for line in overlap_lines(&model, &model.initial()) {
+        // writing to a String cannot fail
+        let _ = writeln!(text, "warning: {line}");
+    }
+    print(&text).map(|()| ExitCode::SUCCESS)
+}
+
+/// Rigid parts that overlap at a state, and what becomes of them.
+pub fn overlap_lines(model: &Model, state: &State) -> Vec<String> {
+    // a state that cannot be placed fails in its first step, with its cause
+    let found = overlaps(model, state).unwrap_or_default();
+    let mut lines: Vec<String> = found.iter().take(SHOWN).map(|o| o.to_string()).collect();
+    if found.len() > SHOWN {
+        lines.push(format!("{} more pairs overlap", found.len() - SHOWN));
+    }
+    if let Some(last) = lines.last_mut() {
+        let velocity = model.scene().step.recovery_velocity;
+        *last += &format!("; they are pushed apart at up to {velocity} m/s (step.recovery_velocity)");
+    }
+    lines
 }

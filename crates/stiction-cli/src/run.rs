@@ -5,6 +5,7 @@ mod report;
 mod signals;
 
 use crate::args::Run;
+use crate::check::overlap_lines;
 use crate::progress::Display;
 use crate::{InputError, print, read_scene};
 use complementarity::certificate::{self, Settings};
@@ -45,6 +46,8 @@ struct Outcome {
     file: String,
     model: Arc<Model>,
     summary: Summary,
+    /// Overlaps at the start, in words.
+    overlaps: Vec<String>,
     /// Steps requested.
     asked: usize,
     /// Reached, s.
@@ -87,6 +90,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
             "{saved}: at t = {reached} s, and the run ends at {end} s (--duration sets a later end)"
         )));
     }
+    let overlaps = overlap_lines(&model, &state);
     let format = if arguments.csv { Format::Csv } else { Format::Parquet };
     let mut recorder =
         Recorder::create(&folder, &model, &scene.to_toml(), format, arguments.force).map_err(refused)?;
@@ -111,8 +115,20 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
     let (time, spent, recording) = (state.time, recorder.spent(), folder);
     let problems = hardest.write(&recording, model.scene()).map_err(InputError)?;
     let forces = uniqueness.forces;
-    let outcome =
-        Outcome { file, model, summary, asked, time, ended, forces, problems, recording, wall, spent };
+    let outcome = Outcome {
+        file,
+        model,
+        summary,
+        overlaps,
+        asked,
+        time,
+        ended,
+        forces,
+        problems,
+        recording,
+        wall,
+        spent,
+    };
     print(&match (arguments.json, arguments.quiet) {
         (true, _) => report::json(&outcome),
         (false, true) => report::outcome_line(&outcome),

@@ -320,7 +320,7 @@ fn states_that_do_not_fit_the_scene_are_refused() {
         said
     };
     assert!(said("{").contains("no saved state: "));
-    assert!(said(&text.replace("\"version\": 2", "\"version\": 7")).contains("a state of version 7"));
+    assert!(said(&text.replace("\"version\": 3", "\"version\": 7")).contains("a state of version 7"));
     assert!(
         said(&text.replace("ground/", "floor/"))
             .contains("contact floor/ellipse#0: here it is ground/ellipse#0")

@@ -89,7 +89,7 @@ fn a_falling_ball_is_recorded_as_it_falls() {
     let (header, rows) = table(out.join("steps.csv"));
     assert_eq!(
         header,
-        "time,h,status,solver,iterations,wasted,residual,kinetic,potential,elastic,friction_loss,damping_loss,work"
+        "time,h,status,solver,iterations,wasted,residual,kinetic,potential,elastic,friction_loss,damping_loss,work,recovery_work,relaxed,trust"
     );
     assert_eq!(
         rows.iter().map(|r| r[2].as_str()).collect::<Vec<_>>(),
@@ -99,7 +99,7 @@ fn a_falling_ball_is_recorded_as_it_falls() {
     assert_eq!((last[3].as_str(), last[4].as_str()), ("none", "0"));
     near(number(&last[7]), 0.5 * 2.0 * (9.0 + 4.0), 1e-11);
     near(number(&last[8]), -2.0 * 10.0 * 0.21, 1e-11);
-    assert_eq!(last[9..], ["0.0", "0.0", "0.0", "0.0"]);
+    assert_eq!(last[9..], ["0.0", "0.0", "0.0", "0.0", "0.0", "0", "unique"]);
 
     for empty in ["contacts.csv", "events.csv"] {
         assert_eq!(table(out.join(empty)).1.len(), 0);
@@ -113,11 +113,14 @@ fn a_sliding_ball_closes_slips_and_sticks() {
     let said = done(&folder, &["slide.toml", "--json", "--out", "deep/er"], 0);
     let told: Value = serde_json::from_str(&said).unwrap();
     assert_eq!((&told["status"], &told["steps"]), (&"finished".into(), &200.into()));
-    assert_eq!(told["events"], serde_json::json!({"open": 0, "close": 1, "stick": 1, "slip": 1}));
+    assert_eq!(
+        told["events"],
+        serde_json::json!({"open": 0, "close": 1, "stick": 1, "slip": 1, "impact": 0})
+    );
     let out = folder.join("deep/er");
 
     let (header, rows) = table(out.join("events.csv"));
-    assert_eq!(header, "time,contact,element,body_a,body_b,event");
+    assert_eq!(header, "time,contact,element,body_a,body_b,event,impulse");
     let what: Vec<&str> = rows.iter().map(|r| r[5].as_str()).collect();
     assert_eq!(what, ["close", "slip", "stick"]);
     assert_eq!(rows[2][1..5], ["ground/ball#0", "0", "ground", "ball"]);
@@ -167,7 +170,7 @@ fn only_the_tables_asked_for_are_written_and_names_are_quoted() {
     done(&folder, &["slide.toml", "--quiet", "--force"], 0);
     done(&folder, &["slide.toml", "--quiet", "--force"], 0);
     assert!(!out.join("events.csv").exists());
-    assert!(text.contains(",\"ground/ball, red#0\",0,ground,\"ball, red\",close\n"), "{text}");
+    assert!(text.contains(",\"ground/ball, red#0\",0,ground,\"ball, red\",close,"), "{text}");
 }
 
 #[test]

@@ -3,16 +3,20 @@
 //! `A = (1-theta) h J M^-1 J' + E^-1` is kept by its factor `W = J H^-1`, `M = H' H`, tree by tree; `J v` are the relative velocities at
 //! contacts. An element has the rows n, t(, o) and, where its friction has torsion or rolling, the relative angular velocities about n(, t, o). The
 //! ellipsoid of friction forces and moments (chakraborty2007 (5)) is a property of the element; solvers scale it to a ball.
+//! Standing rows, which are no contacts ([`Model::standing`]), follow as elements of one row.
+//!
+//! Normal rows and limits hold `g/h` in `b`, so that the gap at the end of the step is not negative. Where rigid bodies overlap already,
+//! `g/h` is bounded from below ([`ContactProblem::gap_rate`]): overlap is undone at a bounded velocity.
 
 use crate::contact::Compliance;
 use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
 use crate::model::Owner;
-use crate::model::{Model, Rule};
+use crate::model::{Model, Rule, StandingRow};
 use crate::scene::GapLevel;
 use crate::space::{Vector, scale};
 use crate::state::{RowId, State};
-use crate::step::{InvalidModel, Motion};
+use crate::step::{CLOSED, InvalidModel, Motion};
 use complementarity::certificate::{self, Certificate};
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
@@ -51,6 +55,10 @@ impl Laws {
     }
 }
 
+/// Overlap is undone at up to this share of the velocities that meet, even if that is above the scene's recovery velocity: what a step in
+/// which bodies turn by an angle `x` leaves is undone in the next if `x` is at most twice this.
+const RESOLVED_TURN: f64 = 0.1;
+
 /// The contact problem of a step, `s = A lambda + b`, in memory that is used again.
 #[derive(Debug, Clone)]
 pub struct ContactProblem {
@@ -67,6 +75,13 @@ pub struct ContactProblem {
     pub deformation: Vec<f64>,
     /// `g` of each element (0 where the law is about velocities), m.
     pub gap: Vec<f64>,
+    /// What the first row of each element holds for its gap in `b`, m/s: `g/h`, but not below the velocity at which overlap is undone, and
+    /// 0 where overlap was relaxed.
+    pub gap_rate: Vec<f64>,
+    /// Elements whose overlap no motion was found to undo: they do not approach further, and that is all that is asked of them.
+    pub relaxed: Vec<usize>,
+    /// The standing rows that take part, by their places in [`Model::standing`]: elements after those of contacts.
+    pub standing: Vec<usize>,
     /// `K(q)` over the law's `K`, one number per contact; 1 where the law does not vary.
     pub scale: Vec<f64>,
     /// Largest relative velocity of an element were there no contact forces, m/s.
@@ -96,12 +111,15 @@ pub fn assemble(
     problem: &mut ContactProblem,
 ) {
     problem.h = motion.h;
+    problem.choose_standing(model, state, motion, contacts);
     problem.remember(model, state, contacts);
     problem.jacobian(model, motion, contacts);
+    problem.standing_rows(model, motion);
     let linear = problem.linear_rows;
     let own = problem.factors().offsets().windows(2).flat_map(|w| &problem.b[w[0]..w[1].min(w[0] + linear)]);
     problem.fastest = own.fold(0.0f64, |m, x| m.max(x.abs()));
     problem.laws(model, laws, motion, contacts);
+    problem.standing_laws(model, state, motion);
 }
 
 impl ContactProblem {
@@ -116,6 +134,9 @@ impl ContactProblem {
             start: vec![],
             deformation: vec![],
             gap: vec![],
+            gap_rate: vec![],
+            relaxed: vec![],
+            standing: vec![],
             scale: vec![],
             fastest: 0.0,
             linear_rows,
@@ -174,6 +195,10 @@ impl ContactProblem {
                 _ => self.deformation.resize(first + deforms, 0.0),
             }
         }
+        for &k in &self.standing {
+            let known = state.memory.find(model.standing()[k].id);
+            self.start.push(known.and_then(|m| m.forces.first()).copied().unwrap_or(0.0));
+        }
     }
 
     /// As solvers see it.
@@ -194,6 +219,8 @@ impl ContactProblem {
     fn laws(&mut self, model: &Model, laws: &Laws, motion: &Motion, contacts: &ContactSet) {
         self.elements.clear();
         self.gap.clear();
+        self.gap_rate.clear();
+        self.relaxed.clear();
         self.scale.clear();
         for c in &contacts.contacts {
             let rule = &model.contacts().rules()[c.rule];
@@ -202,6 +229,10 @@ impl ContactProblem {
                 None => 1.0,
             };
             self.scale.push(scale);
+            let least = match rule.compliance {
+                Some(_) => f64::NEG_INFINITY,
+                None => -self.recovery_velocity(model, motion, &c.owners),
+            };
             for k in c.elements() {
                 self.elements.push(rule.element);
                 // an element farther off than anything moves, or whose line misses a body, takes no force
@@ -211,11 +242,90 @@ impl ContactProblem {
                     }
                     GapLevel::Velocity => 0.0,
                 };
-                self.gap.push(gap);
-                let normal = self.rows_of(k).start;
-                self.b[normal] += gap / self.h;
-                self.terms[normal] += gap.abs() / self.h;
+                self.add_gap(k, gap, least);
             }
+        }
+    }
+
+    /// Largest velocity at which the overlap of two rigid bodies is undone, m/s.
+    fn recovery_velocity(&self, model: &Model, motion: &Motion, owners: &[Owner]) -> f64 {
+        let fastest = |owner: &Owner| match *owner {
+            Owner::Body(i) => motion.fastest[i],
+            Owner::World(_) => 0.0,
+        };
+        let fastest = owners.iter().map(fastest).fold(0.0, f64::max);
+        model.scene().step.recovery_velocity.max(RESOLVED_TURN * fastest)
+    }
+
+    /// The gap of an element in the first of its rows, at least `least` as a velocity.
+    fn add_gap(&mut self, element: usize, gap: f64, least: f64) {
+        let (rate, row) = ((gap / self.h).max(least), self.rows_of(element).start);
+        self.gap.push(gap);
+        self.gap_rate.push(rate);
+        self.b[row] += rate;
+        self.terms[row] += rate.abs();
+    }
+
+    /// Whether an element is rigid and its overlap is to be undone in the step.
+    pub fn undoes_overlap(&self, element: usize) -> bool {
+        let rigid = self.factors().patch(element).is_none();
+        rigid && self.gap_rate[element] < 0.0
+    }
+
+    /// Asks of an element that overlaps no more than that it does not approach further.
+    pub fn relax(&mut self, element: usize) {
+        let row = self.rows_of(element).start;
+        self.b[row] -= std::mem::take(&mut self.gap_rate[element]);
+        self.relaxed.push(element);
+    }
+
+    /// The standing rows that take part: friction always; limits if something touches, for impulses may drive a joint to its limit, or if
+    /// its own motion may reach it within the step.
+    fn choose_standing(&mut self, model: &Model, state: &State, motion: &Motion, contacts: &ContactSet) {
+        let step = &model.scene().step;
+        let takes_part = |row: &StandingRow| match (row.gap(&state.position), step.gap) {
+            (None, _) => true,
+            (Some(gap), GapLevel::Velocity) => gap <= CLOSED,
+            (Some(gap), GapLevel::Position) => {
+                let fastest = motion.velocity[row.dof].abs().max(motion.free[row.dof].abs());
+                !contacts.contacts.is_empty() || gap <= 4.0 * self.h * fastest + CLOSED
+            }
+        };
+        self.standing.clear();
+        let all = model.standing().iter().enumerate();
+        self.standing.extend(all.filter(|(_, row)| takes_part(row)).map(|(k, _)| k));
+    }
+
+    /// `W` and `b` of the standing rows.
+    fn standing_rows(&mut self, model: &Model, motion: &Motion) {
+        let (system, Operator::Factored(a)) = (model.system(), &mut self.operator) else {
+            unreachable!("made as factors")
+        };
+        for row in self.standing.iter().map(|&k| &model.standing()[k]) {
+            let Some(tree) = system.tree_of(row.body) else { unreachable!("a joint that moves has a tree") };
+            let dofs = system.trees()[tree].dofs.clone();
+            a.begin(1);
+            let w = a.segment(dofs.start, dofs.len());
+            w.fill(0.0);
+            w[row.dof - dofs.start] = row.sign();
+            motion.mass.solve_root_transposed(tree, w);
+            let velocity = row.sign() * self.middle[row.dof];
+            self.b.push(velocity);
+            self.terms.push(velocity.abs());
+        }
+    }
+
+    /// Laws and gaps of the standing rows.
+    fn standing_laws(&mut self, model: &Model, state: &State, motion: &Motion) {
+        for i in 0..self.standing.len() {
+            let row = &model.standing()[self.standing[i]];
+            let gap = match model.scene().step.gap {
+                GapLevel::Position => row.gap(&state.position).unwrap_or(0.0),
+                GapLevel::Velocity => 0.0,
+            };
+            let element = self.elements.len();
+            self.elements.push(row.element());
+            self.add_gap(element, gap, -self.recovery_velocity(model, motion, &[Owner::Body(row.body)]));
         }
     }
 

@@ -9,6 +9,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use balance::FIRST_ENTRIES;
 pub use balance::{Account, Balance, ENTRIES, Entry, UNIT};
 pub use events::{Event, EventKind};
 pub use summary::Summary;
@@ -94,6 +95,8 @@ pub struct Options {
     pub stop: Arc<AtomicBool>,
     /// Whether steps that are cut keep a copy of the contact problem that was not solved ([`View::unsolved`]).
     pub keep_unsolved: bool,
+    /// Whether no step is examined for [`StepReport::trust`].
+    pub unexamined: bool,
 }
 
 /// How a run ended.
@@ -192,6 +195,7 @@ struct Driver {
     watch: Watch,
     made: usize,
     asked: usize,
+    unexamined: bool,
     /// From when on the next record is due, s.
     due: f64,
     is_record: bool,
@@ -210,6 +214,7 @@ impl Driver {
             watch: Watch::default(),
             made: 0,
             asked: options.until.steps(model.scene(), state),
+            unexamined: options.unexamined,
             due: 0.0,
             is_record: true,
         };
@@ -233,10 +238,13 @@ impl Driver {
         let made = self.stepper.step(state);
         self.watch.forget_events();
         self.report = made?;
+        if !self.unexamined {
+            self.stepper.examine(state, &mut self.report);
+        }
         self.made += 1;
         balance::add(&self.report, &mut self.here.balance);
         if self.report.parts > 0 || self.watch.is_closed() {
-            self.watch.step(state.time, self.stepper.elements());
+            self.watch.step(state.time, self.stepper.workspace().problem.h, self.stepper.elements());
         }
         self.is_record = state.time >= self.due;
         if self.is_record {

@@ -1,5 +1,6 @@
 //! What a system is at a time: everything needed to go on from there, and nothing else.
 
+use crate::step::Trust;
 use serde::{Deserialize, Serialize};
 
 /// A contact from step to step: its parts, as [`crate::model::Model::parts`] numbers them, and the features that meet.
@@ -18,8 +19,10 @@ pub struct ContactId {
 pub enum RowId {
     /// A contact between two features.
     Contact(ContactId),
-    /// The limit of a joint, by its degree of freedom.
+    /// A limit of a joint: twice its degree of freedom, and one more for the upper limit.
     Limit(u32),
+    /// Coulomb friction in a joint, by its degree of freedom.
+    Friction(u32),
     /// A loop constraint, by its index in the model.
     Loop(u32),
     /// A drive, by its index in the model.
@@ -111,6 +114,9 @@ impl Memory {
 pub struct SolverMemory {
     /// Whether the forces were already good when the last step began: bodies are at rest, and good forces are kept as they are.
     pub at_rest: bool,
+    /// What is known of the forces, if they were examined since the bodies came to rest.
+    #[serde(default)]
+    pub trust: Trust,
     /// The complementary basis on which Lemke's method ended; empty for other methods.
     pub basis: Vec<usize>,
 }
@@ -147,12 +153,14 @@ impl SolverMemory {
     /// Forgets everything and keeps the memory.
     pub fn clear(&mut self) {
         self.at_rest = false;
+        self.trust = Trust::NotExamined;
         self.basis.clear();
     }
 
     /// Becomes a copy of another, in the memory at hand.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.at_rest = other.at_rest;
+        self.trust = other.trust;
         self.basis.clear();
         // as much room as the other has: a later basis may need it
         self.basis.reserve(other.basis.capacity());

@@ -194,10 +194,12 @@ impl<'a> Island<'a> {
         let room = if out.basis.is_some() { settings.most_basis.saturating_sub(used) } else { 0 };
         let mut found = self.family(states, false, tolerance, room)?;
         let mut most = found.dimension;
+        // dimensions with contacts at an edge held, and free
+        let (held, mut free) = (most, most);
         let mut one_sided = false;
         if !edge.is_empty() {
             let mut all = self.family(states, true, tolerance, INNER)?;
-            most = all.dimension;
+            (most, free) = (all.dimension, all.dimension);
             let whole = all.basis.len() == most && most > found.dimension;
             let tried =
                 || inward(problem, self.contacts, states, lambda, &all.basis, settings.state_tolerance);
@@ -245,7 +247,16 @@ impl<'a> Island<'a> {
             basis => *basis = None,
         }
         // without edges, the linearised law decides whether another solution can be near
-        out.isolated &= most == 0 && edge.is_empty() && self.is_regular(states, tolerance)?;
+        let nullity = self.nullity(states, true, tolerance)?;
+        out.isolated &= most == 0 && edge.is_empty() && nullity == 0;
+        // what leaves the motion as it is lies in the null space; if that is all of it, nothing else does
+        let same_motion =
+            nullity == free && (edge.is_empty() || self.nullity(states, false, tolerance)? == held);
+        out.motion_isolated = match (same_motion, edge.is_empty()) {
+            (true, _) => out.motion_isolated,
+            (false, true) => Some(false),
+            (false, false) => out.motion_isolated.filter(|isolated| !isolated),
+        };
         out.edge.extend(edge);
         Some(())
     }
@@ -352,9 +363,9 @@ impl<'a> Island<'a> {
         Some(family)
     }
 
-    /// Whether the linearised law has no null space.
-    fn is_regular(&self, states: &[Freedom], tolerance: f64) -> Option<bool> {
-        let columns = self.columns(states, |_, _| true);
+    /// Dimension of the null space of the linearised law; contacts at an edge count as free, or as held.
+    fn nullity(&self, states: &[Freedom], edges: bool, tolerance: f64) -> Option<usize> {
+        let columns = self.columns(states, |f, _| edges || !f.edge);
         let m = Matrix::from_fn(columns.len(), columns.len(), |r, j| {
             let (at, law, e) = columns[r];
             let (i, freedom, k) = columns[j];
@@ -365,10 +376,10 @@ impl<'a> Island<'a> {
             (row + if r == j { weight } else { 0.0 }) / (1.0 + weight)
         });
         if columns.is_empty() {
-            return Some(true);
+            return Some(0);
         }
         let values = singular_values(&m)?;
         let zero = tolerance * norm(self.a.data()).max(1.0);
-        Some(values.iter().all(|x| *x > zero))
+        Some(values.len() - values.iter().filter(|x| **x > zero).count())
     }
 }

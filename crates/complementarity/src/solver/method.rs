@@ -213,6 +213,12 @@ impl Solver {
         each!(&self.kind, s => s.speed(), l => &l.evaluation.speed)
     }
 
+    /// Whether an element belongs to an island that the last solve left above the tolerance.
+    pub fn left_unsolved(&self, element: usize) -> bool {
+        let evaluation = each!(&self.kind, s => &s.bench.evaluation, l => &l.evaluation);
+        evaluation.of_element(element).is_none_or(|relative| relative.is_nan() || relative > self.tolerance)
+    }
+
     /// Solves from the warm start `lambda`, which takes the result. `basis` is where Lemke's method starts and then where it ended.
     ///
     /// # Errors

@@ -23,7 +23,10 @@ pub fn energy(sources: &[Source]) -> Result<Chart, InputError> {
         let time = rows.numbers("time");
         let shown: Vec<usize> = (0..rows.len()).filter(|k| source.shows(time[*k])).collect();
         let points = |value: &dyn Fn(usize) -> f64| shown.iter().map(|k| [time[*k], value(*k)]).collect();
-        let column = |k: usize| rows.numbers(ENTRIES[k].name);
+        // older recordings have fewer entries
+        let none = vec![0.0; rows.len()];
+        let column =
+            |k: usize| Some(rows.numbers(ENTRIES[k].name)).filter(|x| !x.is_empty()).unwrap_or(&none);
         let from = |k: usize| if FROM_START == ENTRIES[k].name { column(k).first().copied() } else { None };
         let kind = |i: usize| points(&|k| column(i)[k] - from(i).unwrap_or(0.0));
         let kinds: Vec<Vec<[f64; 2]>> = (0..ENTRIES.len()).map(kind).collect();

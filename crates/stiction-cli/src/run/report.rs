@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
 use stiction::run::{Balance, ENTRIES, Ended, Entry, Event, EventKind, Summary, UNIT};
+use stiction::state::RowId;
+use stiction::step::Trust;
 
 /// Cut steps and events that are shown; the tables have them all.
 const SHOWN: usize = 5;
@@ -17,6 +19,7 @@ const HARD: usize = 200;
 pub fn text(o: &Outcome) -> String {
     let s = &o.summary;
     let mut lines = vec![("outcome", outcome_words(o))];
+    lines.extend(o.overlaps.iter().map(|line| ("warning", line.clone())));
     let (wall, recording) = (duration(o.wall), duration(o.spent));
     lines.push(("time", format!("{wall}, {:.2} us a step; {recording} of it recording", per_step(o))));
     let (worst, at) = s.worst;
@@ -39,12 +42,16 @@ pub fn text(o: &Outcome) -> String {
         }
         lines.push(("cut", format!("{} into parts: {}", steps(s.cut.len()), list.join(", "))));
     }
+    lines.extend(relaxed_words(o).map(|words| ("overlap", words)));
     let counts = EventKind::ALL.map(|k| format!("{} {}", s.count(k), k.name()));
     lines.push(("events", counts.join(", ")));
     lines.extend(s.first_events.iter().take(SHOWN).map(|e| ("", event_words(o, e))));
     if s.events.iter().sum::<usize>() > SHOWN {
         lines.push(("", "...".to_owned()));
     }
+    lines.extend(
+        trust_words(o).into_iter().enumerate().map(|(k, words)| (if k == 0 { "trust" } else { "" }, words)),
+    );
     lines.extend(force_words(&o.forces).map(|words| ("forces", words)));
     let listed = |balance: &Balance, which: fn(&Entry) -> bool, label: fn(&Entry) -> &'static str| {
         let entries = ENTRIES.iter().zip(balance).filter(|(entry, _)| which(entry));
@@ -85,6 +92,52 @@ pub fn text(o: &Outcome) -> String {
         let _ = writeln!(out, "{head:<9} {line}");
     }
     out
+}
+
+/// Steps with overlap that could not be undone; `None` if there are none.
+fn relaxed_words(o: &Outcome) -> Option<String> {
+    let (time, rows) = o.summary.first_relaxed.as_ref()?;
+    let (n, names) = (steps(o.summary.relaxed), names(o, rows));
+    Some(format!("not undone in {n}, for no motion was found to: t = {time:.6} s ({names})"))
+}
+
+/// What is known of the solutions beside their residual, and what to know of it.
+fn trust_words(o: &Outcome) -> Vec<String> {
+    let s = &o.summary;
+    let examined = s.steps - s.trust[Trust::NotExamined as usize];
+    let known = Trust::ALL.iter().zip(s.trust).filter(|(t, n)| **t != Trust::NotExamined && *n > 0);
+    let shares: Vec<String> =
+        known.map(|(t, n)| format!("{} in {:.0} %", t.name(), 100.0 * n as f64 / examined as f64)).collect();
+    let mut lines = vec![match examined {
+        0 => "no step was examined".to_owned(),
+        n if n == s.steps => shares.join(", "),
+        n => format!("{} of the {n} steps examined of {}", shares.join(", "), s.steps),
+    }];
+    if let Some((time, rows)) = &s.first_without_motion {
+        let names = names(o, rows);
+        lines.push(format!("motion not unique: first at t = {time:.6} s, between {names}"));
+        lines.push(
+            "of several forces those were taken that equal compliance of all contacts gives".to_owned(),
+        );
+    }
+    if let Some(e) = &s.first_impact {
+        let (time, contact, impulse) = (e.time, contact_name(o, e), e.impulse);
+        lines.push(format!(
+            "no rigid solution with this slip at t = {time:.6} s: an impact without collision at {contact}, {impulse:.3e} N s"
+        ));
+    }
+    lines
+}
+
+/// Names of groups of rows, a few of them.
+fn names(o: &Outcome, rows: &[RowId]) -> String {
+    let mut names: Vec<String> = rows.iter().map(|id| o.model.row_name(*id)).collect();
+    names.dedup();
+    if names.len() > SHOWN {
+        names.truncate(SHOWN);
+        names.push("...".to_owned());
+    }
+    names.join(", ")
 }
 
 /// Whether some contacts may be rigid and steps took many iterations.
@@ -147,6 +200,10 @@ pub fn json(o: &Outcome) -> String {
         "iterations": s.iterations,
         "wasted": s.wasted,
         "cut": s.cut.iter().map(|(t, n)| json!({"time": t, "parts": n})).collect::<Vec<_>>(),
+        "overlaps": o.overlaps,
+        "relaxed_steps": s.relaxed,
+        "trust": Trust::ALL.iter().zip(s.trust).map(|(t, n)| (t.name().to_owned(), n.into())).collect::<serde_json::Map<String, Value>>(),
+        "impact": s.first_impact.map(|e| json!({"time": e.time, "contact": contact_name(o, &e), "impulse": e.impulse})),
         "events": counts,
         "first_events": s.first_events.iter().map(|e| json!({
             "time": e.time,

@@ -56,6 +56,12 @@ pub enum InvalidInstant {
         /// What would be possible.
         expected: &'static str,
     },
+    /// A joint with limits or friction.
+    #[error("{row}: expected joints without limits and friction")]
+    Row {
+        /// Name of the row.
+        row: String,
+    },
     /// The bodies cannot be placed.
     #[error(transparent)]
     State(#[from] Failed),
@@ -84,6 +90,9 @@ pub struct Instant {
 impl Instant {
     /// The system at a state, under the loads, motors and inputs of that time: contacts that are closed and do not separate.
     pub fn at(model: &Model, state: &State, inputs: &Inputs) -> Result<Self, InvalidInstant> {
+        if let Some(row) = model.standing().first() {
+            return Err(InvalidInstant::Row { row: row.name(model.scene()) });
+        }
         let mut motion = Motion::new(model);
         // in a step of length 1 the free velocity is v + M^-1 f
         place(model, state, inputs, 1.0, &mut motion)?;

@@ -7,17 +7,19 @@ pub mod resolved;
 
 mod contacts;
 mod rule;
+mod standing;
 mod start;
 
 pub use contacts::{ContactTable, Rule};
 pub use resolved::{Owner, Resolved};
 pub use rule::ContactRule;
+pub use standing::{StandingKind, StandingRow};
 
 use crate::dynamics::System;
 use crate::geometry::{Solid, bounding_box};
 use crate::scene::{Fault, Scene};
 use crate::space::{Pose, length};
-use crate::state::{ContactId, State};
+use crate::state::{ContactId, RowId, State};
 
 /// Why a scene cannot be stepped: one line per fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +39,7 @@ pub struct Model {
     system: System,
     parts: Vec<Part>,
     contacts: ContactTable,
+    standing: Vec<StandingRow>,
     reaches: Vec<f64>,
 }
 
@@ -65,7 +68,8 @@ impl Model {
         let (system, parts, mut contacts) = parts_and_rules(&resolved).map_err(named)?;
         contacts.compile(&resolved).map_err(named)?;
         let reaches = reaches(&parts, resolved.bodies.len());
-        Ok(Self { scene: resolved, system, parts, contacts, reaches })
+        let standing = standing::rows(&resolved, &system);
+        Ok(Self { scene: resolved, system, parts, contacts, standing, reaches })
     }
 
     /// The scene it was compiled from, resolved.
@@ -86,6 +90,11 @@ impl Model {
     /// What holds where two parts meet.
     pub fn contacts(&self) -> &ContactTable {
         &self.contacts
+    }
+
+    /// Rows of the contact problem that are no contacts, in order of their ids.
+    pub fn standing(&self) -> &[StandingRow] {
+        &self.standing
     }
 
     /// Distance of the farthest point of each body's shapes from its origin, m.
@@ -110,6 +119,17 @@ impl Model {
         let (a, b) = (self.parts.get(id.part_a as usize)?, self.parts.get(id.part_b as usize)?);
         let kind = ["", "b", "e", "x"][(id.feature >> 30) as usize];
         Some(format!("{}/{}#{kind}{}", a.name, b.name, id.feature & ((1 << 30) - 1)))
+    }
+
+    /// Name of a group of rows: of a contact, or of a standing row. Empty if there is none such.
+    pub fn row_name(&self, id: RowId) -> String {
+        match id {
+            RowId::Contact(id) => self.contact_name(id).unwrap_or_default(),
+            _ => {
+                let row = self.standing.iter().find(|row| row.id == id);
+                row.map_or_else(String::new, |row| row.name(&self.scene))
+            }
+        }
     }
 
     /// Whether forces other than weight act on bodies.

@@ -63,8 +63,12 @@ pub struct Body {
     pub parts: Vec<Part>,
     /// Joint coordinates `q` at the start, in the order of [`crate::dynamics::Joint`]; m, rad.
     pub position: Vec<f64>,
-    /// Joint speeds `v` at the start, in the order of [`crate::dynamics::Joint`]; m/s, rad/s.
+    /// Joint velocities `v` at the start, in the order of [`crate::dynamics::Joint`]; m/s, rad/s.
     pub velocity: Vec<f64>,
+    /// Least and largest coordinate of a joint with one degree of freedom, m or rad.
+    pub limits: Option<[f64; 2]>,
+    /// Largest effort of Coulomb friction in a joint with one degree of freedom, N or N m.
+    pub friction: f64,
 }
 
 /// A shape on a body.

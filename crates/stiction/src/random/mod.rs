@@ -12,6 +12,7 @@
 //! order at each contact. That bodies keep clear of each other elsewhere is not checked: the problem at an instant
 //! does not see it.
 
+pub mod bin;
 mod scene;
 mod shape;
 

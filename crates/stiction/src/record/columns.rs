@@ -2,7 +2,7 @@
 
 use super::names::{Name, Names};
 use crate::model::Owner;
-use crate::run::{ENTRIES, Event, UNIT};
+use crate::run::{ENTRIES, Event, FIRST_ENTRIES, UNIT};
 use crate::scene::Table;
 use crate::space::{Pose, Vector};
 use crate::step::{ElementReport, Status};
@@ -121,7 +121,16 @@ pub(super) struct Step {
     pub residual: f64,
 }
 
-/// The columns of [`ENTRIES`] follow.
+/// What is known of a step beside its solution; these columns come after the energy balance.
+pub(super) struct Known {
+    pub relaxed: usize,
+    pub trust: &'static str,
+}
+
+pub(super) const KNOWN: &[Column<Known>] =
+    &[count("relaxed", |k| k.relaxed), word("trust", |k| Name::Word(k.trust))];
+
+/// The columns of [`ENTRIES`] follow, then [`KNOWN`].
 pub(super) const STEPS: &[Column<Step>] = &[
     time(),
     number("h", "s", |s| s.h),
@@ -140,6 +149,9 @@ pub(super) const EVENTS: &[Column<Event>] = &[
     word("body_b", |e| Name::Owner(e.body_b)),
     word("event", |e| Name::Word(e.kind.name())),
 ];
+
+/// A column of events that recordings of version 0.1.0 do not have.
+pub(super) const IMPULSES: &[Column<Event>] = &[number("impulse", "N s", |e| e.impulse)];
 
 /// Adds a row for each of a list at a time, to the columns from `first` on.
 pub(super) fn extend<R>(
@@ -187,18 +199,18 @@ pub fn columns(table: Table) -> &'static [recording::Column] {
 
 /// A table as recordings of a scene have it, with the moments of contacts or without.
 pub(super) fn table(table: Table, moments: bool) -> Arc<recording::Table> {
-    let balance = ENTRIES.iter().map(|entry| recording::Column {
+    let balance = ENTRIES.iter().enumerate().map(|(k, entry)| recording::Column {
         name: entry.name.into(),
         kind: Kind::Number,
         unit: UNIT.into(),
-        optional: false,
+        optional: k >= FIRST_ENTRIES,
     });
     let columns = match table {
         Table::Bodies => stored(BODIES, false).collect(),
         Table::Contacts if moments => stored(CONTACTS, false).chain(stored(MOMENTS, true)).collect(),
         Table::Contacts => stored(CONTACTS, false).collect(),
-        Table::Steps => stored(STEPS, false).chain(balance).collect(),
-        Table::Events => stored(EVENTS, false).collect(),
+        Table::Steps => stored(STEPS, false).chain(balance).chain(stored(KNOWN, true)).collect(),
+        Table::Events => stored(EVENTS, false).chain(stored(IMPULSES, true)).collect(),
     };
     Arc::new(recording::Table { name: table_name(table).into(), columns })
 }

@@ -1,13 +1,15 @@
 //! Writes a run as it happens.
 
-use super::columns::{self, BODIES, Body, CONTACTS, EVENTS, LAYOUT, MOMENTS, STEPS, Step, extend};
+use super::columns::{
+    self, BODIES, Body, CONTACTS, EVENTS, IMPULSES, KNOWN, Known, LAYOUT, MOMENTS, STEPS, Step, extend,
+};
 use super::names::Names;
 use super::saved::state_text;
 use super::{Format, RecordError, Rows, STATE_FILE};
 use crate::model::Model;
-use crate::run::{Fault, Observer, View};
+use crate::run::{ENTRIES, Fault, Observer, View};
 use crate::scene::Table;
-use crate::step::{ElementReport, Failed, StepReport};
+use crate::step::{ElementReport, Failed, StepReport, Trust};
 use recording::Writer;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,14 +58,25 @@ struct Since {
     iterations: usize,
     wasted: usize,
     residual: f64,
+    relaxed: usize,
+    /// The worst that is known of a step.
+    trust: Trust,
 }
 
 impl Since {
-    const NOTHING: Self = Self { solver: "none", iterations: 0, wasted: 0, residual: 0.0 };
+    const NOTHING: Self = Self {
+        solver: "none",
+        iterations: 0,
+        wasted: 0,
+        residual: 0.0,
+        relaxed: 0,
+        trust: Trust::NotExamined,
+    };
 
     fn step(&mut self, report: &StepReport) {
         self.iterations += report.iterations;
         self.wasted += report.wasted;
+        self.relaxed += report.relaxed;
         if report.residual.relative >= self.residual {
             (self.residual, self.solver) = (report.residual.relative, report.solver);
         }
@@ -137,7 +150,8 @@ impl Recorder {
     #[inline(never)]
     fn write_events(&mut self, view: &View<'_>) {
         if let Some(table) = self.rows(Table::Events) {
-            extend(table, 0, EVENTS, view.state.time, view.events);
+            extend((&mut *table.0, &mut *table.1), 0, EVENTS, view.state.time, view.events);
+            extend(table, EVENTS.len(), IMPULSES, view.state.time, view.events);
         }
     }
 
@@ -234,16 +248,18 @@ impl Recorder {
     }
 
     fn write_step(&mut self, view: &mut View<'_>, h: f64, status: &'static str) {
-        let Since { solver, iterations, wasted, residual } =
+        let Since { solver, iterations, wasted, residual, relaxed, trust } =
             std::mem::replace(&mut self.since, Since::NOTHING);
         let time = view.state.time;
         self.last_row = time;
         if let Some((rows, names)) = self.rows(Table::Steps) {
+            let known = Known { relaxed, trust: trust.name() };
             let step = Step { h, status, solver, iterations, wasted, residual };
             extend((rows, names), 0, STEPS, time, &[step]);
             for (k, x) in view.balance().into_iter().enumerate() {
                 rows.extend_numbers(STEPS.len() + k, std::iter::once(x));
             }
+            extend((rows, names), STEPS.len() + ENTRIES.len(), KNOWN, time, &[known]);
         }
     }
 
@@ -286,6 +302,7 @@ impl Observer for Recorder {
         if view.report.parts > 0 {
             self.since.step(view.report);
         }
+        self.since.trust = self.since.trust.max(view.report.trust);
         if !view.events.is_empty() {
             self.write_events(view);
         }

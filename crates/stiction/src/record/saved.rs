@@ -7,7 +7,7 @@ use crate::state::{ContactId, Memory, Remembered, RowId, SolverMemory, State};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// By how much the length of a quaternion may differ from 1; steps keep it to rounding.
 const ROUNDING: f64 = 1e-6;
 
@@ -20,6 +20,9 @@ struct Saved {
     position: Vec<f64>,
     velocity: Vec<f64>,
     contacts: Vec<SavedContact>,
+    /// Rows that are no contacts; none before version 3.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    rows: Vec<SavedRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     solver: Option<SolverMemory>,
     /// Version 1 in place of `solver`: the basis of Lemke's method, or one entry if bodies were at rest.
@@ -36,6 +39,13 @@ struct SavedContact {
     feature: u32,
     deformation: Vec<f64>,
     force: Vec<f64>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedRow {
+    row: String,
+    force: f64,
 }
 
 impl SavedContact {
@@ -58,6 +68,10 @@ pub(super) fn state_text(path: &Path, model: &Model, state: &State) -> Result<Ve
         let contact = model.contact_name(id).unwrap_or_default();
         Some(SavedContact { contact, part_a, part_b, feature, deformation, force })
     };
+    let row = |m: Remembered<'_>| {
+        let row = model.standing().iter().find(|row| row.id == m.id)?;
+        Some(SavedRow { row: row.name(model.scene()), force: m.forces.first().copied()? })
+    };
     let saved = Saved {
         version: VERSION,
         scene: model.scene().name.clone(),
@@ -65,6 +79,7 @@ pub(super) fn state_text(path: &Path, model: &Model, state: &State) -> Result<Ve
         position: state.position.clone(),
         velocity: state.velocity.clone(),
         contacts: state.memory.iter().filter_map(contact).collect(),
+        rows: state.memory.iter().filter_map(row).collect(),
         solver: Some(state.solver.clone()),
         basis: None,
     };
@@ -88,11 +103,18 @@ pub fn read_state(path: &Path, model: &Model) -> Result<State, RecordError> {
     for c in &saved.contacts {
         memory.push(RowId::Contact(c.id()), &c.force, &c.deformation);
     }
+    // in the model's order, which is that of the ids
+    for row in model.standing() {
+        let name = row.name(model.scene());
+        if let Some(known) = saved.rows.iter().find(|r| r.row == name) {
+            memory.push(row.id, &[known.force], &[]);
+        }
+    }
     let solver = saved.solver.unwrap_or_else(|| {
         let (basis, lemke) = (saved.basis.unwrap_or_default(), model.scene().step.solver == Method::Lemke);
         match lemke {
-            true => SolverMemory { at_rest: false, basis },
-            false => SolverMemory { at_rest: !basis.is_empty(), basis: vec![] },
+            true => SolverMemory { basis, ..SolverMemory::default() },
+            false => SolverMemory { at_rest: !basis.is_empty(), ..SolverMemory::default() },
         }
     });
     let (time, position, velocity) = (saved.time, saved.position, saved.velocity);
@@ -123,7 +145,9 @@ fn check(saved: &Saved, model: &Model) -> Result<(), String> {
     }
     // JSON has no other numbers than finite ones, but some are too large for a double
     let contact = saved.contacts.iter().flat_map(|c| c.deformation.iter().chain(&c.force));
-    let mut numbers = saved.position.iter().chain(&saved.velocity).chain(contact).chain([&saved.time]);
+    let rows = saved.rows.iter().map(|r| &r.force);
+    let mut numbers =
+        saved.position.iter().chain(&saved.velocity).chain(contact).chain(rows).chain([&saved.time]);
     if let Some(x) = numbers.find(|x| !x.is_finite()) {
         return Err(format!("a number is not finite: {x}"));
     }
@@ -137,6 +161,10 @@ fn check(saved: &Saved, model: &Model) -> Result<(), String> {
         if (length - 1.0).abs() > ROUNDING {
             return Err(format!("body {:?}: a quaternion of length {length}, expected 1", body.name));
         }
+    }
+    let known = |saved: &SavedRow| model.standing().iter().any(|row| row.name(model.scene()) == saved.row);
+    if let Some(row) = saved.rows.iter().find(|row| !known(row)) {
+        return Err(format!("row {}: the scene has no such row; the state is of another scene", row.row));
     }
     check_contacts(&saved.contacts, model)
 }

@@ -16,6 +16,9 @@ pub struct Entry {
     pub account: Account,
 }
 
+/// Entries that recordings of version 0.1.0 have; later ones are missing there.
+pub(crate) const FIRST_ENTRIES: usize = 6;
+
 /// What an entry of the energy balance is.
 #[derive(Debug, Clone, Copy)]
 pub enum Account {
@@ -28,13 +31,18 @@ pub enum Account {
 }
 
 /// All entries: energies, losses, works.
-pub const ENTRIES: [Entry; 6] = [
+pub const ENTRIES: [Entry; 7] = [
     Entry { name: "kinetic", label: "kinetic", account: Account::Stored(|e| e.kinetic) },
     Entry { name: "potential", label: "potential", account: Account::Stored(|e| e.potential) },
     Entry { name: "elastic", label: "elastic, in contacts", account: Account::Stored(|e| e.elastic) },
     Entry { name: "friction_loss", label: "lost to friction", account: Account::Lost(|r| r.friction_loss) },
     Entry { name: "damping_loss", label: "lost in dampers", account: Account::Lost(|r| r.damping_loss) },
     Entry { name: "work", label: "work of loads, motors", account: Account::Supplied(|r| r.work) },
+    Entry {
+        name: "recovery_work",
+        label: "of undoing overlap",
+        account: Account::Supplied(|r| r.recovery_work),
+    },
 ];
 
 /// Values of [`ENTRIES`] at a state: energies there, losses and works since the run began, J.

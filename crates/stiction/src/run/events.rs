@@ -15,11 +15,13 @@ pub enum EventKind {
     Stick,
     /// It begins to slip.
     Slip,
+    /// It slipped in a way that no finite forces allow, and was stopped by an impact without a collision.
+    Impact,
 }
 
 impl EventKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::Open, Self::Close, Self::Stick, Self::Slip];
+    pub const ALL: [Self; 5] = [Self::Open, Self::Close, Self::Stick, Self::Slip, Self::Impact];
 
     /// As it is written in tables.
     pub fn name(self) -> &'static str {
@@ -28,6 +30,7 @@ impl EventKind {
             Self::Close => "close",
             Self::Stick => "stick",
             Self::Slip => "slip",
+            Self::Impact => "impact",
         }
     }
 }
@@ -47,6 +50,8 @@ pub struct Event {
     pub body_b: Owner,
     /// What happens.
     pub kind: EventKind,
+    /// Normal impulse of the step, N s, where it closes or is stopped by an impact; else 0.
+    pub impulse: f64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +59,14 @@ struct Closed {
     key: (ContactId, usize),
     bodies: (Owner, Owner),
     status: Status,
+    impulse: f64,
+}
+
+impl Closed {
+    fn new(e: &ElementReport, h: f64) -> Self {
+        let (key, bodies) = ((e.id, e.element), (e.body_a, e.body_b));
+        Self { key, bodies, status: e.status, impulse: h * e.force[0] }
+    }
 }
 
 /// Compares each step with the one before. At the start nothing is closed.
@@ -80,8 +93,13 @@ impl Watch {
         self.events.clear();
     }
 
-    /// Finds the events of a step. The elements are in order of contact and number.
-    pub fn step(&mut self, time: f64, elements: &[ElementReport]) {
+    /// Finds the events of a step of length `h` (of its last part, if it was cut). The elements are in order of contact and number.
+    pub fn step(&mut self, time: f64, h: f64, elements: &[ElementReport]) {
+        for e in elements.iter().filter(|e| e.impact) {
+            let Closed { key: (contact, element), bodies: (body_a, body_b), impulse, .. } = Closed::new(e, h);
+            let kind = EventKind::Impact;
+            self.events.push(Event { time, contact, element, body_a, body_b, kind, impulse });
+        }
         let closed = elements.iter().filter(|e| e.status != Status::Open);
         let mut old = self.before.iter();
         let same = |c: &Closed, e: &ElementReport| c.status == e.status && c.key == (e.id, e.element);
@@ -90,14 +108,11 @@ impl Watch {
             return;
         }
         self.now.clear();
-        self.now.extend(closed.map(|e| Closed {
-            key: (e.id, e.element),
-            bodies: (e.body_a, e.body_b),
-            status: e.status,
-        }));
+        self.now.extend(closed.map(|e| Closed::new(e, h)));
         let mut add = |c: &Closed, kind: EventKind| {
             let ((contact, element), (body_a, body_b)) = (c.key, c.bodies);
-            self.events.push(Event { time, contact, element, body_a, body_b, kind });
+            let impulse = if kind == EventKind::Close { c.impulse } else { 0.0 };
+            self.events.push(Event { time, contact, element, body_a, body_b, kind, impulse });
         };
         let begun = |c: &Closed| if c.status == Status::Slip { EventKind::Slip } else { EventKind::Stick };
         let mut old = self.before.iter().peekable();
@@ -139,6 +154,7 @@ mod tests {
             speed: [0.0; 3],
             deformation: [0.0; 3],
             status,
+            impact: false,
         }
     }
 
@@ -148,7 +164,7 @@ mod tests {
         let mut watch = Watch::default();
         let mut step = |elements: &[ElementReport]| {
             watch.forget_events();
-            watch.step(1.0, elements);
+            watch.step(1.0, 0.1, elements);
             let event = |e: &Event| (e.contact.part_b, e.element, e.kind.name());
             watch.events().iter().map(event).collect::<Vec<_>>()
         };

@@ -1,7 +1,8 @@
 //! A run in a few numbers.
 
 use super::{Balance, ENTRIES, Event, EventKind, Fault, Observer, View};
-use crate::step::StepReport;
+use crate::state::RowId;
+use crate::step::{Status, StepReport, Trust};
 use complementarity::residual::Residual;
 
 /// How many of the first events are kept.
@@ -16,6 +17,10 @@ pub struct Summary {
     pub worst: (Residual, f64),
     /// Steps that were cut: the time they ended, s, and the number of parts.
     pub cut: Vec<(f64, usize)>,
+    /// Steps with overlap that no motion was found to undo, and the first of them: the time it ended, s, and the rows.
+    pub relaxed: usize,
+    /// See `relaxed`.
+    pub first_relaxed: Option<(f64, Vec<RowId>)>,
     /// Who answered in how many steps; where a step has several contact problems, the one with the worst residual.
     pub solvers: Vec<(&'static str, usize)>,
     /// Iterations of those who answered, and of those who did not.
@@ -23,9 +28,15 @@ pub struct Summary {
     /// See `iterations`.
     pub wasted: usize,
     /// Number of events, kind by kind as in [`EventKind::ALL`].
-    pub events: [usize; 4],
+    pub events: [usize; EventKind::ALL.len()],
     /// The first of them.
     pub first_events: Vec<Event>,
+    /// Steps by what is known of them, in the order of [`Trust::ALL`].
+    pub trust: [usize; Trust::ALL.len()],
+    /// The first impact without a collision.
+    pub first_impact: Option<Event>,
+    /// The first step whose motion is not unique: the time it ended, s, and the rows that carry force.
+    pub first_without_motion: Option<(f64, Vec<RowId>)>,
     /// The energy balance at the start, J.
     pub start: Balance,
     /// The energy balance at the last record, J.
@@ -40,10 +51,15 @@ impl Default for Summary {
             steps: 0,
             worst: (Residual::ZERO, 0.0),
             cut: vec![],
+            relaxed: 0,
+            first_relaxed: None,
             solvers: vec![],
             iterations: 0,
             wasted: 0,
-            events: [0; 4],
+            events: [0; EventKind::ALL.len()],
+            trust: [0; Trust::ALL.len()],
+            first_impact: None,
+            first_without_motion: None,
             first_events: vec![],
             start: [0.0; ENTRIES.len()],
             now: [0.0; ENTRIES.len()],
@@ -62,8 +78,20 @@ impl Observer for Summary {
     #[inline]
     fn step(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
         self.steps += 1;
+        self.trust[view.report.trust as usize] += 1;
+        if view.report.trust == Trust::MotionNotUnique && self.first_without_motion.is_none() {
+            let loaded = view.elements().iter().filter(|e| e.status != Status::Open);
+            let mut rows: Vec<RowId> = loaded.map(|e| RowId::Contact(e.id)).collect();
+            rows.dedup();
+            self.first_without_motion = Some((view.state.time, rows));
+        }
         if view.report.parts > 0 {
             self.contacts(view.state.time, view.report);
+            if view.report.relaxed > 0 {
+                self.relaxed += 1;
+                let rows = || (view.state.time, view.workspace().relaxed.clone());
+                self.first_relaxed.get_or_insert_with(rows);
+            }
         }
         view.events.iter().for_each(|e| self.event(e));
         if view.is_record || view.report.parts > 1 {
@@ -97,6 +125,9 @@ impl Summary {
 
     fn event(&mut self, event: &Event) {
         self.events[event.kind as usize] += 1;
+        if event.kind == EventKind::Impact && self.first_impact.is_none() {
+            self.first_impact = Some(*event);
+        }
         if self.first_events.len() < KEPT {
             self.first_events.push(*event);
         }

@@ -60,11 +60,21 @@ pub enum Joint {
     Revolute {
         /// In mount coordinates, any length; z by default.
         axis: Option<Numbers>,
+        /// Least and largest angle, rad; none by default.
+        limits: Option<[f64; 2]>,
+        /// Least and largest angle, degrees.
+        limits_deg: Option<[f64; 2]>,
+        /// Largest moment of Coulomb friction in the joint, N m; 0 by default.
+        friction: Option<f64>,
     },
     /// A displacement along an axis.
     Prismatic {
         /// In mount coordinates, any length.
         axis: Numbers,
+        /// Least and largest displacement, m; none by default.
+        limits: Option<[f64; 2]>,
+        /// Largest force of Coulomb friction in the joint, N; 0 by default.
+        friction: Option<f64>,
     },
     /// Any turn about the mount.
     Spherical,

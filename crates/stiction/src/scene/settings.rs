@@ -31,6 +31,9 @@ pub struct StepSettings {
     pub gap: GapLevel,
     /// Largest relative residual of an accepted step, below 1; 1e-10 by default.
     pub tolerance: f64,
+    /// Largest velocity at which rigid bodies that overlap are pushed apart, and joints beyond a limit return, m/s or rad/s; 0.1 by
+    /// default. Bodies in motion are pushed apart at up to a tenth of their own velocity.
+    pub recovery_velocity: f64,
     /// How many times a failed step is halved before the run ends; 10 by default, at most 60.
     pub retries: usize,
 }
@@ -46,6 +49,7 @@ impl Default for StepSettings {
             solver: Method::Auto,
             gap: GapLevel::Position,
             tolerance: 1e-10,
+            recovery_velocity: 0.1,
             retries: 10,
         }
     }

@@ -113,4 +113,7 @@ fn remember(
         }
         state.memory.push(RowId::Contact(c.id), lambda, remembered);
     }
+    for (element, &k) in (contacts.elements.len()..).zip(&problem.standing) {
+        state.memory.push(model.standing()[k].id, &forces.lambda[problem.rows_of(element)], &[]);
+    }
 }

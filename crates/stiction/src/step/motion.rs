@@ -8,7 +8,7 @@ use crate::space::length;
 use crate::state::State;
 
 /// Gaps up to this count as closed where the normal law is about velocities, m.
-pub(super) const CLOSED: f64 = 1e-9;
+pub(crate) const CLOSED: f64 = 1e-9;
 
 /// Poses, velocities, the factored mass matrix, and the velocity without contact forces.
 #[derive(Debug, Clone)]
@@ -25,6 +25,8 @@ pub struct Motion {
     pub free: Vec<f64>,
     /// Generalised force of what does work from outside: loads, motors, dampers of springs, inputs.
     pub outside: Vec<f64>,
+    /// Largest velocity of any point of each body when the step begins, m/s.
+    pub fastest: Vec<f64>,
     /// Distance up to which shapes may meet within the step, m; 0 if nothing can touch.
     pub margin: f64,
 }
@@ -40,6 +42,7 @@ impl Motion {
             velocity: none.clone(),
             free: none.clone(),
             outside: none,
+            fastest: vec![0.0; model.scene().bodies.len()],
             margin: 0.0,
         }
     }
@@ -47,14 +50,20 @@ impl Motion {
     /// How far apart shapes can be and still meet within the step, by the velocities now and those without contact.
     fn find_margin(&mut self, model: &Model, state: &State, inputs: &Inputs) -> Result<(), Failed> {
         self.margin = 0.0;
-        if model.contacts().rules().is_empty() {
+        if model.contacts().rules().is_empty() && model.standing().is_empty() {
             return Ok(());
         }
-        let mut fastest = self.fastest(model) + self.h * length(model.scene().gravity);
+        self.fastest.clear();
+        for i in 0..model.reaches().len() {
+            self.fastest.push(self.fastest_point(model, i));
+        }
+        let mut fastest =
+            self.fastest.iter().fold(0.0f64, |m, v| m.max(*v)) + self.h * length(model.scene().gravity);
         // weight alone adds no more than that; other forces may
         if model.has_loads() || !inputs.is_empty() {
             self.kinematics.go_to(&state.position, &self.free);
-            fastest = fastest.max(self.fastest(model));
+            fastest =
+                (0..model.reaches().len()).map(|i| self.fastest_point(model, i)).fold(fastest, f64::max);
             self.kinematics.go_to(&state.position, &state.velocity);
         }
         self.margin = 4.0 * self.h * fastest + CLOSED;
@@ -62,12 +71,9 @@ impl Motion {
     }
 
     /// Largest velocity of any point of a body, m/s.
-    fn fastest(&self, model: &Model) -> f64 {
-        let of = |(i, reach): (usize, &f64)| {
-            let (v, omega) = self.kinematics.velocity(i);
-            length(v) + length(omega) * reach
-        };
-        model.reaches().iter().enumerate().map(of).fold(0.0, f64::max)
+    fn fastest_point(&self, model: &Model, body: usize) -> f64 {
+        let (v, omega) = self.kinematics.velocity(body);
+        length(v) + length(omega) * model.reaches()[body]
     }
 }
 

@@ -1,9 +1,9 @@
 //! What a step did: what it cost, what its elements did, where the energy is; and why a step fails.
 
-use super::{InvalidModel, Solved, load};
+use super::trust::is_jammed;
+use super::{InvalidModel, Solved, Trust, load};
 use crate::dynamics::{Kinematics, SingularMass};
-use crate::model::Model;
-use crate::model::Owner;
+use crate::model::{Model, Owner, StandingKind};
 use crate::space::{Frame, Vector};
 use crate::state::{ContactId, RowId, State};
 use complementarity::residual::Residual;
@@ -105,6 +105,23 @@ pub struct ElementReport {
     pub deformation: Vector,
     /// What it does.
     pub status: Status,
+    /// It was stopped by an impact without a collision ([`Trust::NoRigidSolution`]).
+    pub impact: bool,
+}
+
+/// A standing row after a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StandingReport {
+    /// Its place in [`Model::standing`].
+    pub row: usize,
+    /// Distance from the limit before the step, m or rad; 0 for friction.
+    pub gap: f64,
+    /// Effort on the joint, positive along its axis, N or N m.
+    pub effort: f64,
+    /// Velocity of the joint, m/s or rad/s.
+    pub velocity: f64,
+    /// What it does: a limit is open or sticks, friction sticks or slips.
+    pub status: Status,
 }
 
 /// Energies, J.
@@ -140,6 +157,12 @@ pub struct StepReport {
     pub damping_loss: f64,
     /// Work of loads, motors and the dampers of springs, J.
     pub work: f64,
+    /// Work of the forces that undo the overlap of rigid bodies, J.
+    pub recovery_work: f64,
+    /// Elements whose overlap no motion was found to undo; they do not approach further.
+    pub relaxed: usize,
+    /// What is known of the solution of the step (of its last part, if it was cut).
+    pub trust: Trust,
 }
 
 impl Default for StepReport {
@@ -154,6 +177,9 @@ impl Default for StepReport {
             friction_loss: 0.0,
             damping_loss: 0.0,
             work: 0.0,
+            recovery_work: 0.0,
+            relaxed: 0,
+            trust: Trust::Unique,
         }
     }
 }
@@ -191,16 +217,21 @@ pub fn elements(
     let still = STILL * problem.fastest;
     let pick = |v: &[f64]| [v[0], v[1], if linear == 3 { v[2] } else { 0.0 }];
     for c in &contacts.contacts {
+        let rule = &model.contacts().rules()[c.rule];
+        let impact = rule.friction > 0.0 && is_jammed(solved, c, rule.friction);
+        if impact {
+            report.trust = Trust::NoRigidSolution;
+        }
         for k in c.elements() {
             let rows = problem.rows_of(k);
             let (lambda, s) = (&forces.lambda[rows.clone()], &forces.velocity[rows]);
             let (force, mut speed) = (pick(lambda), pick(s));
-            speed[0] -= problem.gap[k] / h;
+            speed[0] -= problem.gap_rate[k];
+            report.recovery_work -= h * force[0] * problem.gap_rate[k].min(0.0);
             report.friction_loss -= h * (force[1] * speed[1] + force[2] * speed[2]);
             let (mut moment, mut turn, mut fastest) = ([0.0; 3], [0.0; 3], speed[1].hypot(speed[2]));
             for i in linear..lambda.len() {
-                let axis =
-                    model.contacts().rules()[c.rule].element.as_contact().map_or(0.0, |e| e.axes[i - 1]);
+                let axis = rule.element.as_contact().map_or(0.0, |e| e.axes[i - 1]);
                 // where friction does not resist a rotation, its velocity is not reported
                 if axis > 0.0 {
                     (moment[i - linear], turn[i - linear]) = (lambda[i], s[i]);
@@ -227,7 +258,31 @@ pub fn elements(
                 turn,
                 deformation: pick(&deformation[linear * k..]),
                 status,
+                impact,
             });
         }
+    }
+}
+
+/// What the standing rows of a step did, and what friction in joints dissipated.
+pub fn standing(model: &Model, solved: Solved<'_>, out: &mut Vec<StandingReport>, report: &mut StepReport) {
+    out.clear();
+    let Solved { contacts, problem, forces, .. } = solved;
+    let (h, still) = (problem.h, STILL * problem.fastest);
+    for (element, &k) in (contacts.elements.len()..).zip(&problem.standing) {
+        let (row, at) = (&model.standing()[k], problem.rows_of(element).start);
+        let (force, velocity) = (forces.lambda[at], forces.velocity[at] - problem.gap_rate[element]);
+        let (gap, effort) = (problem.gap[element], row.sign() * force);
+        let status = match row.kind {
+            StandingKind::Friction(_) if velocity.abs() > still => Status::Slip,
+            StandingKind::Friction(_) => Status::Stick,
+            _ if force > 0.0 => Status::Stick,
+            _ => Status::Open,
+        };
+        match row.kind {
+            StandingKind::Friction(_) => report.friction_loss -= h * force * velocity,
+            _ => report.recovery_work -= h * force * problem.gap_rate[element].min(0.0),
+        }
+        out.push(StandingReport { row: k, gap, effort, velocity: row.sign() * velocity, status });
     }
 }

@@ -38,6 +38,8 @@ pub(super) fn step(
     let (mut level, mut left, mut made) = (0, 1u64, 0);
     let time = state.time;
     work.retry.unsolved = None;
+    work.relaxed.clear();
+    work.solver.begin_step();
     while left > 0 {
         let part = h / (1u64 << level) as f64;
         // two short steps are mostly easier than one that is hard; where they are not, they are pursued
@@ -50,8 +52,9 @@ pub(super) fn step(
             Err(why) => why,
         };
         let unsolved = matches!(why, Failed::Unsolved { .. });
-        let again =
-            (unsolved || matches!(why, Failed::Unsettled { .. })) && level < retries.min(MOST_RETRIES);
+        let again = (unsolved || matches!(why, Failed::Unsettled { .. }))
+            && level < retries.min(MOST_RETRIES)
+            && work.solver.has_budget();
         if unsolved && (work.retry.keep_unsolved || !again) && work.retry.unsolved.is_none() {
             work.retry.unsolved = work.problem.to_friction();
         }
@@ -84,11 +87,12 @@ fn diagnose(model: &Model, work: &Workspace) -> String {
     let known = examine(&problem, None, &Settings { most_rows: EXAMINED, ..Settings::default() });
     let found = Diagnosis::of_friction(&problem, Some(&work.forces.lambda), &known);
     let name = |k: usize| {
-        let contact = work.contacts.contacts.iter().find(|c| c.elements().contains(&k));
-        contact.map_or_else(String::new, |c| {
+        if let Some(c) = work.contacts.contacts.iter().find(|c| c.elements().contains(&k)) {
             let [a, b] = c.owners.map(|o| model.scene().name_of(o));
-            format!("{a}/{b}")
-        })
+            return format!("{a}/{b}");
+        }
+        let row = k.checked_sub(work.contacts.elements.len()).and_then(|k| work.problem.standing.get(k));
+        row.map_or_else(String::new, |&k| model.standing()[k].name(model.scene()))
     };
     let help = match found.impossible {
         Some(_) => "bodies between fixed parts must have room, or compliant contacts",

@@ -6,9 +6,14 @@ use crate::model::Model;
 use crate::state::SolverMemory;
 use complementarity::problem::NotConvertible;
 use complementarity::solver::{Budget, End, Solver};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-/// Rows that one solve may touch, some seconds of work: a step whose problem takes more is made in halves.
-const MOST_WORK: u64 = 200_000_000;
+/// Rows that the solves of a step may touch in all, some seconds of work; one solve takes at most a share of what is left.
+const STEP_BUDGET: u64 = 400_000_000;
+const SOLVE_SHARE: u64 = 2;
+/// Times that a solve may touch each row where overlap is to be undone: if that is not enough, the overlap is relaxed.
+const TOUCHES: u64 = 1000;
 
 /// Solves contact problems; keeps its memory from step to step.
 #[derive(Debug, Clone)]
@@ -16,8 +21,10 @@ pub struct ContactSolver {
     solver: Solver,
     /// Whether large islands are pursued where a shorter step would be easier.
     pub try_harder: bool,
-    /// Work that each solve may do, and the flag that ends it.
-    pub budget: Budget,
+    /// Raised by others to end a solve.
+    pub stop: Option<Arc<AtomicBool>>,
+    /// Rows that the solves of this step may still touch.
+    budget: u64,
 }
 
 /// The solution of a contact problem.
@@ -36,8 +43,45 @@ impl ContactSolver {
     pub fn new(model: &Model) -> Self {
         let step = &model.scene().step;
         let solver = Solver::new(step.solver, step.tolerance);
-        let budget = Budget { rows: MOST_WORK, stop: None };
-        Self { solver, try_harder: true, budget }
+        Self { solver, try_harder: true, stop: None, budget: STEP_BUDGET }
+    }
+
+    /// A step begins: it has the whole budget.
+    pub(super) fn begin_step(&mut self) {
+        self.budget = STEP_BUDGET;
+    }
+
+    /// Whether something of the step's budget is left.
+    pub(super) fn has_budget(&self) -> bool {
+        self.budget > 0
+    }
+
+    /// Solves; where that fails and rigid bodies overlap, the overlap in the islands that failed is relaxed ([`ContactProblem::relax`]) and
+    /// the problem solved again: gaps that are not negative never make a step insoluble.
+    pub fn solve_or_relax(
+        &mut self,
+        problem: &mut ContactProblem,
+        time: f64,
+        forces: &mut Forces,
+        report: &mut StepReport,
+    ) -> Result<(), Failed> {
+        let overlap = (0..problem.elements.len()).any(|k| problem.undoes_overlap(k));
+        let most = if overlap { TOUCHES * problem.b.len() as u64 } else { u64::MAX };
+        let why = match self.solve_within(most, problem, time, forces, report) {
+            Err(why @ Failed::Unsolved { .. }) => why,
+            other => return other,
+        };
+        let mut any = false;
+        for k in 0..problem.elements.len() {
+            if self.solver.left_unsolved(k) {
+                forces.lambda[problem.rows_of(k)].fill(0.0);
+                if problem.undoes_overlap(k) {
+                    problem.relax(k);
+                    any = true;
+                }
+            }
+        }
+        if any { self.solve(problem, time, forces, report) } else { Err(why) }
     }
 
     /// Solves from the forces and the memory that `forces` holds.
@@ -48,17 +92,32 @@ impl ContactSolver {
         forces: &mut Forces,
         report: &mut StepReport,
     ) -> Result<(), Failed> {
+        self.solve_within(u64::MAX, problem, time, forces, report)
+    }
+
+    /// The same, touching at most so many rows.
+    fn solve_within(
+        &mut self,
+        most: u64,
+        problem: &ContactProblem,
+        time: f64,
+        forces: &mut Forces,
+        report: &mut StepReport,
+    ) -> Result<(), Failed> {
         forces.velocity.clear();
         if problem.is_empty() {
             forces.memory.clear();
             return Ok(());
         }
-        self.solver.set_budget(self.budget.clone());
+        // the rest is for shorter steps
+        let rows = most.min(self.budget.div_ceil(SOLVE_SHARE));
+        self.solver.set_budget(Budget { rows, stop: self.stop.clone() });
         let Forces { lambda, memory, .. } = forces;
         if let Some(auto) = self.solver.as_auto() {
             (auto.settings.try_harder, auto.at_rest) = (self.try_harder, memory.at_rest);
         }
         let outcome = self.solver.solve(problem.view(), lambda, &mut memory.basis);
+        self.budget -= rows - self.solver.budget().rows.min(rows);
         let outcome = outcome.map_err(|e| not_converted(time, &e))?;
         memory.at_rest = self.solver.as_auto().is_some_and(|auto| auto.at_rest);
         report.wasted += outcome.wasted;

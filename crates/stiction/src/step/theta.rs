@@ -5,14 +5,16 @@
 //! small. M, W and G stay those of the old state. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
 
 use super::motion::{CLOSED, fall};
-use super::{Failed, Solved, StepReport, Workspace, advance, detect, elements, place};
+use super::{Failed, Solved, StepReport, Workspace, advance, detect, elements, place, standing, trust};
+use crate::contact::set::ContactSet;
 use crate::dynamics::Kinematics;
-use crate::formulation::assemble;
+use crate::formulation::{ContactProblem, assemble};
 use crate::inputs::Inputs;
 use crate::model::Model;
 use crate::scene::{ForceTime, GapLevel};
 use crate::space::length;
 use crate::state::{RowId, State};
+use complementarity::solver::auto::WARM_START;
 
 /// Rounds after which the forces count as not settled.
 const ROUNDS: usize = 50;
@@ -50,17 +52,30 @@ pub(super) fn step(
         keep_closed(model, state, work);
     }
     assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
-    remember_solver(state, work);
+    remember_solver(model, state, work);
     let before = (report.parts, report.iterations);
-    work.solver.solve(&work.problem, state.time, &mut work.forces, report)?;
+    work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
     if model.scene().step.force_time() == ForceTime::Theta {
         settle(model, state, inputs, before, work, report)?;
     }
     let Workspace { laws, motion, contacts, problem, forces, advancing, .. } = work;
     let solved = Solved { laws, motion, contacts, problem, forces };
+    let trust = trust::known(problem.b.len(), state, report.solver == WARM_START);
     advance(model, solved, advancing, state, report)?;
+    (report.trust, state.solver.trust) = (trust, trust);
+    report.relaxed += problem.relaxed.len();
+    work.relaxed.extend(problem.relaxed.iter().map(|&k| row_id(model, contacts, problem, k)));
     elements(model, solved, advancing.deformation(), &mut work.elements, report);
+    standing(model, solved, &mut work.standing, report);
     Ok(())
+}
+
+/// What an element of the contact problem belongs to.
+fn row_id(model: &Model, contacts: &ContactSet, problem: &ContactProblem, element: usize) -> RowId {
+    match contacts.contacts.iter().find(|c| c.elements().contains(&element)) {
+        Some(c) => RowId::Contact(c.id),
+        None => model.standing()[problem.standing[element - contacts.elements.len()]].id,
+    }
 }
 
 /// Keeps contacts with an element that is closed, `psi + delta_n <= 0`: song2004 (13), (14).
@@ -74,8 +89,9 @@ fn keep_closed(model: &Model, state: &State, work: &mut Workspace) {
 }
 
 /// The solve starts from the last forces, and from what the solver remembers if the rows are the same.
-fn remember_solver(state: &State, work: &mut Workspace) {
-    let now = work.contacts.contacts.iter().map(|c| RowId::Contact(c.id));
+fn remember_solver(model: &Model, state: &State, work: &mut Workspace) {
+    let contacts = work.contacts.contacts.iter().map(|c| RowId::Contact(c.id));
+    let now = contacts.chain(work.problem.standing.iter().map(|&k| model.standing()[k].id));
     match now.eq(state.memory.iter().map(|m| m.id)) {
         true => work.forces.memory.copy_from(&state.solver),
         false => work.forces.memory.clear(),
@@ -129,7 +145,7 @@ fn settle(
         problem.add_velocity(&motion.mass, by);
         report.parts = parts;
         let at_rest = forces.memory.at_rest;
-        solver.solve(problem, state.time, forces, report)?;
+        solver.solve_or_relax(problem, state.time, forces, report)?;
         // the first answer of a step is a good start of the next round, whether or not the bodies are at rest
         forces.memory.at_rest &= at_rest;
     }

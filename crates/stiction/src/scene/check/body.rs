@@ -4,7 +4,7 @@ use super::{At, Checker};
 use crate::dynamics::{Joint, Link};
 use crate::geometry::{InvalidShape, Shape, Solid};
 use crate::model::resolved::{Body, Part, WorldPart};
-use crate::scene::{self, Material, Numbers};
+use crate::scene::{self, Material, Method, Numbers};
 use crate::space::Pose;
 use std::collections::HashSet;
 
@@ -51,7 +51,9 @@ impl Checker<'_> {
                 joint,
             };
             let (position, velocity) = self.start(body, &joint, at);
-            bodies.push(Body { name: body.name.clone(), given: old, link, parts, position, velocity });
+            let (limits, friction) = self.joint_rows(body, &position, at);
+            let name = body.name.clone();
+            bodies.push(Body { name, given: old, link, parts, position, velocity, limits, friction });
         }
         bodies
     }
@@ -89,21 +91,64 @@ impl Checker<'_> {
             }
             Some(Given::Free) => Joint::Free,
             Some(Given::Planar) => Joint::Planar,
-            Some(Given::Revolute { axis: None }) => Joint::Revolute { axis: Z },
-            Some(Given::Revolute { axis: Some(_) }) if self.planar => {
+            Some(Given::Revolute { axis: None, .. }) => Joint::Revolute { axis: Z },
+            Some(Given::Revolute { axis: Some(_), .. }) if self.planar => {
                 let message = "axis of a revolute joint in a planar scene, expected none: it is z";
                 self.fault(at.key("revolute").key("axis"), message);
                 Joint::Revolute { axis: Z }
             }
-            Some(Given::Revolute { axis: Some(axis) }) => {
+            Some(Given::Revolute { axis: Some(axis), .. }) => {
                 Joint::Revolute { axis: self.axis(axis, at.key("revolute").key("axis")) }
             }
-            Some(Given::Prismatic { axis }) => {
+            Some(Given::Prismatic { axis, .. }) => {
                 Joint::Prismatic { axis: self.axis(axis, at.key("prismatic").key("axis")) }
             }
             Some(Given::Spherical) => Joint::Spherical,
             Some(Given::Fixed) => Joint::Fixed,
         }
+    }
+
+    /// Limits of a joint, which its start must keep, and its friction.
+    fn joint_rows(&mut self, body: &scene::Body, start: &[f64], at: At<'_>) -> (Option<[f64; 2]>, f64) {
+        use scene::Joint as Given;
+        let joint = at.key("joint");
+        let (limits, degrees, friction, key) = match &body.joint {
+            Some(Given::Revolute { limits, limits_deg, friction, .. }) => {
+                (limits, limits_deg, friction, joint.key("revolute"))
+            }
+            Some(Given::Prismatic { limits, friction, .. }) => {
+                (limits, &None, friction, joint.key("prismatic"))
+            }
+            _ => return (None, 0.0),
+        };
+        if limits.is_some() && degrees.is_some() {
+            self.fault(key.key("limits_deg"), "limits_deg beside limits, expected one of them");
+        }
+        let here = key.key(if limits.is_some() { "limits" } else { "limits_deg" });
+        let limits = limits.or(degrees.map(|d| d.map(f64::to_radians)));
+        let friction = friction.map_or(0.0, |f| self.not_negative(f, key.key("friction")));
+        if let (Some([lower, upper]), [q]) = (limits, start) {
+            if lower > upper {
+                self.fault(here, format!("limits are [{lower}, {upper}], expected the lower one first"));
+            } else if !(lower..=upper).contains(q) {
+                let message = format!("the joint starts at {q}, expected a start from {lower} to {upper}");
+                self.fault(here, message);
+            }
+        }
+        let step = &self.scene.step;
+        if step.solver == Method::Lemke && (limits.is_some() || friction > 0.0) {
+            self.fault(
+                key,
+                "lemke is for contacts alone, expected no limits or friction in joints, or solver = \"auto\"",
+            );
+        }
+        if step.explicit_share > 0.5 && limits.is_some() {
+            let share = step.explicit_share;
+            let why = "where joints have limits: above, they give back more velocity than they take";
+            let message = format!("explicit_share is {share}, expected at most 0.5 {why}");
+            self.fault(At::ROOT.key("step").key("explicit_share"), message);
+        }
+        (limits, friction)
     }
 
     fn mount(&mut self, body: &scene::Body, joint: &Joint, at: At<'_>) -> Pose {

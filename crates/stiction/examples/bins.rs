@@ -1,0 +1,71 @@
+//! Random parts in a bin, seed by seed: `bins FIRST COUNT [SECONDS]`. Prints each scene that does not go well and the times.
+#![allow(missing_docs)]
+
+use std::sync::Arc;
+use std::time::Instant;
+use stiction::model::Model;
+use stiction::random::bin;
+use stiction::run::{Ended, Options, Summary, run};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let mut number = |default: f64| arguments.next().and_then(|a| a.parse().ok()).unwrap_or(default);
+    let (first, count, seconds) = (number(0.0) as u64, number(100.0) as u64, number(2.0));
+    let (begin, mut bad, mut work) = (Instant::now(), 0, [0usize; 2]);
+    let mut slowest = (0.0, 0);
+    for seed in first..first + count {
+        let model = Arc::new(Model::new(&bin::bin(seed, seconds)).expect("a valid scene"));
+        let (mut state, mut summary, mut watch) = (model.initial(), Summary::default(), Watch::default());
+        let started = Instant::now();
+        let ended = run(&model, &mut state, &Options::default(), &mut [&mut summary, &mut watch]);
+        let took = started.elapsed().as_secs_f64();
+        if took > slowest.0 {
+            slowest = (took, seed);
+        }
+        work = [work[0] + summary.iterations, work[1] + summary.wasted];
+        let mut words = vec![];
+        match ended.expect("no observer fails") {
+            Ended::Finished => {}
+            Ended::Failed(why) => words.push(why.to_string()),
+            Ended::Interrupted => words.push("interrupted".to_owned()),
+        }
+        let made = summary.relative_balance_error();
+        if made > 0.01 {
+            words.push(format!("energy made: {made:.3} of {:.2} J", summary.largest_change));
+        }
+        if watch.outside > 0.005 {
+            words.push(format!("a part leaves the bin by {:.4} m", watch.outside));
+        }
+        if !words.is_empty() {
+            bad += 1;
+            println!("seed {seed}, {} parts, {took:.2} s: {}", model.scene().bodies.len(), words.join("; "));
+        }
+        if summary.relaxed > 0 {
+            println!("seed {seed}: overlap relaxed in {} steps", summary.relaxed);
+        }
+    }
+    let took = begin.elapsed().as_secs_f64();
+    println!(
+        "{bad} of {count} scenes bad; {took:.1} s, the slowest {:.2} s (seed {}); {} iterations, {} wasted",
+        slowest.0, slowest.1, work[0], work[1]
+    );
+}
+
+/// How far a part's centre was outside the bin, m.
+#[derive(Default)]
+struct Watch {
+    outside: f64,
+}
+
+impl stiction::run::Observer for Watch {
+    fn step(&mut self, view: &mut stiction::run::View<'_>) -> Result<(), stiction::run::Fault> {
+        if view.is_record {
+            let count = view.scene().bodies.len();
+            for k in 0..count {
+                let center = view.scene().bodies[k].link.inertia.center;
+                self.outside = self.outside.max(bin::outside(view.kinematics().pose(k).point(center)));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,153 @@
+//! How far the result of a step can be trusted: whether its forces and its motion are the only ones.
+
+use super::Solved;
+use crate::contact::set::Contact;
+use crate::formulation::ContactProblem;
+use crate::model::{Model, Owner};
+use crate::space::{dot, sub};
+use crate::state::State;
+use complementarity::certificate::{Certificate, Settings};
+use serde::{Deserialize, Serialize};
+
+/// What is known of a step's solution beside its residual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trust {
+    /// The step was not examined: that costs too much to be done in every step.
+    #[default]
+    NotExamined,
+    /// Proved to be the only solution; also where nothing is near.
+    Unique,
+    /// There is no other solution nearby.
+    LocallyUnique,
+    /// The motion is locally unique, the forces are not: some contacts are redundant.
+    ForcesNotUnique,
+    /// Neither is shown to be unique, nearby: forces may change in a way that changes the motion.
+    MotionNotUnique,
+    /// With the slip that a contact had when the step began, no accelerations and finite forces satisfy the rigid laws (Painleve): it was
+    /// stopped by an impact without a collision.
+    NoRigidSolution,
+}
+
+impl Trust {
+    /// All of them, from good to bad; those not examined first.
+    pub const ALL: [Self; 6] = [
+        Self::NotExamined,
+        Self::Unique,
+        Self::LocallyUnique,
+        Self::ForcesNotUnique,
+        Self::MotionNotUnique,
+        Self::NoRigidSolution,
+    ];
+
+    /// As it is written in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotExamined => "not-examined",
+            Self::Unique => "unique",
+            Self::LocallyUnique => "locally-unique",
+            Self::ForcesNotUnique => "forces-not-unique",
+            Self::MotionNotUnique => "motion-not-unique",
+            Self::NoRigidSolution => "no-rigid-solution",
+        }
+    }
+
+    fn of(known: &Certificate) -> Self {
+        if known.uniqueness.is_some_and(|bound| bound.holds) {
+            return Self::Unique;
+        }
+        match &known.forces {
+            None => Self::NotExamined,
+            Some(forces) if forces.isolated => Self::LocallyUnique,
+            Some(forces) => match forces.motion_isolated {
+                // an edge may hold forces that can grow one way only
+                Some(true) if forces.dimension_at_most == 0 => Self::LocallyUnique,
+                Some(true) => Self::ForcesNotUnique,
+                Some(false) => Self::MotionNotUnique,
+                None => Self::NotExamined,
+            },
+        }
+    }
+}
+
+/// Rows up to which a problem is examined: the cost grows with their third power.
+const MOST_ROWS: usize = 450;
+/// Relative velocities below this share of those that meet count as none.
+const STILL: f64 = 1e-9;
+/// Gaps up to this are closed, m.
+const CLOSED: f64 = 1e-6;
+
+/// Every how many steps a problem of so many rows is examined, so that it costs less than a twentieth of the run: an examination of `n` rows takes about
+/// `20 us + 30 ns n^2 + 3 ns n^3`, a step at least some `0.3 us n`.
+fn stride(rows: usize) -> u64 {
+    let n = rows as f64;
+    ((20.0 + 0.03 * n * n + 0.003 * n * n * n) / (0.05 * 0.3 * n)).ceil() as u64
+}
+
+/// What is known of a step without an examination: nothing is near, or bodies stay at rest that were examined (`kept`).
+pub(super) fn known(rows: usize, state: &State, kept: bool) -> Trust {
+    match rows {
+        0 => Trust::Unique,
+        _ if kept => state.solver.trust,
+        _ => Trust::NotExamined,
+    }
+}
+
+/// Whether a step that ended at `state` is one of those that are examined. Steps are sampled by their number, so that runs repeat.
+pub(super) fn is_due(model: &Model, problem: &ContactProblem, state: &State) -> bool {
+    let (rows, number) = (problem.b.len(), (state.time / model.scene().step.h).round() as u64);
+    rows > 0 && rows <= MOST_ROWS && number.is_multiple_of(stride(rows))
+}
+
+/// Examines the solution of a contact problem. Allocates memory.
+pub(super) fn examine(problem: &ContactProblem, lambda: &[f64]) -> Trust {
+    let settings = Settings { most_basis: 0, ..Settings::default() };
+    problem.certificate(lambda, &settings).map_or(Trust::NotExamined, |known| Trust::of(&known))
+}
+
+/// Whether a rigid contact had, when the step began, a slip with which no finite force keeps its bodies apart: while it slips a normal force
+/// accelerates the bodies towards each other, and other forces do too (song2001; trinkle1995 section 4). Told of contacts whose bodies carry no other force.
+pub(super) fn is_jammed(solved: Solved<'_>, c: &Contact, mu: f64) -> bool {
+    let Solved { motion, contacts, problem, forces, .. } = solved;
+    let k = c.first;
+    let rows = problem.rows_of(k);
+    // a closed contact that the step presses
+    if c.count > 1 || rows.len() > 3 || forces.lambda[rows.start] <= 0.0 || problem.gap[k].abs() > CLOSED {
+        return false;
+    }
+    let a = problem.factors();
+    let mut block = [0.0; 9];
+    let n = rows.len();
+    a.block(k, k, &mut block[..n * n]);
+    let tangential = block[1..n].iter().map(|x| x * x).sum::<f64>().sqrt();
+    if a.patch(k).is_some() || mu * tangential < block[0] {
+        return false;
+    }
+    let point = contacts.elements[k].point;
+    let velocity = |owner: Owner| match owner {
+        Owner::Body(i) => motion.kinematics.point_velocity(i, point),
+        Owner::World(_) => [0.0; 3],
+    };
+    let [v_a, v_b] = c.owners.map(velocity);
+    let relative = sub(v_b, v_a);
+    let slip = [dot(relative, c.frame.t), if n == 3 { dot(relative, c.frame.o) } else { 0.0 }];
+    let (size, meets) = (slip[0].hypot(slip[1]), dot(v_a, v_a).sqrt() + dot(v_b, v_b).sqrt());
+    if size <= STILL * meets
+        || dot(relative, c.frame.n).abs() > 1e-3 * size
+        || !stands_alone(problem, &forces.lambda, k)
+    {
+        return false;
+    }
+    // what a normal force does to the normal velocity while friction opposes the slip; and what happens without one
+    let effect = block[0] - mu * (1..n).map(|i| block[i] * slip[i - 1] / size).sum::<f64>();
+    let presses = problem.b[rows.start] - problem.gap_rate[k] - dot(relative, c.frame.n);
+    effect <= 0.0 && presses < 0.0
+}
+
+/// Whether no other element that its bodies have carries force.
+fn stands_alone(problem: &ContactProblem, lambda: &[f64], element: usize) -> bool {
+    let a = problem.factors();
+    (0..problem.elements.len())
+        .filter(|&k| k != element && lambda[problem.rows_of(k)].iter().any(|x| *x != 0.0))
+        .all(|k| !a.meet(element, k))
+}
