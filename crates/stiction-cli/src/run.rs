@@ -2,11 +2,10 @@
 
 mod hardest;
 mod report;
-mod signals;
 
 use crate::args::Run;
 use crate::progress::Display;
-use crate::{InputError, print, read_scene};
+use crate::{InputError, print, read_scene, signals};
 use complementarity::certificate::{self, Settings};
 use hardest::{Hardest, Kept};
 use std::path::PathBuf;
