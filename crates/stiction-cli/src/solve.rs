@@ -82,10 +82,10 @@ pub fn run(arguments: &Solve) -> Result<ExitCode, InputError> {
         Problem::Friction(p) if has_solution(&report, p.size()) => Contacts::new(p, &report.solution),
         _ => None,
     };
-    let known =
-        if arguments.quiet { None } else { certificate::of(&problem, &report, &settings.budget.stop) };
-    let unsolved =
-        if arguments.quiet { None } else { unsolved::of(&problem, &report, &settings, known.as_ref()) };
+    // who interrupts does not want to wait for an examination
+    let brief = arguments.quiet || interrupted;
+    let known = if brief { None } else { certificate::of(&problem, &report, &settings.budget.stop) };
+    let unsolved = if brief { None } else { unsolved::of(&problem, &report, &settings, known.as_ref()) };
     let file = arguments.file.display().to_string();
     let answer = Answer { file, problem, settings, report, seconds, contacts, known, unsolved };
     print(&match (arguments.json, arguments.quiet) {
