@@ -14,7 +14,7 @@ mod families;
 use complementarity::matrix::Matrix;
 use complementarity::problem::{Friction, FrictionProblem, Lcp};
 use complementarity::report::Report;
-use complementarity::solver::{interior_point, lemke};
+use complementarity::solver::{Budget, interior_point, lemke};
 use families::{Family, build};
 use std::hint::black_box;
 use std::time::Instant;
@@ -71,7 +71,8 @@ fn run(name: &str, lcp: &Lcp) {
     let flops = 2.0 * (n * (n + 2)) as f64 * report.iterations as f64;
     line(&format!("lemke, {name}"), n, time, &report, flops / rank_one_rate(n));
     let settings = interior_point::Settings::default();
-    let (time, report) = measure(|| interior_point::solve(lcp, &settings, &mut |_| ()));
+    let (time, report) =
+        measure(|| interior_point::solve(lcp, &settings, &mut Budget::default(), &mut |_| ()));
     let flops = 2.0 / 3.0 * (n * n * n) as f64 * report.iterations as f64;
     line(&format!("interior point, {name}"), n, time, &report, flops / product_rate());
 }

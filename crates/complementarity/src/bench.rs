@@ -3,7 +3,7 @@
 use crate::islands::Islands;
 use crate::operator::{BlockMatrix, MOST_ROWS, Neighbours, Operator};
 use crate::problem::ContactProblem;
-use crate::residual::{Evaluation, Residual};
+use crate::residual::Evaluation;
 use crate::solver::{End, Outcome};
 use crate::sweep::Sweeper;
 use crate::units::{Part, Uniform, padded_rows};
@@ -166,21 +166,20 @@ impl Bench {
         if !lambda.iter().all(|x| x.is_finite()) {
             lambda.fill(0.0);
         }
-        let mut residual = self.evaluation.evaluate(problem, lambda);
-        if !residual.relative.is_finite() {
+        let mut relative = self.evaluation.evaluate(problem, lambda);
+        if !relative.is_finite() {
             // not by lambda alone: an entry of A is not finite, or all is too large
             lambda.fill(0.0);
             if !a.is_finite() {
                 return Some(Outcome::invalid(solver));
             }
-            residual = self.evaluation.evaluate(problem, lambda);
+            relative = self.evaluation.evaluate(problem, lambda);
         }
-        if residual.relative > keep && self.open(problem, lambda, keep) {
-            residual = self.evaluation.evaluate(problem, lambda);
+        if relative > keep && self.open(problem, lambda, keep) {
+            relative = self.evaluation.evaluate(problem, lambda);
         }
-        self.start = residual.relative;
-        let solved = Outcome { solver, end: End::Solved, iterations: 0, wasted: 0, residual };
-        (residual.relative <= keep).then_some(solved)
+        self.start = relative;
+        (relative <= keep).then(|| self.evaluated(problem, lambda, keep, (solver, 0, End::Stalled)))
     }
 
     /// Takes the forces from islands in which nothing closes and which are not solved; whether there were any.
@@ -219,12 +218,8 @@ impl Bench {
                 iterations += self.solve_part(problem, lambda, limits, rows, work);
             }
         }
-        let residual = self.evaluation.evaluate(problem, lambda);
-        let end = match residual.relative <= limits.tolerance {
-            true => End::Solved,
-            false => self.sweeper.budget.ended().unwrap_or(otherwise),
-        };
-        Outcome { solver, end, iterations, wasted: 0, residual }
+        let end = self.sweeper.budget.ended().unwrap_or(otherwise);
+        self.evaluated(problem, lambda, limits.tolerance, (solver, iterations, end))
     }
 
     fn solve_part(
@@ -266,7 +261,7 @@ impl Bench {
             };
             iterations += by_rows!(rows, work.run(job, y));
             part.forces(&evaluation.offsets, y, lambda);
-            let _ = evaluation.evaluate(problem, lambda);
+            evaluation.evaluate(problem, lambda);
             // islands that are solved for the solver, but not as posed, or not for a body
             let mut again = false;
             for (k, goal) in goals.iter_mut().enumerate() {
@@ -300,9 +295,21 @@ impl Bench {
         problem: ContactProblem<'_>,
         lambda: &[f64],
         tolerance: f64,
+        by: (&'static str, usize, End),
+    ) -> Outcome {
+        self.evaluation.evaluate(problem, lambda);
+        self.evaluated(problem, lambda, tolerance, by)
+    }
+
+    /// The outcome of forces that were evaluated last.
+    fn evaluated(
+        &self,
+        problem: ContactProblem<'_>,
+        lambda: &[f64],
+        tolerance: f64,
         (solver, iterations, otherwise): (&'static str, usize, End),
     ) -> Outcome {
-        let residual: Residual = self.evaluation.evaluate(problem, lambda);
+        let residual = self.evaluation.residual(problem, lambda);
         let end = if residual.relative <= tolerance { End::Solved } else { otherwise };
         Outcome { solver, end, iterations, wasted: 0, residual }
     }

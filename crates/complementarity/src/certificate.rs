@@ -37,9 +37,11 @@ use crate::problem::{Friction, FrictionProblem};
 use crate::units::AsDisc;
 use island::Island;
 use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Settings of [`examine`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     /// Singular values below this share of the largest one are zero.
     pub rank_tolerance: f64,
@@ -50,11 +52,13 @@ pub struct Settings {
     pub most_rows: usize,
     /// A basis of the undetermined forces with more numbers is left out.
     pub most_basis: usize,
+    /// Raised by others to end the examination; seen between decompositions of an island.
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { rank_tolerance: 1e-9, state_tolerance: 1e-6, most_rows: 2000, most_basis: 100_000 }
+        Self { rank_tolerance: 1e-9, state_tolerance: 1e-6, most_rows: 2000, most_basis: 100_000, stop: None }
     }
 }
 
@@ -226,6 +230,11 @@ fn examine_disc(
     for k in 0..islands.count() {
         let contacts = islands.island(k);
         let size: usize = contacts.iter().map(|&c| problem.rows_of(c).len()).sum();
+        let stopped =
+            || settings.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)).then(interrupted);
+        if let Some(known) = stopped() {
+            return known;
+        }
         let told = if size > settings.most_rows {
             Err(format!(
                 "contacts that influence each other have {size} rows together: more than {} are not examined",
@@ -239,6 +248,9 @@ fn examine_disc(
             Ok(island) => island,
             Err(why) => return unknown(why),
         };
+        if let Some(known) = stopped() {
+            return known;
+        }
         let spectrum = match island.spectrum(settings.rank_tolerance) {
             Some(spectrum) => spectrum,
             None => return unknown("a decomposition did not converge".to_owned()),
@@ -263,6 +275,9 @@ fn examine_disc(
                 Existence::NotCovered
             }
         };
+        if let Some(known) = stopped() {
+            return known;
+        }
         if let (Some(forces), Some(states), Some(lambda)) = (&mut forces, &states, lambda) {
             let Some(()) = island.forces(problem, lambda, states, settings, scale, forces) else {
                 return unknown("a decomposition did not converge".to_owned());
@@ -304,6 +319,10 @@ fn blocks_of(problem: &FrictionProblem) -> Operator {
         Operator::Factored(a) => blocks.assign_factored(a, &mut Neighbours::default()),
     }
     Operator::Blocks(blocks)
+}
+
+fn interrupted() -> Certificate {
+    unknown("interrupted".to_owned())
 }
 
 fn unknown(reason: String) -> Certificate {

@@ -187,6 +187,9 @@ impl Element {
             Self::Contact(Contact { friction: Friction::Ellipsoid, axes, mu, .. }) => {
                 natural_ellipsoid(*mu, axes, lambda, s, out);
             }
+            Self::Contact(Contact { friction: Friction::Cone, mu, .. }) => {
+                Law::Disc.natural(*mu, lambda, s, out);
+            }
             Self::Contact(contact) => self.law().natural(contact.mu, lambda, s, out),
             Self::Unilateral => out[0] = natural_row(0.0, f64::INFINITY, lambda[0], s[0]),
             Self::Bounded { limit } => out[0] = natural_row(-limit, *limit, lambda[0], s[0]),

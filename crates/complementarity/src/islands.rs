@@ -9,6 +9,8 @@ pub(crate) struct Islands {
     starts: Vec<usize>,
     contacts: Vec<usize>,
     group: Vec<usize>,
+    /// First velocity of each body of a factored operator, and an element on it.
+    bodies: Vec<(usize, usize)>,
 }
 
 impl Islands {
@@ -17,6 +19,7 @@ impl Islands {
         let n = offsets.len().saturating_sub(1);
         self.parent.clear();
         self.parent.extend(0..n);
+        self.bodies.clear();
         match a {
             Operator::Dense(a) => {
                 for c in 0..n {
@@ -40,13 +43,26 @@ impl Islands {
         self.collect(n);
     }
 
+    /// Becomes a copy; allocates only when it grows.
+    pub fn copy_from(&mut self, other: &Self) {
+        let Self { parent, starts, contacts, group, bodies } = other;
+        self.parent.clone_from(parent);
+        self.starts.clone_from(starts);
+        self.contacts.clone_from(contacts);
+        self.group.clone_from(group);
+        self.bodies.clone_from(bodies);
+    }
+
     fn join_factored(&mut self, a: &Factored) {
         self.group.clear();
         self.group.resize(a.speeds(), usize::MAX);
         for c in 0..a.elements() {
             for (s, ..) in a.segments(c) {
                 match self.group[s.first] {
-                    usize::MAX => self.group[s.first] = c,
+                    usize::MAX => {
+                        self.group[s.first] = c;
+                        self.bodies.push((s.first, c));
+                    }
                     other => self.join(c, other),
                 }
             }
@@ -98,6 +114,11 @@ impl Islands {
         // each start has moved to the next one's place
         self.starts.pop();
         self.starts.insert(0, 0);
+    }
+
+    /// First velocity of each body that elements of a factored operator see, and one of these elements.
+    pub fn bodies(&self) -> &[(usize, usize)] {
+        &self.bodies
     }
 
     /// Number of islands.

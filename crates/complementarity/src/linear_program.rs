@@ -20,6 +20,7 @@ pub(crate) use primal::Maximum;
 
 use crate::dictionary::Dictionary;
 use crate::matrix::{Matrix, dot};
+use crate::solver::Budget;
 
 /// Data are scaled so that the entries of `M` and `q` are near 1; a value below this is zero.
 pub(crate) const FEASIBLE: f64 = 1e-9;
@@ -124,8 +125,8 @@ impl Program {
     }
 
     /// The dictionary of the same basis from the original data: Gaussian elimination with complete
-    /// pivoting. `false` if the basis is singular; the dictionary is then that of a nearby basis.
-    pub fn rebuild(&mut self, system: &System) -> bool {
+    /// pivoting. `false` if the basis is singular or the budget ended it; the dictionary is then that of another basis.
+    pub fn rebuild(&mut self, system: &System, budget: &mut Budget) -> bool {
         let rows = self.rows();
         let mut enter: Vec<usize> = self.table.basic.iter().copied().filter(|&v| v > rows).collect();
         let mut leave: Vec<usize> = self.table.nonbasic.iter().copied().filter(|&v| v < rows).collect();
@@ -142,17 +143,21 @@ impl Program {
                 }
             }
             let Some((a, b)) = at else { return false };
+            if budget.ended().is_some() {
+                return false;
+            }
+            budget.spend_pivot(rows, self.table.columns());
             self.table.pivot(leave.swap_remove(a), enter.swap_remove(b) - rows - 1);
         }
         true
     }
 
     /// Asks for feasibility beyond [`FEASIBLE`] from now on; `false` if that was done before.
-    pub fn tighten(&mut self, system: &System) -> bool {
+    pub fn tighten(&mut self, system: &System, budget: &mut Budget) -> bool {
         let first = !self.strict;
         self.strict = true;
         if first {
-            self.rebuild(system);
+            self.rebuild(system, budget);
         }
         first
     }
@@ -163,15 +168,21 @@ impl Program {
             .extend(self.table.nonbasic.iter().map(|&v| if self.kind[v] == Kind::Fixed { 0.0 } else { 1.0 }));
     }
 
-    fn exchange(&mut self, row: usize, column: usize) {
+    /// Pivots, unless no more work may be done.
+    fn exchange(&mut self, row: usize, column: usize, budget: &mut Budget) -> bool {
+        if budget.ended().is_some() {
+            return false;
+        }
+        budget.spend_pivot(self.rows(), self.table.columns());
         self.open[column] = if self.kind[self.table.basic[row]] == Kind::Fixed { 0.0 } else { 1.0 };
         self.table.pivot(row, column);
         self.age += 1;
+        true
     }
 
     /// Makes free column variables basic, in rows of fixed variables first, largest pivot first. A free
     /// variable that meets no pivot is determined by nothing: it is fixed at zero, and returned.
-    pub fn seat_free(&mut self) -> Vec<usize> {
+    pub fn seat_free(&mut self, budget: &mut Budget) -> Vec<usize> {
         let rows = self.rows();
         self.mark_open();
         for fixed_rows in [true, false] {
@@ -188,8 +199,9 @@ impl Program {
                         }
                     }
                 }
-                let Some((i, j)) = at else { break };
-                self.exchange(i, j);
+                if !at.is_some_and(|(i, j)| self.exchange(i, j, budget)) {
+                    break;
+                }
             }
         }
         let idle: Vec<usize> =
@@ -216,7 +228,7 @@ mod tests {
     fn the_dual_simplex_finds_a_feasible_vertex() {
         // x2 + x3 >= 1, x2 <= 1/2
         let (mut p, s) = program(&[&[1.0, 1.0], &[-1.0, 0.0]], &[-1.0, 0.5]);
-        assert_eq!(p.dual(&s), Feasibility::Feasible);
+        assert_eq!(p.dual(&s, &mut Budget::default()), Feasibility::Feasible);
         assert!((0..2).chain(3..5).all(|v| p.value(v) >= -FEASIBLE));
     }
 
@@ -224,7 +236,7 @@ mod tests {
     fn an_infeasible_program_yields_its_farkas_vector() {
         // x + y <= 1 and x + y >= 2
         let (mut p, s) = program(&[&[-1.0, -1.0], &[1.0, 1.0]], &[1.0, -2.0]);
-        let Feasibility::Infeasible { row } = p.dual(&s) else { panic!("feasible") };
+        let Feasibility::Infeasible { row } = p.dual(&s, &mut Budget::default()) else { panic!("feasible") };
         let y = p.farkas(row);
         assert!(y.iter().all(|&x| x >= 0.0) && dot(&y, &s.q) < 0.0);
         assert!(s.m.transpose_times(&y).iter().all(|&x| x <= 0.0));
@@ -236,21 +248,24 @@ mod tests {
         let (mut p, s) = program(&[&[1.0, 1.0], &[-1.0, 0.0]], &[-1.0, -3.0]);
         p.kind[0] = Kind::Fixed;
         p.kind[3] = Kind::Free;
-        assert!(p.seat_free().is_empty());
-        assert_eq!(p.dual(&s), Feasibility::Feasible);
+        assert!(p.seat_free(&mut Budget::default()).is_empty());
+        assert_eq!(p.dual(&s, &mut Budget::default()), Feasibility::Feasible);
         assert!(p.value(0).abs() < 1e-12 && p.value(3) <= -3.0 + 1e-12);
-        assert_eq!(p.maximise(&s, |v| if v == 3 { 1.0 } else { 0.0 }), Maximum::Optimal);
+        assert_eq!(
+            p.maximise(&s, &mut Budget::default(), |v| if v == 3 { 1.0 } else { 0.0 }),
+            Maximum::Optimal
+        );
         assert!((p.value(3) + 3.0).abs() < 1e-12 && (p.value(4) - 4.0).abs() < 1e-12);
-        let end = p.maximise(&s, |v| if v == 4 { 1.0 } else { 0.0 });
+        let end = p.maximise(&s, &mut Budget::default(), |v| if v == 4 { 1.0 } else { 0.0 });
         assert!(matches!(end, Maximum::Unbounded { .. }));
     }
 
     #[test]
     fn a_rebuilt_dictionary_is_the_same() {
         let (mut p, s) = program(&[&[1.0, 2.0], &[3.0, 5.0]], &[-1.0, -7.0]);
-        p.dual(&s);
+        p.dual(&s, &mut Budget::default());
         let before: Vec<f64> = (0..5).map(|v| p.value(v)).collect();
-        assert!(p.rebuild(&s));
+        assert!(p.rebuild(&s, &mut Budget::default()));
         for (v, x) in before.iter().enumerate().filter(|x| x.0 != 2) {
             assert!((p.value(v) - x).abs() < 1e-12);
         }

@@ -64,6 +64,16 @@ impl Operator {
         }
     }
 
+    /// The diagonal entries of an element whose first row is `first`.
+    pub(crate) fn diagonal_entries(&self, element: usize, first: usize, out: &mut [f64]) {
+        let rows = out.len();
+        match self {
+            Self::Dense(a) => (0..rows).for_each(|i| out[i] = a[(first + i, first + i)]),
+            Self::Blocks(a) => (0..rows).for_each(|i| out[i] = a.diagonal(element)[(rows + 1) * i]),
+            Self::Factored(a) => a.diagonal_entries(element, out),
+        }
+    }
+
     /// Every entry.
     pub fn to_dense(&self) -> Matrix {
         match self {

@@ -1,6 +1,7 @@
 //! What every solver hands back: a status, the residual beside it, and the evidence.
 
 use crate::residual::Residual;
+use crate::solver::End;
 use serde::Serialize;
 use std::fmt;
 
@@ -100,7 +101,9 @@ pub enum Certificate {
     },
     /// Why the solver stopped short, and how far it got.
     Stopped {
-        /// In words.
+        /// How the solve ended.
+        end: End,
+        /// Why it ended, in words.
         reason: String,
     },
 }

@@ -89,7 +89,8 @@ pub fn contact(problem: ContactProblem<'_>, lambda: &[f64], memory: &mut Evaluat
     if !memory.prepare(problem) || lambda.len() != problem.b.len() {
         return Residual::NONE;
     }
-    memory.evaluate(problem, lambda)
+    memory.evaluate(problem, lambda);
+    memory.residual(problem, lambda)
 }
 
 /// The natural map of a contact problem with step 1, row by row; `None` if the forces are not as many as the rows.
@@ -156,8 +157,9 @@ pub struct Evaluation {
     by_island: Vec<Sums>,
     /// By first velocity of the body.
     by_body: Vec<Sums>,
-    /// Relative residual of each island, worst body included.
+    /// Relative residual of each island, worst body included; and the largest of all.
     pub(crate) relative: Vec<f64>,
+    worst: f64,
 }
 
 impl Evaluation {
@@ -174,63 +176,62 @@ impl Evaluation {
         }
         self.islands.find(a, &self.offsets);
         self.units.clear();
-        let mut block = [0.0; MOST_ROWS * MOST_ROWS];
+        let mut complete = true;
+        let mut diagonal = [0.0; MOST_ROWS];
         for (c, element) in elements.iter().enumerate() {
-            let rows = element.rows();
-            a.diagonal(c, self.offsets[c]..self.offsets[c + 1], &mut block[..rows * rows]);
-            let linear = rows.min(LINEAR_ROWS);
-            let mean = |rows_of: std::ops::Range<usize>| {
-                let count = rows_of.len().max(1);
-                rows_of.map(|i| block[(rows + 1) * i]).sum::<f64>() / count as f64
-            };
-            let (along, about) = (mean(0..linear), mean(linear..rows));
-            self.units.extend((0..rows).map(|i| if i < linear { along } else { about }));
+            let own = &mut diagonal[..element.rows()];
+            a.diagonal_entries(c, self.offsets[c], own);
+            for rows in own.chunks(LINEAR_ROWS) {
+                let unit = unit_of(rows.iter().sum::<f64>() / rows.len() as f64);
+                complete &= unit > 0.0;
+                self.units.extend(rows.iter().map(|_| unit));
+            }
         }
-        for k in 0..self.islands.count() {
-            // means of the island stand in where an element's own are 0
-            let mut means = [(0.0, 0usize); 2];
-            let island = self.islands.island(k);
-            let kind = |offsets: &[usize], c: usize, i: usize| usize::from(i - offsets[c] >= LINEAR_ROWS);
-            for &c in island {
-                for i in self.offsets[c]..self.offsets[c + 1] {
-                    if self.units[i] > 0.0 {
-                        let mean = &mut means[kind(&self.offsets, c, i)];
-                        *mean = (mean.0 + self.units[i], mean.1 + 1);
-                    }
-                }
-            }
-            for &c in island {
-                for i in self.offsets[c]..self.offsets[c + 1] {
-                    let (sum, count) = means[kind(&self.offsets, c, i)];
-                    let own = self.units[i];
-                    let mean = if own > 0.0 { own } else { sum / count.max(1) as f64 };
-                    let unit = 1.0 / mean.sqrt();
-                    self.units[i] = if unit.is_finite() && unit > 0.0 { unit } else { 1.0 };
-                }
-            }
+        if !complete {
+            (0..self.islands.count()).for_each(|k| self.complete_units(k));
         }
         true
     }
 
-    /// The residual of forces of the problem that was prepared.
-    pub(crate) fn evaluate(&mut self, problem: ContactProblem<'_>, lambda: &[f64]) -> Residual {
+    /// Where an element's own `rho` is not known, takes that of the mean over its island, linear and angular rows apart.
+    fn complete_units(&mut self, island: usize) {
+        let Self { offsets, islands, units, .. } = self;
+        for angular in [false, true] {
+            let rows = || {
+                let own =
+                    islands.island(island).iter().flat_map(|&c| (offsets[c]..offsets[c + 1]).enumerate());
+                own.filter(|(k, _)| (*k >= LINEAR_ROWS) == angular).map(|(_, i)| i)
+            };
+            let (mut sum, mut count) = (0.0, 0usize);
+            for i in rows().filter(|&i| units[i] > 0.0) {
+                (sum, count) = (sum + units[i].powi(-2), count + 1);
+            }
+            let mean = if count > 0 { unit_of(sum / count as f64) } else { 1.0 };
+            rows().for_each(|i| {
+                if units[i] == 0.0 {
+                    units[i] = mean;
+                }
+            });
+        }
+    }
+
+    /// Evaluates forces of the problem that was prepared: velocities, and the relative residual of each island and of all.
+    pub(crate) fn evaluate(&mut self, problem: ContactProblem<'_>, lambda: &[f64]) -> f64 {
         let ContactProblem { a, b, elements, terms } = problem;
         self.speed.resize(b.len(), 0.0);
         a.times(lambda, &mut self.speed, &mut self.product);
         self.speed.iter_mut().zip(b).for_each(|(s, b)| *s += b);
         self.by_island.clear();
         self.by_island.resize(self.islands.count(), Sums::default());
-        self.by_body.clear();
         if let Operator::Factored(a) = a {
             self.by_body.resize(a.speeds(), Sums::default());
+            self.islands.bodies().iter().for_each(|&(first, _)| self.by_body[first] = Sums::default());
         }
-        let mut absolute = 0.0;
         for (c, element) in elements.iter().enumerate() {
             let at = self.offsets[c]..self.offsets[c + 1];
             let (l, s, unit) = (&lambda[at.clone()], &self.speed[at.clone()], &self.units[at.clone()]);
             let terms = if terms.is_empty() { &b[at.clone()] } else { &terms[at.clone()] };
-            let (square, sums) = of_element(element, l, s, unit, &b[at], terms);
-            absolute += square;
+            let sums = of_element(element, l, s, unit, &b[at], terms);
             self.by_island[self.islands.number_of(c)].add(&sums);
             if let Operator::Factored(a) = a {
                 a.segments(c).for_each(|(s, _)| self.by_body[s.first].add(&sums));
@@ -238,27 +239,35 @@ impl Evaluation {
         }
         self.relative.clear();
         self.relative.extend(self.by_island.iter().map(|sums| sums.relative(sums.scale(sums.load))));
-        if let Operator::Factored(a) = a {
-            for c in 0..elements.len() {
-                let island = self.islands.number_of(c);
-                let all = &self.by_island[island];
-                let least = LEAST_BODY * LEAST_BODY * all.scale(all.load);
-                for (s, _) in a.segments(c) {
-                    let body = &self.by_body[s.first];
-                    let worst = body.relative(body.scale(all.load).max(least));
-                    self.relative[island] = self.relative[island].max(worst);
-                }
-            }
+        for &(first, element) in self.islands.bodies() {
+            let island = self.islands.number_of(element);
+            let (body, all) = (&self.by_body[first], &self.by_island[island]);
+            let least = LEAST_BODY * LEAST_BODY * all.scale(all.load);
+            let worst = body.relative(body.scale(all.load).max(least));
+            self.relative[island] = self.relative[island].max(worst);
         }
-        let mut relative = self.relative.iter().fold(0.0f64, |m, x| m.max(*x));
-        if self.relative.iter().any(|x| x.is_nan()) || f64::is_nan(absolute) {
-            relative = f64::INFINITY;
+        // f64::max leaves out what is not a number
+        let worst = |m: f64, x: &f64| if x.is_nan() { f64::INFINITY } else { m.max(*x) };
+        self.worst = self.relative.iter().fold(0.0, worst);
+        self.worst
+    }
+
+    /// All measures of the residual of the forces that were evaluated last.
+    pub(crate) fn residual(&self, problem: ContactProblem<'_>, lambda: &[f64]) -> Residual {
+        let mut square = 0.0;
+        let mut r = [0.0; MOST_ROWS];
+        for (c, element) in problem.elements.iter().enumerate() {
+            let at = self.offsets[c]..self.offsets[c + 1];
+            let r = &mut r[..at.len()];
+            element.natural(&lambda[at.clone()], &self.speed[at], r);
+            square += r.iter().map(|x| x * x).sum::<f64>();
         }
-        if !relative.is_finite() {
+        if !self.worst.is_finite() || f64::is_nan(square) {
             return Residual::NONE;
         }
-        let (absolute, size) = (absolute.sqrt(), norm(b));
-        Residual { absolute, relative, fclib: if size > 0.0 { absolute / size } else { absolute } }
+        let (absolute, size) = (square.sqrt(), norm(problem.b));
+        let fclib = if size > 0.0 { absolute / size } else { absolute };
+        Residual { absolute, relative: self.worst, fclib }
     }
 
     /// Relative residual of an element's island as last evaluated; `None` if it was not.
@@ -277,34 +286,37 @@ impl Evaluation {
     }
 }
 
-/// Square of an element's natural map with step 1, and its part in the sums.
-fn of_element(
-    element: &Element,
-    lambda: &[f64],
-    s: &[f64],
-    unit: &[f64],
-    b: &[f64],
-    terms: &[f64],
-) -> (f64, Sums) {
+/// `sqrt(rho)` of rows with this mean eigenvalue; 0 where it is not positive.
+fn unit_of(mean: f64) -> f64 {
+    match 1.0 / mean.sqrt() {
+        unit if unit > 0.0 && unit.is_finite() => unit,
+        _ if mean > 0.0 => 1.0,
+        _ => 0.0,
+    }
+}
+
+/// An element's part in the sums.
+fn of_element(element: &Element, lambda: &[f64], s: &[f64], unit: &[f64], b: &[f64], terms: &[f64]) -> Sums {
     let rows = lambda.len();
     let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+    let scaled_square = |x: &[f64]| x.iter().zip(unit).map(|(x, d)| (d * x).powi(2)).sum::<f64>();
     let (mut y, mut u, mut r) = ([0.0; MOST_ROWS], [0.0; MOST_ROWS], [0.0; MOST_ROWS]);
-    let r = &mut r[..rows];
-    element.natural(lambda, s, r);
-    let plain = square(r);
-    let mut sums = Sums::default();
+    let (y, u, r) = (&mut y[..rows], &mut u[..rows], &mut r[..rows]);
     for i in 0..rows {
         (y[i], u[i]) = (lambda[i] / unit[i], unit[i] * s[i]);
     }
-    element.in_units(unit).natural(&y[..rows], &u[..rows], r);
-    sums.residual = square(r);
+    match element {
+        Element::Bounded { .. } => element.in_units(unit).natural(y, u, r),
+        _ if rows > LINEAR_ROWS => element.in_units(unit).natural(y, u, r),
+        // a cone of forces in one unit is the same in every other
+        _ => element.natural(y, u, r),
+    }
+    let mut sums = Sums { residual: square(r), ..Sums::default() };
     let normal_first = matches!(element, Element::Contact(_) | Element::Unilateral);
     if !normal_first || b[0] < 0.0 || lambda.iter().any(|l| *l != 0.0) {
-        sums.force = square(&y[..rows]);
-        sums.load = b.iter().zip(unit).map(|(b, d)| (d * b).powi(2)).sum();
-        sums.terms = terms.iter().zip(unit).map(|(b, d)| (d * b).powi(2)).sum();
+        (sums.force, sums.load, sums.terms) = (square(y), scaled_square(b), scaled_square(terms));
     }
-    (plain, sums)
+    sums
 }
 
 /// `min` that keeps NaN.

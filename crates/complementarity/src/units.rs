@@ -88,6 +88,7 @@ impl Part {
                 self.members.extend_from_slice(island);
             }
         }
+        let whole = self.members.len() == elements.len();
         self.members.sort_unstable();
         for v in [&mut self.scale, &mut self.b, &mut self.mu] {
             v.clear();
@@ -114,7 +115,10 @@ impl Part {
         }
         self.offsets.clear();
         self.offsets.extend((0..=self.members.len()).map(|k| rows * k));
-        self.islands.find(&self.operator, &self.offsets);
+        match whole {
+            true => self.islands.copy_from(islands),
+            false => self.islands.find(&self.operator, &self.offsets),
+        }
         !self.members.is_empty()
     }
 

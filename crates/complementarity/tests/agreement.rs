@@ -7,8 +7,8 @@ use complementarity::matrix::Matrix;
 use complementarity::problem::{Friction, FrictionProblem, Lcp, MixedLcp};
 use complementarity::report::{Certificate, Report, Status};
 use complementarity::residual;
-use complementarity::solver::Method;
 use complementarity::solver::portfolio::{Settings, solve_friction, solve_lcp, solve_mixed};
+use complementarity::solver::{Budget, End, Method};
 use complementarity::solver::{decide, interior_point, lemke};
 use families::{ALL, Family, build};
 
@@ -75,7 +75,7 @@ fn both_interior_point_variants_and_lemke_agree_on_a_large_problem() {
     let pivoted = lemke::solve(&p.lcp, &lemke::Settings::default());
     for variant in [interior_point::Variant::Feasible, interior_point::Variant::PredictorCorrector] {
         let settings = interior_point::Settings { variant, ..Default::default() };
-        let inner = interior_point::solve(&p.lcp, &settings, &mut |_| ());
+        let inner = interior_point::solve(&p.lcp, &settings, &mut Budget::default(), &mut |_| ());
         for (a, b) in inner.solution.iter().zip(&pivoted.solution) {
             assert!((a - b).abs() < 1e-9);
         }
@@ -198,7 +198,7 @@ fn a_wrong_warm_start_is_not_accepted_for_its_units() {
     let lcp = Lcp::new(m, vec![-1.0, 5.0]).expect("finite");
     let mut solver = lemke::Lemke::default();
     let outcome = solver.solve(&lcp, Some(&[0, 1]), &mut |_| ());
-    assert_eq!(outcome.end, lemke::End::Solved);
+    assert_eq!(outcome.end, End::Solved);
     assert!((solver.solution()[0] - 1e-12).abs() < 1e-24 && solver.solution()[1] == 0.0);
 }
 

@@ -4,6 +4,7 @@ use complementarity::matrix::Matrix;
 use complementarity::problem::{Lcp, MixedLcp};
 use complementarity::report::{Certificate, Piece, Proof, ProofNode, Report, Status};
 use complementarity::residual;
+use complementarity::solver::Budget;
 use complementarity::solver::decide::{Refuted, Settings, solve, verify};
 
 /// A small generator of its own, so that the problems never change.
@@ -30,11 +31,11 @@ fn lcp(rows: &[&[f64]], q: &[f64]) -> MixedLcp {
 }
 
 fn one(problem: &MixedLcp) -> Report {
-    solve(problem, &Settings::default(), &mut |_| {})
+    solve(problem, &Settings::default(), &mut Budget::default(), &mut |_| {})
 }
 
 fn all(problem: &MixedLcp) -> Report {
-    solve(problem, &Settings { all: true, ..Settings::default() }, &mut |_| {})
+    solve(problem, &Settings { all: true, ..Settings::default() }, &mut Budget::default(), &mut |_| {})
 }
 
 fn pieces(report: &Report) -> &[Piece] {
@@ -428,15 +429,25 @@ fn tampered_proofs_are_refuted() {
 #[test]
 fn limits_end_undecided_and_say_how_far_the_search_got() {
     let (problem, _) = refutable();
-    let r = solve(&problem, &Settings { max_nodes: 1, ..Settings::default() }, &mut |_| {});
+    let r = solve(
+        &problem,
+        &Settings { max_nodes: 1, ..Settings::default() },
+        &mut Budget::default(),
+        &mut |_| {},
+    );
     assert_eq!(r.status, Status::Undecided);
-    let Certificate::Stopped { reason } = &r.certificate else { panic!("no reason") };
+    let Certificate::Stopped { reason, .. } = &r.certificate else { panic!("no reason") };
     assert!(reason.contains("limit of 1 nodes") && reason.contains('%'), "{reason}");
 
     let many = |limit| {
         let m = Matrix::from_fn(8, 8, |i, j| if i == j { -1.0 } else { 0.0 });
         let problem = MixedLcp::from(&Lcp::new(m, vec![1.0; 8]).unwrap());
-        solve(&problem, &Settings { all: true, max_pieces: limit, ..Settings::default() }, &mut |_| {})
+        solve(
+            &problem,
+            &Settings { all: true, max_pieces: limit, ..Settings::default() },
+            &mut Budget::default(),
+            &mut |_| {},
+        )
     };
     let r = many(5);
     assert_eq!(r.status, Status::Several);
@@ -455,9 +466,10 @@ fn the_watcher_hears_a_growing_share() {
     let m = Matrix::from_fn(9, 9, |i, j| if i == j { -1.0 } else { 0.0 });
     let problem = MixedLcp::from(&Lcp::new(m, vec![1.0; 9]).unwrap());
     let mut shares = vec![];
-    let r = solve(&problem, &Settings { all: true, ..Settings::default() }, &mut |p| {
-        shares.push(p.share.unwrap());
-    });
+    let r =
+        solve(&problem, &Settings { all: true, ..Settings::default() }, &mut Budget::default(), &mut |p| {
+            shares.push(p.share.unwrap());
+        });
     assert_eq!(pieces(&r).len(), 512);
     assert!(shares.len() > 3 && shares.is_sorted() && shares.iter().all(|s| (0.0..=1.0).contains(s)));
 }

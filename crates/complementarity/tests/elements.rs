@@ -9,7 +9,7 @@ use complementarity::matrix::{Matrix, dot, norm};
 use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
 use complementarity::problem::{Element, Friction, FrictionProblem, NotConvertible};
 use complementarity::residual;
-use complementarity::solver::{Method, Solver};
+use complementarity::solver::{Budget, Method, Solver};
 use piles::{signed, uniform};
 
 /// Those that know all kinds.
@@ -243,7 +243,7 @@ fn faults_of_rows_are_named() {
     let of = |element: Element, b: f64, lambda: f64| {
         let p = FrictionProblem::from_elements(Matrix::identity(1), vec![b], vec![element]).unwrap();
         let known = examine(&p, None, &Examination::default());
-        let found = Diagnosis::of_friction(&p, Some(&[lambda]), &known).worst[0];
+        let found = Diagnosis::of_friction(&p, Some(&[lambda]), &known, &mut Budget::default()).worst[0];
         (found.kind, found.size)
     };
     assert_eq!(of(brake, -3.0, 2.0), (Kind::BeyondLimit, 1.0));

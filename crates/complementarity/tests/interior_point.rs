@@ -5,6 +5,7 @@ use complementarity::matrix::Matrix;
 use complementarity::problem::{Friction, FrictionProblem, Lcp};
 use complementarity::report::{Certificate, Report, Status};
 use complementarity::residual;
+use complementarity::solver::Budget;
 use complementarity::solver::interior_point::{Settings, Variant, solve};
 use proptest::prelude::*;
 
@@ -54,12 +55,12 @@ fn problem(m: Matrix, z: &[f64], w: &[f64]) -> Lcp {
 }
 
 fn run(lcp: &Lcp, variant: Variant) -> Report {
-    solve(lcp, &Settings { variant, ..Settings::default() }, &mut |_| ())
+    solve(lcp, &Settings { variant, ..Settings::default() }, &mut Budget::default(), &mut |_| ())
 }
 
 /// Solved; or the feasible variant says that there is no interior to start in.
 fn is_solved(report: &Report, variant: Variant, what: &str) -> bool {
-    if let Certificate::Stopped { reason } = &report.certificate {
+    if let Certificate::Stopped { reason, .. } = &report.certificate {
         assert_eq!(variant, Variant::Feasible, "{what}: {reason}");
         assert!(reason.starts_with("no strictly feasible point"), "{what}: {reason}");
         return false;
@@ -206,7 +207,7 @@ fn an_empty_interior_is_said_to_be_empty_and_does_not_stop_the_infeasible_varian
     let lcp = Lcp::new(Matrix::from_rows(&[&[0.0, 0.0], &[0.0, 1.0]]), vec![0.0, -1.0]).unwrap();
     let report = run(&lcp, Variant::Feasible);
     assert_eq!(report.status, Status::Stalled);
-    let Certificate::Stopped { reason } = &report.certificate else { panic!("{:?}", report.certificate) };
+    let Certificate::Stopped { reason, .. } = &report.certificate else { panic!("{:?}", report.certificate) };
     assert!(reason.contains("no strictly feasible point"), "{reason}");
     assert!(report.residual.absolute.is_infinite() && report.solution.is_empty());
 
@@ -263,12 +264,12 @@ fn the_limit_on_iterations_is_kept_and_named_and_every_step_is_heard() {
             max_doubtful: 0,
             ..Settings::default()
         };
-        let report = solve(&lcp, &settings, &mut |p| {
+        let report = solve(&lcp, &settings, &mut Budget::default(), &mut |p| {
             heard += 1;
             assert_eq!((p.solver, p.iterations), ("interior-point", heard));
         });
         assert_eq!((report.status, report.iterations, heard), (Status::Stalled, 2, 2));
-        let Certificate::Stopped { reason } = &report.certificate else { panic!() };
+        let Certificate::Stopped { reason, .. } = &report.certificate else { panic!() };
         assert!(reason.contains("limit"), "{reason}");
         assert!(report.residual.absolute.is_finite());
     }
@@ -277,9 +278,10 @@ fn the_limit_on_iterations_is_kept_and_named_and_every_step_is_heard() {
 #[test]
 fn a_setting_out_of_range_is_named() {
     let lcp = Lcp::new(Matrix::identity(1), vec![-1.0]).unwrap();
-    let report = solve(&lcp, &Settings { eta: 1.5, ..Settings::default() }, &mut |_| ());
+    let report =
+        solve(&lcp, &Settings { eta: 1.5, ..Settings::default() }, &mut Budget::default(), &mut |_| ());
     assert_eq!(report.status, Status::Stalled);
-    let Certificate::Stopped { reason } = &report.certificate else { panic!() };
+    let Certificate::Stopped { reason, .. } = &report.certificate else { panic!() };
     assert!(reason.contains("eta = 1.5"), "{reason}");
 }
 

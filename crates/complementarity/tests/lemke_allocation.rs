@@ -5,7 +5,8 @@ mod allocations;
 mod families;
 
 use allocations::count;
-use complementarity::solver::lemke::{End, Lemke};
+use complementarity::solver::End;
+use complementarity::solver::lemke::Lemke;
 use families::{Family, build};
 
 #[test]

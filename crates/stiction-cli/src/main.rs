@@ -9,6 +9,7 @@ mod export;
 mod plot;
 mod progress;
 mod run;
+mod signals;
 mod solve;
 
 use args::{Arguments, Command, SceneArguments};

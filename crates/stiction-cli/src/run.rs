@@ -2,12 +2,11 @@
 
 mod hardest;
 mod report;
-mod signals;
 
 use crate::args::Run;
 use crate::check::overlap_lines;
 use crate::progress::Display;
-use crate::{InputError, print, read_scene};
+use crate::{InputError, print, read_scene, signals};
 use complementarity::certificate::{self, Settings};
 use hardest::{Hardest, Kept};
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ mod unsolved;
 
 use crate::args::{FrictionSet, Solve};
 use crate::progress::Display;
-use crate::{InputError, print};
+use crate::{InputError, print, signals};
 use complementarity::certificate::Certificate;
 use complementarity::problem::{Friction, FrictionProblem};
 use complementarity::report::{Report, Status};
@@ -17,6 +17,8 @@ use complementarity::solver::portfolio::{Settings, solve_friction, solve_lcp, so
 use problem_files::Problem;
 use serde::Serialize;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use unsolved::Unsolved;
 
@@ -51,6 +53,9 @@ pub fn run(arguments: &Solve) -> Result<ExitCode, InputError> {
     let mut settings = settings(arguments)?;
     let problem = problem_files::read(&arguments.file).map_err(|e| InputError(e.to_string()))?;
     let problem = with_friction(problem, arguments, &mut settings.method)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let signals = signals::listen(&stop);
+    settings.budget.stop = Some(stop.clone());
 
     let mut display = Display::new(!arguments.json && !arguments.quiet);
     let mut solve = || {
@@ -65,17 +70,22 @@ pub fn run(arguments: &Solve) -> Result<ExitCode, InputError> {
     };
     let (mut seconds, report) = solve();
     for _ in 1..arguments.repeat {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
         seconds = solve().0.min(seconds);
     }
     display.finish();
+    let interrupted = stop.load(Ordering::Relaxed);
 
     let contacts = match &problem {
         Problem::Friction(p) if has_solution(&report, p.size()) => Contacts::new(p, &report.solution),
         _ => None,
     };
-    let known = if arguments.quiet { None } else { certificate::of(&problem, &report) };
-    let unsolved =
-        if arguments.quiet { None } else { unsolved::of(&problem, &report, &settings, known.as_ref()) };
+    // who interrupts does not want to wait for an examination
+    let brief = arguments.quiet || interrupted;
+    let known = if brief { None } else { certificate::of(&problem, &report, &settings.budget.stop) };
+    let unsolved = if brief { None } else { unsolved::of(&problem, &report, &settings, known.as_ref()) };
     let file = arguments.file.display().to_string();
     let answer = Answer { file, problem, settings, report, seconds, contacts, known, unsolved };
     print(&match (arguments.json, arguments.quiet) {
@@ -83,7 +93,11 @@ pub fn run(arguments: &Solve) -> Result<ExitCode, InputError> {
         (false, true) => text::outcome(&answer),
         (false, false) => text::render(&answer),
     })?;
-    Ok(if answer.report.status.is_decided() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(match answer.report.status.is_decided() {
+        _ if interrupted => ExitCode::from(signals.code()),
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(1),
+    })
 }
 
 fn settings(arguments: &Solve) -> Result<Settings, InputError> {

@@ -386,3 +386,43 @@ fn help_goes_to_standard_output() {
         assert!(help.contains(option), "{option}");
     }
 }
+
+/// An LCP of 100 pairs with entries from a simple generator: the tree has many thousands of nodes.
+#[cfg(unix)]
+fn endless(name: &str) -> PathBuf {
+    let (n, mut x) = (100, 1u64);
+    let mut next = || {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (x >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let m = Matrix::from_fn(n, n, |_, _| 2.0 * next() - 0.95);
+    let q = (0..n).map(|_| -next()).collect();
+    let path = scratch(name);
+    problem_files::write_lcp(&path, &Lcp::new(m, q).unwrap()).unwrap();
+    path
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_solve_in_order() {
+    use std::time::{Duration, Instant};
+    let file = endless("endless.npz");
+    for (signal, code, options) in
+        [("-INT", 130, &["--json", "--solver", "decide"][..]), ("-TERM", 143, &["--json", "--all"])]
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stiction"));
+        command.args(["solve", file.to_str().unwrap(), "--limit", "100000000"]).args(options);
+        let child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(500));
+        let sent = Instant::now();
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let out = child.wait_with_output().unwrap();
+        assert!(sent.elapsed() < Duration::from_secs(1), "{:?}", sent.elapsed());
+        assert_eq!(out.status.code(), Some(code));
+        let report: Value = serde_json::from_slice(&out.stdout).unwrap();
+        assert_eq!(
+            (&report["status"], &report["certificate"]["end"]),
+            (&"undecided".into(), &"interrupted".into())
+        );
+    }
+}

@@ -20,7 +20,7 @@ use stiction::random::{Case, table1};
 mod columns {
     use complementarity::report::Report;
     use complementarity::solver::portfolio::{self, solve_lcp};
-    use complementarity::solver::{interior_point, lemke};
+    use complementarity::solver::{Budget, interior_point, lemke};
     use stiction::random::Case;
 
     /// Lemke's method under the paper's limit of 100 pivots a start.
@@ -37,12 +37,17 @@ mod columns {
     pub fn feasible(case: &Case) -> Report {
         let settings =
             interior_point::Settings { variant: interior_point::Variant::Feasible, ..Default::default() };
-        interior_point::solve(&case.lcp.problem, &settings, &mut |_| {})
+        interior_point::solve(&case.lcp.problem, &settings, &mut Budget::default(), &mut |_| {})
     }
 
     /// The interior-point method as it comes.
     pub fn interior_point(case: &Case) -> Report {
-        interior_point::solve(&case.lcp.problem, &interior_point::Settings::default(), &mut |_| {})
+        interior_point::solve(
+            &case.lcp.problem,
+            &interior_point::Settings::default(),
+            &mut Budget::default(),
+            &mut |_| {},
+        )
     }
 
     /// Auto: a solution, or a proof that there is none.

@@ -7,7 +7,7 @@ use complementarity::certificate::Settings;
 use complementarity::matrix::Matrix;
 use complementarity::problem::{Lcp, MixedLcp};
 use complementarity::report::Certificate;
-use complementarity::solver::decide;
+use complementarity::solver::{Budget, decide};
 use running::{G, go, scene, start};
 use stiction::scene::{FrictionKind, Scene};
 
@@ -110,7 +110,7 @@ fn dimension_of_all_solutions(x: f64, y: f64) -> usize {
     let q = feet.map(|foot| -dot(row(foot), row([x, y])));
     let lcp = Lcp::new(m, q.to_vec()).expect("finite");
     let settings = decide::Settings { all: true, ..Default::default() };
-    let report = decide::solve(&MixedLcp::from(&lcp), &settings, &mut |_| ());
+    let report = decide::solve(&MixedLcp::from(&lcp), &settings, &mut Budget::default(), &mut |_| ());
     let Certificate::Solutions { pieces, .. } = report.certificate else { panic!("{report:?}") };
     pieces.iter().map(|p| p.dimension).max().expect("a solution")
 }

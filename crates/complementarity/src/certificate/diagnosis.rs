@@ -9,6 +9,7 @@ use crate::matrix::{dot, norm};
 use crate::operator::uniform_offsets;
 use crate::problem::{Contact, Element, FrictionProblem, MixedLcp, Mode};
 use crate::residual::{self, Residual};
+use crate::solver::Budget;
 use crate::units::AsDisc;
 use serde::Serialize;
 use std::fmt;
@@ -115,7 +116,13 @@ impl Fault {
 
 impl Diagnosis {
     /// Of forces; without any, of the problem alone. `known` is what [`super::examine`] found.
-    pub fn of_friction(problem: &FrictionProblem, lambda: Option<&[f64]>, known: &Certificate) -> Self {
+    /// A proof that there is no solution, and sweeps, are tried within the budget.
+    pub fn of_friction(
+        problem: &FrictionProblem,
+        lambda: Option<&[f64]>,
+        known: &Certificate,
+        budget: &mut Budget,
+    ) -> Self {
         let lambda = lambda.filter(|l| l.len() == problem.size());
         let map = lambda.and_then(|lambda| residual::friction_map(problem, lambda));
         let disc = AsDisc::of(problem);
@@ -137,14 +144,14 @@ impl Diagnosis {
         let residual = lambda.map_or(Residual::NONE, |lambda| residual::friction(problem, lambda));
         let finite = |l: &&[f64]| residual.relative > ROUNDING && l.iter().all(|x| x.is_finite());
         let tried = unknowns.as_deref().filter(finite);
-        let impossible = if known.existence == Existence::Always { None } else { impossible(plain) };
+        let impossible = if known.existence == Existence::Always { None } else { impossible(plain, budget) };
         // a proof counts for more than a range that is known to rounding
         let existence = if impossible.is_some() { Existence::NotCovered } else { known.existence };
         Self {
             residual,
             worst,
             faulty,
-            sweeps: tried.and_then(|lambda| tendency(plain, lambda)),
+            sweeps: tried.and_then(|lambda| tendency(plain, lambda, budget)),
             // where the problem was not examined nothing is known
             existence: known.rank.map(|_| existence),
             uncovered: known.uncovered,
@@ -278,7 +285,7 @@ mod tests {
     fn of(b: [f64; 3], lambda: [f64; 3]) -> Diagnosis {
         let p = FrictionProblem::new(Matrix::identity(3), b.to_vec(), vec![0.5], 3, Friction::Cone).unwrap();
         let known = examine(&p, None, &Settings::default());
-        Diagnosis::of_friction(&p, Some(&lambda), &known)
+        Diagnosis::of_friction(&p, Some(&lambda), &known, &mut Budget::default())
     }
 
     /// A unit mass on a plane: each way to be wrong has its name and size.

@@ -10,6 +10,7 @@ use crate::linear_program::{Feasibility, Program, System};
 use crate::matrix::{Matrix, norm};
 use crate::operator::Operator;
 use crate::problem::FrictionProblem;
+use crate::solver::Budget;
 use crate::units::padded_rows;
 use serde::Serialize;
 
@@ -56,7 +57,7 @@ impl Impossible {
 }
 
 /// `None` if no proof was found.
-pub(super) fn impossible(problem: &FrictionProblem) -> Option<Impossible> {
+pub(super) fn impossible(problem: &FrictionProblem, budget: &mut Budget) -> Option<Impossible> {
     if problem.slides() {
         return None;
     }
@@ -66,10 +67,15 @@ pub(super) fn impossible(problem: &FrictionProblem) -> Option<Impossible> {
     (0..islands.count())
         .map(|k| islands.island(k))
         .filter(|contacts| contacts.len() <= MOST)
-        .find_map(|contacts| of_island(problem, &blocks, contacts))
+        .find_map(|contacts| of_island(problem, &blocks, contacts, budget))
 }
 
-fn of_island(problem: &FrictionProblem, blocks: &Operator, contacts: &[usize]) -> Option<Impossible> {
+fn of_island(
+    problem: &FrictionProblem,
+    blocks: &Operator,
+    contacts: &[usize],
+    budget: &mut Budget,
+) -> Option<Impossible> {
     let Operator::Blocks(matrix) = blocks else { return None };
     if contacts.iter().any(|&c| !problem.elements()[c].law().is_contact()) {
         return None;
@@ -91,12 +97,19 @@ fn of_island(problem: &FrictionProblem, blocks: &Operator, contacts: &[usize]) -
     };
     let units: Vec<f64> = contacts.iter().map(|&c| unit(c)).collect();
     let mu: Vec<f64> = contacts.iter().map(|&c| problem.elements()[c].mu()).collect();
-    let y = weights(&a, &b, &mu, &units, rows)?;
+    let y = weights(&a, &b, &mu, &units, rows, budget)?;
     check(problem, &a, &b, &mu, &units, (contacts, &y))
 }
 
 /// Weights from a linear program: `lambda_n >= 0`, `lambda_t = w - mu lambda_n` with `0 <= w <= 2 mu lambda_n`, `s_n >= 0`.
-fn weights(a: &Matrix, b: &[f64], mu: &[f64], units: &[f64], rows: usize) -> Option<Vec<f64>> {
+fn weights(
+    a: &Matrix,
+    b: &[f64],
+    mu: &[f64],
+    units: &[f64],
+    rows: usize,
+    budget: &mut Budget,
+) -> Option<Vec<f64>> {
     let n = b.len();
     let scaled: Vec<f64> = b.iter().zip(units).map(|(b, d)| b * d).collect();
     let size = norm(&scaled);
@@ -123,8 +136,8 @@ fn weights(a: &Matrix, b: &[f64], mu: &[f64], units: &[f64], rows: usize) -> Opt
     let system = System { m, q };
     let mut program = Program::default();
     program.start(&system);
-    let Feasibility::Infeasible { row } = program.dual(&system) else { return None };
-    let y = program.certificate(&system, row);
+    let Feasibility::Infeasible { row } = program.dual(&system, budget) else { return None };
+    let y = program.certificate(&system, row, budget);
     // back from units
     let y: Vec<f64> = y[..n].iter().zip(units).map(|(y, d)| y.max(0.0) * d).collect();
     let total: f64 = y.iter().sum();
@@ -202,10 +215,12 @@ mod tests {
     #[test]
     fn walls_that_close_from_all_sides_leave_no_solution() {
         for mu in [0.0, 0.3, 2.0] {
-            let found = impossible(&point(&[0.0, 180.0], &[0.1, 0.1], mu)).unwrap();
+            let found = impossible(&point(&[0.0, 180.0], &[0.1, 0.1], mu), &mut Budget::default()).unwrap();
             assert_eq!(found.contacts, [0, 1]);
             assert!((found.speed + 0.1).abs() < 1e-12, "{found:?}");
-            let found = impossible(&point(&[90.0, 210.0, 330.0], &[0.3, -0.1, 0.1], mu)).unwrap();
+            let found =
+                impossible(&point(&[90.0, 210.0, 330.0], &[0.3, -0.1, 0.1], mu), &mut Budget::default())
+                    .unwrap();
             assert_eq!(found.contacts, [0, 1, 2]);
             assert!((found.speed + 0.1).abs() < 1e-9, "{found:?}");
             assert!(found.weights.iter().all(|y| (y - 1.0 / 3.0).abs() < 1e-9));
@@ -217,7 +232,7 @@ mod tests {
     fn solutions_with_huge_forces_are_not_denied() {
         for angle in [1e-4f64, 1e-5, 1e-6, 1e-7] {
             let p = point(&[0.0, 180.0 - angle.to_degrees()], &[0.1, 0.1], 0.0);
-            if let Some(found) = impossible(&p) {
+            if let Some(found) = impossible(&p, &mut Budget::default()) {
                 assert!(found.radius.unwrap() < 0.41 / (angle * angle), "{angle} {found:?}");
                 assert!(found.words(|c| c.to_string()).contains("up to"));
             }
@@ -229,18 +244,21 @@ mod tests {
             _ => f64::from(u8::from(i == j)),
         });
         let p = FrictionProblem::new(a, vec![-1.0, 0.0, -1.0, 0.0], vec![0.5; 2], 2, Friction::Cone);
-        assert_eq!(impossible(&p.unwrap()), None);
+        assert_eq!(impossible(&p.unwrap(), &mut Budget::default()), None);
         let a = Matrix::from_fn(3, 3, |i, j| if i != j { 0.0 } else { [1e-6, 1e6, 1e6][i] });
         let p = FrictionProblem::new(a, vec![-1.0, 0.0, 0.0], vec![0.5], 3, Friction::Cone);
-        assert_eq!(impossible(&p.unwrap()), None);
+        assert_eq!(impossible(&p.unwrap(), &mut Budget::default()), None);
     }
 
     #[test]
     fn nothing_is_claimed_where_the_point_can_give_way() {
         for mu in [0.0, 0.3, 2.0] {
-            assert_eq!(impossible(&point(&[0.0, 180.0], &[0.1, -0.1], mu)), None);
-            assert_eq!(impossible(&point(&[0.0, 170.0], &[0.1, 0.1], mu)), None);
-            assert_eq!(impossible(&point(&[90.0, 210.0, 330.0], &[0.3, -0.1, -0.3], mu)), None);
+            assert_eq!(impossible(&point(&[0.0, 180.0], &[0.1, -0.1], mu), &mut Budget::default()), None);
+            assert_eq!(impossible(&point(&[0.0, 170.0], &[0.1, 0.1], mu), &mut Budget::default()), None);
+            assert_eq!(
+                impossible(&point(&[90.0, 210.0, 330.0], &[0.3, -0.1, -0.3], mu), &mut Budget::default()),
+                None
+            );
         }
     }
 }

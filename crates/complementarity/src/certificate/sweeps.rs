@@ -3,6 +3,7 @@
 use crate::matrix::norm;
 use crate::problem::FrictionProblem;
 use crate::residual;
+use crate::solver::Budget;
 use crate::solver::gauss_seidel::{GaussSeidel, Settings};
 use serde::Serialize;
 use std::fmt;
@@ -48,14 +49,15 @@ impl fmt::Display for Sweeps {
     }
 }
 
-/// `None` if a contact slides already, or the problem is too large.
-pub(super) fn tendency(problem: &FrictionProblem, lambda: &[f64]) -> Option<Sweeps> {
+/// `None` if a contact slides already, the problem is too large, or the budget ended the sweeps.
+pub(super) fn tendency(problem: &FrictionProblem, lambda: &[f64], budget: &mut Budget) -> Option<Sweeps> {
     if problem.slides() || problem.elements().len() > MOST {
         return None;
     }
     let cone = problem.view();
     let one = Settings { tolerance: f64::MIN_POSITIVE, max_sweeps: 1, momentum: false };
     let mut solver = GaussSeidel::new(one);
+    solver.bench.sweeper.budget.clone_from(budget);
     let mut forces = lambda.to_vec();
     // the last ones, the newest at the end
     let mut past: Vec<Vec<f64>> = vec![];
@@ -84,6 +86,10 @@ pub(super) fn tendency(problem: &FrictionProblem, lambda: &[f64]) -> Option<Swee
         }
         let _ = solver.solve(cone, &mut forces);
     }
+    budget.clone_from(&solver.bench.sweeper.budget);
+    if budget.ended().is_some() {
+        return None;
+    }
     Some(match norm(&forces) {
         grown if half > 0.0 && grown > GROWTH * half => Sweeps::Grow,
         _ if left < GETS_ON * here => Sweeps::GetOn,
@@ -110,7 +116,7 @@ mod tests {
             &[0.0, 1.0, 0.0, 1.0],
         ]);
         let p = problem(a, &[-0.1, 0.0, -0.1, 0.0], 0.5);
-        assert_eq!(tendency(&p, &[0.0; 4]), Some(Sweeps::Grow));
+        assert_eq!(tendency(&p, &[0.0; 4], &mut Budget::default()), Some(Sweeps::Grow));
     }
 
     /// Two contacts that feel each other more than themselves, with opposite signs: each sweep turns both over.
@@ -123,7 +129,10 @@ mod tests {
             &[0.0, 0.0, 0.0, 1.0],
         ]);
         let p = problem(a, &[-1.0, 0.0, 0.5, 0.0], 0.0);
-        assert_eq!(tendency(&p, &[0.1, 0.0, 0.2, 0.0]), Some(Sweeps::Cycle { period: 2 }));
+        assert_eq!(
+            tendency(&p, &[0.1, 0.0, 0.2, 0.0], &mut Budget::default()),
+            Some(Sweeps::Cycle { period: 2 })
+        );
     }
 
     #[test]
@@ -135,6 +144,6 @@ mod tests {
             &[0.0, 0.0, 0.0, 1.0],
         ]);
         let p = problem(a, &[-1.0, 0.0, -1.0, 0.0], 0.0);
-        assert_eq!(tendency(&p, &[0.0; 4]), Some(Sweeps::GetOn));
+        assert_eq!(tendency(&p, &[0.0; 4], &mut Budget::default()), Some(Sweeps::GetOn));
     }
 }

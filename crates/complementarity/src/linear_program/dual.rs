@@ -7,6 +7,7 @@
 
 use super::farkas::SOUND;
 use super::{FEASIBLE, FINE_PIVOT_SHARE, Kind, PATIENCE, PIVOT_FLOOR, PIVOT_SHARE, Program, System};
+use crate::solver::Budget;
 
 /// What is zero in strict runs, from a dictionary just built.
 const STRICT: f64 = 1e-12;
@@ -21,7 +22,7 @@ pub(crate) enum Feasibility {
     Infeasible {
         row: usize,
     },
-    /// Too many pivots, or rounding took over.
+    /// Too many pivots, the budget ended it, or rounding took over.
     Unclear,
 }
 
@@ -54,26 +55,26 @@ impl Program {
     }
 
     /// Dual simplex: to a feasible vertex, or to a row that no feasible point satisfies.
-    pub fn dual(&mut self, system: &System) -> Feasibility {
+    pub fn dual(&mut self, system: &System, budget: &mut Budget) -> Feasibility {
         let mut scratch = vec![];
         for attempt in 0..3 {
             self.share = if attempt == 0 { PIVOT_SHARE } else { FINE_PIVOT_SHARE };
-            let end = self.dual_run();
+            let end = self.dual_run(budget);
             let sound = match end {
                 Feasibility::Feasible => self.is_accurate(system, &mut scratch),
                 Feasibility::Infeasible { row } => self.flaw(system, &self.farkas(row)) <= SOUND,
                 Feasibility::Unclear => false,
             };
-            if sound || self.age == 0 || attempt == 2 {
+            if sound || self.age == 0 || attempt == 2 || budget.ended().is_some() {
                 return if sound { end } else { Feasibility::Unclear };
             }
-            self.rebuild(system);
+            self.rebuild(system, budget);
             self.age = 0;
         }
         Feasibility::Unclear
     }
 
-    fn dual_run(&mut self) -> Feasibility {
+    fn dual_run(&mut self, budget: &mut Budget) -> Feasibility {
         let (rows, columns) = (self.rows(), self.table.columns());
         self.mark_open();
         let none = (0..columns).all(|j| self.table.entry(rows, j) * self.open[j] <= 0.0);
@@ -84,7 +85,9 @@ impl Program {
             let Some(column) = self.entering(row, sign, floor) else {
                 return Feasibility::Infeasible { row };
             };
-            self.exchange(row, column);
+            if !self.exchange(row, column, budget) {
+                return Feasibility::Unclear;
+            }
             self.draw_costs(count % redraw == 0);
         }
         Feasibility::Unclear

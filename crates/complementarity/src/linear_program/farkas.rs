@@ -2,6 +2,7 @@
 
 use super::{Kind, PIVOT_FLOOR, Program, System};
 use crate::matrix::dot;
+use crate::solver::Budget;
 
 /// A Farkas vector may have wrong signs of this size, over its gap: it then speaks for all points below the inverse,
 /// in scaled units.
@@ -63,14 +64,14 @@ impl Program {
     }
 
     /// The Farkas vector of an infeasible row; from a dictionary built afresh where that is cleaner.
-    pub fn certificate(&mut self, system: &System, row: usize) -> Vec<f64> {
+    pub fn certificate(&mut self, system: &System, row: usize, budget: &mut Budget) -> Vec<f64> {
         let y = self.farkas(row);
         let flaw = self.flaw(system, &y);
         if flaw <= CLEAN || self.age == 0 {
             return y;
         }
         let variable = self.table.basic[row];
-        if !self.rebuild(system) {
+        if !self.rebuild(system, budget) {
             return y;
         }
         let again = self.table.row_of(variable).map(|row| self.farkas(row));

@@ -4,10 +4,11 @@ use super::{Feasibility, Maximum, Program, System};
 use crate::matrix::Matrix;
 use crate::problem::Lcp;
 use crate::scaling;
+use crate::solver::Budget;
 
 /// A point with `z > 0` and `M z + q > 0`: in units scaled so that `M` and `q` are near 1, the largest `t <= 1`
-/// with `z >= t`, `M z + q >= t`. `None` if that `t` is not above zero.
-pub(crate) fn strictly_feasible(problem: &Lcp) -> Option<Vec<f64>> {
+/// with `z >= t`, `M z + q >= t`. `None` if that `t` is not above zero, or the budget ended the search.
+pub(crate) fn strictly_feasible(problem: &Lcp, budget: &mut Budget) -> Option<Vec<f64>> {
     let n = problem.size();
     let (mut d, mut scratch) = (vec![], vec![]);
     scaling::symmetric(problem.matrix(), &mut d, &mut scratch);
@@ -26,11 +27,11 @@ pub(crate) fn strictly_feasible(problem: &Lcp) -> Option<Vec<f64>> {
     }
     let mut program = Program::default();
     program.start(&system);
-    if program.dual(&system) != Feasibility::Feasible {
+    if program.dual(&system, budget) != Feasibility::Feasible {
         return None;
     }
     let s = n + 1 + n;
-    if program.maximise(&system, |v| if v == s { -1.0 } else { 0.0 }) != Maximum::Optimal {
+    if program.maximise(&system, budget, |v| if v == s { -1.0 } else { 0.0 }) != Maximum::Optimal {
         return None;
     }
     let t = 1.0 - program.value(s);
@@ -52,14 +53,14 @@ mod tests {
     fn a_strictly_feasible_point_is_found_or_there_is_none() {
         let m = Matrix::from_rows(&[&[2.0, -1.0], &[-1.0, 2e6]]);
         let p = Lcp::new(m, vec![-3.0, -50.0]).unwrap();
-        let z = strictly_feasible(&p).unwrap();
+        let z = strictly_feasible(&p, &mut Budget::default()).unwrap();
         assert!(z.iter().chain(&p.slack(&z)).all(|&x| x > 0.0));
         let none = Lcp::new(Matrix::from_rows(&[&[-1.0]]), vec![-1.0]).unwrap();
-        assert_eq!(strictly_feasible(&none), None);
+        assert_eq!(strictly_feasible(&none, &mut Budget::default()), None);
         let touching = Lcp::new(Matrix::from_rows(&[&[0.0]]), vec![0.0]).unwrap();
-        assert_eq!(strictly_feasible(&touching), None);
+        assert_eq!(strictly_feasible(&touching, &mut Budget::default()), None);
         let empty = Lcp::new(Matrix::zeros(0, 0), vec![]).unwrap();
-        assert_eq!(strictly_feasible(&empty), Some(vec![]));
+        assert_eq!(strictly_feasible(&empty, &mut Budget::default()), Some(vec![]));
     }
 
     #[test]
@@ -71,7 +72,7 @@ mod tests {
                 let m = Matrix::from_fn(n, n, |_, _| 4.0 * (random.draw() - 1.0));
                 let q = m.times(&vec![1.0; n]).iter().map(|x| 1.0 - x).collect();
                 let lcp = Lcp::new(m, q).unwrap();
-                assert!(strictly_feasible(&lcp).is_some(), "n = {n}");
+                assert!(strictly_feasible(&lcp, &mut Budget::default()).is_some(), "n = {n}");
             }
         }
     }

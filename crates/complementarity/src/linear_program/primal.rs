@@ -1,6 +1,7 @@
 //! The primal simplex: the largest value of a linear function.
 
 use super::{FEASIBLE, Feasibility, Kind, PATIENCE, PIVOT_FLOOR, PIVOT_SHARE, Program, System};
+use crate::solver::Budget;
 
 /// How the primal simplex ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,24 +16,29 @@ pub(crate) enum Maximum {
 
 impl Program {
     /// Primal simplex from a feasible vertex: the largest value of `sum weight(v) x_v`. Largest gain a
-    /// unit first, then (for long runs) Bland's rule, 1977.
-    pub fn maximise(&mut self, system: &System, weight: impl Fn(usize) -> f64) -> Maximum {
+    /// unit first, then (for long runs) Bland's rule, 1977. Unclear if the budget ended it.
+    pub fn maximise(
+        &mut self,
+        system: &System,
+        budget: &mut Budget,
+        weight: impl Fn(usize) -> f64,
+    ) -> Maximum {
         let mut scratch = vec![];
         for _ in 0..3 {
-            let end = self.primal_run(&weight);
+            let end = self.primal_run(budget, &weight);
             if end != Maximum::Unclear && self.is_accurate(system, &mut scratch) {
                 return end;
             }
             self.forget_costs();
-            self.rebuild(system);
-            if self.dual(system) != Feasibility::Feasible {
+            self.rebuild(system, budget);
+            if self.dual(system, budget) != Feasibility::Feasible {
                 return Maximum::Unclear;
             }
         }
         Maximum::Unclear
     }
 
-    fn primal_run(&mut self, weight: impl Fn(usize) -> f64) -> Maximum {
+    fn primal_run(&mut self, budget: &mut Budget, weight: impl Fn(usize) -> f64) -> Maximum {
         let (rows, columns) = (self.rows(), self.table.columns());
         self.mark_open();
         self.set_function(weight);
@@ -50,7 +56,8 @@ impl Program {
             }
             let Some(column) = entering else { return Maximum::Optimal };
             match self.blocking(column, bland) {
-                Some(row) => self.exchange(row, column),
+                Some(row) if self.exchange(row, column, budget) => (),
+                Some(_) => return Maximum::Unclear,
                 None => return Maximum::Unbounded { column },
             }
         }

@@ -163,6 +163,7 @@ impl Factored {
     }
 
     /// Segments of an element, each with its entries of `W`, row by row.
+    #[inline]
     pub fn segments(&self, element: usize) -> impl Iterator<Item = (Segment, &[f64])> {
         let segments = &self.segments[self.starts[element]..self.starts[element + 1]];
         let rows = self.rows(element);
@@ -170,6 +171,7 @@ impl Factored {
     }
 
     /// The rows of `E^-1` of an element, from the first row of its patch on, and that row. `None` if it has no patch.
+    #[inline]
     pub fn patch(&self, element: usize) -> Option<(usize, &[f64])> {
         let p = self.patches.get(self.patch_of[element])?;
         let first = self.offsets[p.first];
@@ -299,6 +301,23 @@ impl Factored {
         out.copy_from_slice(&[nn, nt, no, nt, tt, to, no, to, oo]);
         let compliance = self.patch(contact).into_iter().flat_map(|(_, e)| e);
         out.iter_mut().zip(compliance).for_each(|(o, e)| *o += e);
+    }
+
+    /// The diagonal entries of an element.
+    pub(super) fn diagonal_entries(&self, element: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        for (s, w) in self.segments(element) {
+            if let (6, [a, b, c], [n, t, o]) = (s.len, w.as_chunks().0, &mut *out) {
+                *n += self.c * dot6(a, a);
+                *t += self.c * dot6(b, b);
+                *o += self.c * dot6(c, c);
+                continue;
+            }
+            out.iter_mut().zip(w.chunks_exact(s.len)).for_each(|(o, w)| *o += self.c * dot(w, w));
+        }
+        let Some((first, data)) = self.patch(element) else { return };
+        let (order, own) = (data.len() / out.len(), self.offsets[element] - first);
+        out.iter_mut().enumerate().for_each(|(i, o)| *o += data[(order + 1) * i + own]);
     }
 
     pub(super) fn to_dense(&self) -> Matrix {

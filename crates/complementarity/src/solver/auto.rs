@@ -217,6 +217,7 @@ impl Auto {
         if problem.b.len() <= MOST_ROWS {
             let polyhedral = self.polyhedral.get_or_insert_default();
             polyhedral.tolerance = tolerance;
+            polyhedral.budget.clone_from(&budget);
             if let Ok(outcome) = polyhedral.solve(problem, lambda, &mut vec![]) {
                 if outcome.is_solved() {
                     let outcome = self.solved_by(problem, lambda, outcome);

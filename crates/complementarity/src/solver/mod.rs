@@ -5,6 +5,7 @@
 //! way out. After the first solve of a size they allocate nothing.
 
 use crate::residual::Residual;
+use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,8 +26,9 @@ mod system;
 
 pub use method::{Method, Solver, UnknownMethod};
 
-/// How a solve of a contact problem ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a solve ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum End {
     /// The residual is within tolerance.
     Solved,
@@ -83,11 +85,25 @@ impl Default for Budget {
     }
 }
 
+/// Entries of a dense row whose update takes about as long as a row of a sweep.
+const DENSE_ENTRIES: usize = 64;
+
 impl Budget {
     /// Counts work.
     #[inline]
     pub(crate) fn spend(&mut self, rows: usize) {
         self.rows = self.rows.saturating_sub(rows as u64);
+    }
+
+    /// Counts the work of a rank-one update of a dense matrix: a pivot.
+    #[inline]
+    pub(crate) fn spend_pivot(&mut self, rows: usize, columns: usize) {
+        self.spend(rows * columns.div_ceil(DENSE_ENTRIES));
+    }
+
+    /// Counts the work of an LU factorisation of order `n`: a third of `n` pivots.
+    pub(crate) fn spend_factorisation(&mut self, n: usize) {
+        self.spend(n.div_ceil(3) * n * n.div_ceil(DENSE_ENTRIES));
     }
 
     /// Why no more work may be done; `None` if it may.

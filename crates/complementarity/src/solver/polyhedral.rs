@@ -80,15 +80,16 @@ impl Polyhedral {
             if let Some(end) = self.budget.ended() {
                 return Ok(Outcome { end, ..outcome });
             }
+            self.lemke.budget.clone_from(&self.budget);
             self.lemke.settings.pivot_tolerance = near;
             self.lemke.settings.tie_tolerance = near;
             let warm = (!basis.is_empty()).then_some(&basis[..]);
             let found = self.lemke.solve(converted.lcp(), warm, &mut |_| ());
-            self.budget.spend(converted.lcp().size() * found.pivots);
+            self.budget.clone_from(&self.lemke.budget);
             outcome.wasted += std::mem::replace(&mut outcome.iterations, found.pivots);
             converted.forces(self.lemke.solution(), lambda);
             outcome.residual = residual::contact(problem, lambda, &mut self.evaluation);
-            if found.end == lemke::End::Solved && outcome.residual.relative <= tolerance {
+            if found.end == End::Solved && outcome.residual.relative <= tolerance {
                 basis.clear();
                 basis.reserve(converted.lcp().size());
                 basis.extend_from_slice(self.lemke.active());
@@ -97,7 +98,7 @@ impl Polyhedral {
         }
         basis.clear();
         let settings = interior_point::Settings { tolerance, ..Default::default() };
-        let second = interior_point::solve(converted.lcp(), &settings, &mut |_| ());
+        let second = interior_point::solve(converted.lcp(), &settings, &mut self.budget, &mut |_| ());
         outcome.solver = second.solver;
         outcome.wasted += std::mem::replace(&mut outcome.iterations, second.iterations);
         if second.solution.len() == converted.lcp().size() {
@@ -106,6 +107,9 @@ impl Polyhedral {
             if outcome.residual.relative <= tolerance {
                 outcome.end = End::Solved;
             }
+        }
+        if !outcome.is_solved() {
+            outcome.end = self.budget.ended().unwrap_or(End::Stalled);
         }
         Ok(outcome)
     }

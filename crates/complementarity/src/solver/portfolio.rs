@@ -75,26 +75,35 @@ impl Settings {
 
 /// Solves an LCP; `watch` hears of the progress.
 pub fn solve_lcp(problem: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progress)) -> Report {
+    lcp_within(problem, settings, &mut settings.budget.clone(), watch)
+}
+
+fn lcp_within(
+    problem: &Lcp,
+    settings: &Settings,
+    budget: &mut Budget,
+    watch: &mut dyn FnMut(Progress),
+) -> Report {
     match settings.method {
-        _ if settings.all => decide::solve(&problem.into(), &settings.decide(), watch),
-        Method::Lemke => lemke::solve_watched(problem, &settings.lemke(problem.size()), watch),
-        Method::InteriorPoint => interior_point::solve(problem, &settings.interior_point(), watch),
-        Method::Decide => decide::solve(&problem.into(), &settings.decide(), watch),
+        _ if settings.all => decide::solve(&problem.into(), &settings.decide(), budget, watch),
+        Method::Lemke => lemke::solve_within(problem, &settings.lemke(problem.size()), budget, watch),
+        Method::InteriorPoint => interior_point::solve(problem, &settings.interior_point(), budget, watch),
+        Method::Decide => decide::solve(&problem.into(), &settings.decide(), budget, watch),
         method if method.wants_contacts() => {
             stopped("this solver works on contact problems, not on LCPs".to_owned())
         }
         _ => {
-            let first = lemke::solve_watched(problem, &settings.lemke(problem.size()), watch);
-            if first.status == Status::Solved {
+            let first = lemke::solve_within(problem, &settings.lemke(problem.size()), budget, watch);
+            if first.status == Status::Solved || budget.ended().is_some() {
                 return first;
             }
             if problem.size() >= settings.large_from {
-                let second = interior_point::solve(problem, &settings.interior_point(), watch);
-                if second.status == Status::Solved {
+                let second = interior_point::solve(problem, &settings.interior_point(), budget, watch);
+                if second.status == Status::Solved || budget.ended().is_some() {
                     return second;
                 }
             }
-            decide::solve(&problem.into(), &settings.decide(), watch)
+            decide::solve(&problem.into(), &settings.decide(), budget, watch)
         }
     }
 }
@@ -102,19 +111,20 @@ pub fn solve_lcp(problem: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progr
 /// Solves a mixed LCP; the solution is the whole `z`. Lemke and the interior point work on what is
 /// left when the free variables are eliminated, decide on the problem as it is.
 pub fn solve_mixed(problem: &MixedLcp, settings: &Settings, watch: &mut dyn FnMut(Progress)) -> Report {
+    let budget = &mut settings.budget.clone();
     if settings.all || settings.method == Method::Decide {
-        return decide::solve(problem, &settings.decide(), watch);
+        return decide::solve(problem, &settings.decide(), budget, watch);
     }
     let auto = settings.method == Method::Auto;
     let without = match problem.eliminate() {
         Ok(without) => without,
-        Err(_) if auto => return decide::solve(problem, &settings.decide(), watch),
+        Err(_) if auto => return decide::solve(problem, &settings.decide(), budget, watch),
         Err(why) => return stopped(why.to_string()),
     };
     // decide works on the mixed problem itself, so that its proof speaks of that one
     let method = if auto { Method::Lemke } else { settings.method };
     let inner = Settings { method, ..settings.clone() };
-    let mut report = solve_lcp(&without.lcp, &inner, watch);
+    let mut report = lcp_within(&without.lcp, &inner, budget, watch);
     // with no pair left the LCP is empty, and so is its solution
     if report.solution.len() == without.lcp.size() {
         report.solution = without.recover(&report.solution);
@@ -124,11 +134,12 @@ pub fn solve_mixed(problem: &MixedLcp, settings: &Settings, watch: &mut dyn FnMu
     if report.status == Status::Solved && report.residual.relative > settings.tolerance {
         report.status = Status::Stalled;
         report.certificate = Certificate::Stopped {
+            end: End::Stalled,
             reason: format!("the residual grew to {:.1e} with the free variables", report.residual.relative),
         };
     }
-    if auto && report.status != Status::Solved {
-        return decide::solve(problem, &settings.decide(), watch);
+    if auto && report.status != Status::Solved && budget.ended().is_none() {
+        return decide::solve(problem, &settings.decide(), budget, watch);
     }
     report
 }
@@ -170,21 +181,23 @@ pub fn solve_friction(
     watch: &mut dyn FnMut(Progress),
 ) -> Report {
     let method = settings.method;
+    let budget = &mut settings.budget.clone();
     if settings.all || matches!(method, Method::Lemke | Method::Decide) {
-        return solve_polyhedral(problem, settings, watch);
+        return solve_polyhedral(problem, settings, budget, watch);
     }
     if problem.slides() {
         return match method.wants_contacts() {
             true => stopped("this solver wants all contacts rolling, none sliding already".to_owned()),
-            false => solve_polyhedral(problem, settings, watch),
+            false => solve_polyhedral(problem, settings, budget, watch),
         };
     }
     if method == Method::InteriorPoint && problem.is_polyhedral() {
-        return solve_polyhedral(problem, settings, watch);
+        return solve_polyhedral(problem, settings, budget, watch);
     }
-    let report = solve_contacts(problem.view(), settings);
-    if report.status != Status::Solved && method == Method::Auto && problem.is_polyhedral() {
-        let second = solve_polyhedral(problem, settings, watch);
+    let report = contacts_within(problem.view(), settings, budget);
+    let unsolved = report.status != Status::Solved && budget.ended().is_none();
+    if unsolved && method == Method::Auto && problem.is_polyhedral() {
+        let second = solve_polyhedral(problem, settings, budget, watch);
         if second.status.is_decided() {
             return second;
         }
@@ -194,6 +207,10 @@ pub fn solve_friction(
 
 /// Solves a contact problem as posed.
 pub fn solve_contacts(problem: ContactProblem<'_>, settings: &Settings) -> Report {
+    contacts_within(problem, settings, &mut settings.budget.clone())
+}
+
+fn contacts_within(problem: ContactProblem<'_>, settings: &Settings, budget: &mut Budget) -> Report {
     let mut solution = vec![0.0; problem.b.len()];
     let mut left = String::new();
     let outcome = match settings.method {
@@ -201,8 +218,9 @@ pub fn solve_contacts(problem: ContactProblem<'_>, settings: &Settings) -> Repor
             let outcome = AUTO.with_borrow_mut(|solver| {
                 solver.settings.tolerance = settings.tolerance;
                 solver.at_rest = false;
-                solver.set_budget(settings.budget.clone());
+                solver.set_budget(std::mem::take(budget));
                 let outcome = solver.solve(problem, &mut solution);
+                *budget = std::mem::take(&mut solver.bench.sweeper.budget);
                 if let Some((elements, _)) = solver.unsolved().max_by_key(|&(elements, _)| elements) {
                     let count = solver.unsolved().count();
                     left = format!("; {count} of the islands left, the largest of {elements} elements");
@@ -220,8 +238,10 @@ pub fn solve_contacts(problem: ContactProblem<'_>, settings: &Settings) -> Repor
         }
         method => {
             let mut solver = Solver::new(method, settings.tolerance);
-            solver.set_budget(settings.budget.clone());
-            match solver.solve(problem, &mut solution, &mut vec![]) {
+            solver.set_budget(std::mem::take(budget));
+            let solved = solver.solve(problem, &mut solution, &mut vec![]);
+            budget.clone_from(solver.budget());
+            match solved {
                 Ok(outcome) => outcome,
                 Err(why) => return stopped(why.to_string()),
             }
@@ -249,7 +269,7 @@ pub fn solve_contacts(problem: ContactProblem<'_>, settings: &Settings) -> Repor
         End::Interrupted => format!("interrupted at relative residual {:.1e}", residual.relative),
         End::Invalid => "an entry is not finite, or the parts do not fit each other".to_owned(),
     };
-    let certificate = Certificate::Stopped { reason };
+    let certificate = Certificate::Stopped { end, reason };
     Report { status: Status::Stalled, solver, iterations, residual, solution, certificate }
 }
 
@@ -264,6 +284,7 @@ thread_local! {
 fn solve_polyhedral(
     problem: &FrictionProblem,
     settings: &Settings,
+    budget: &mut Budget,
     watch: &mut dyn FnMut(Progress),
 ) -> Report {
     let converted = match problem.friction() {
@@ -274,13 +295,14 @@ fn solve_polyhedral(
         Ok(converted) => converted,
         Err(why) => return stopped(why.to_string()),
     };
-    let mut report = solve_lcp(&converted.problem, settings, watch);
+    let mut report = lcp_within(&converted.problem, settings, budget, watch);
     if !report.solution.is_empty() {
         report.solution = converted.forces(&report.solution);
         report.residual = residual::friction(problem, &report.solution);
         if report.status == Status::Solved && report.residual.relative > settings.tolerance {
             report.status = Status::Stalled;
             report.certificate = Certificate::Stopped {
+                end: End::Stalled,
                 reason: format!(
                     "solved as an LCP, but the forces' residual is {:.1e}",
                     report.residual.relative
@@ -289,43 +311,38 @@ fn solve_polyhedral(
         }
     }
     if let Certificate::Solutions { pieces, complete } = &mut report.certificate {
-        in_forces(pieces, problem, &converted);
+        *complete &= in_forces(pieces, problem, &converted, budget);
         let one = matches!(&pieces[..], [piece] if piece.dimension == 0);
         report.status = match (one, *complete) {
             (true, true) => Status::Solved,
             (true, false) => Status::Undecided,
+            (false, _) if pieces.is_empty() => Status::Undecided,
             (false, _) => Status::Several,
         };
     }
     report
 }
 
-/// Pieces of the LCP's solution set as pieces in the contact forces. The LCP's own variables say more than
-/// the forces: at an open contact the two halves of the tangential acceleration, `a+ - a-`, can grow together.
-/// A piece's directions `d` live on its z support with `(M d)_i = 0` off its w support; those with
-/// `F d = 0` do not move the forces.
-fn in_forces(pieces: &mut Vec<Piece>, problem: &FrictionProblem, converted: &Converted<Lcp>) {
-    let (m, f) = (converted.problem.matrix(), converted.force_matrix());
-    for piece in pieces.iter_mut() {
-        let pick = |row: &[f64]| -> Vec<f64> {
-            let row: Vec<f64> = piece.z_support.iter().map(|&j| row[j]).collect();
-            let largest = row.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-            row.iter().map(|x| if largest > 0.0 { x / largest } else { 0.0 }).collect()
-        };
-        let tight = (0..m.rows()).filter(|i| piece.w_support.binary_search(i).is_err());
-        let mut rows: Vec<Vec<f64>> = tight.map(|i| pick(m.row(i))).collect();
-        let rank_of =
-            |rows: &[Vec<f64>]| rank(Matrix::from_rows(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>()));
-        let still = rank_of(&rows);
-        rows.extend((0..f.rows()).map(|i| pick(f.row(i))));
-        piece.dimension = rank_of(&rows) - still;
-        piece.unbounded &= piece.dimension > 0 && grows_without_bound(piece, problem, converted);
+/// Pieces of the LCP's solution set as pieces in the contact forces; points that differ only in what the forces do not see are one.
+/// False if the budget ended it: continua that were not examined are then left out.
+fn in_forces(
+    pieces: &mut Vec<Piece>,
+    problem: &FrictionProblem,
+    converted: &Converted<Lcp>,
+    budget: &mut Budget,
+) -> bool {
+    let (mut kept, mut all): (Vec<Piece>, bool) = (vec![], true);
+    for mut piece in pieces.drain(..) {
+        if piece.dimension > 0 && budget.ended().is_none() {
+            piece.dimension = dimension_in_forces(&piece, converted);
+            piece.unbounded &= piece.dimension > 0 && grows_without_bound(&piece, problem, converted, budget);
+        }
+        if piece.dimension > 0 && budget.ended().is_some() {
+            all = false;
+            continue;
+        }
         piece.point = converted.forces(&piece.point);
         piece.residual = residual::friction(problem, &piece.point);
-    }
-    // points that differ only in what the forces do not see are one
-    let mut kept: Vec<Piece> = Vec::new();
-    for piece in pieces.drain(..) {
         let size = norm(&piece.point).max(f64::MIN_POSITIVE);
         let near = |other: &Piece| {
             let apart: Vec<f64> = piece.point.iter().zip(&other.point).map(|(a, b)| a - b).collect();
@@ -336,12 +353,38 @@ fn in_forces(pieces: &mut Vec<Piece>, problem: &FrictionProblem, converted: &Con
         }
     }
     *pieces = kept;
+    all
+}
+
+/// Dimension of a piece in the contact forces. The LCP's own variables say more than
+/// the forces: at an open contact the two halves of the tangential acceleration, `a+ - a-`, can grow together.
+/// A piece's directions `d` live on its z support with `(M d)_i = 0` off its w support; those with
+/// `F d = 0` do not move the forces.
+fn dimension_in_forces(piece: &Piece, converted: &Converted<Lcp>) -> usize {
+    let (m, f) = (converted.problem.matrix(), converted.force_matrix());
+    let pick = |row: &[f64]| -> Vec<f64> {
+        let row: Vec<f64> = piece.z_support.iter().map(|&j| row[j]).collect();
+        let largest = row.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        row.iter().map(|x| if largest > 0.0 { x / largest } else { 0.0 }).collect()
+    };
+    let rank_of =
+        |rows: &[Vec<f64>]| rank(Matrix::from_rows(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>()));
+    let tight = (0..m.rows()).filter(|i| piece.w_support.binary_search(i).is_err());
+    let mut rows: Vec<Vec<f64>> = tight.map(|i| pick(m.row(i))).collect();
+    let still = rank_of(&rows);
+    rows.extend((0..f.rows()).map(|i| pick(f.row(i))));
+    rank_of(&rows) - still
 }
 
 /// Whether a piece has a direction in which a normal force grows (friction follows the normals, so no other force
 /// can grow alone): `d >= 0` on the z support, `M d = 0` off the w support and `>= 0` on it, normal forces `F_n d` adding up
 /// to 1. A linear program without objective, put as its (skew) LCP, which Lemke solves exactly if it is feasible.
-fn grows_without_bound(piece: &Piece, problem: &FrictionProblem, converted: &Converted<Lcp>) -> bool {
+fn grows_without_bound(
+    piece: &Piece,
+    problem: &FrictionProblem,
+    converted: &Converted<Lcp>,
+    budget: &mut Budget,
+) -> bool {
     let (m, f) = (converted.problem.matrix(), converted.force_matrix());
     let pick = |row: &[f64]| -> Vec<f64> { piece.z_support.iter().map(|&j| row[j]).collect() };
     let negative = |row: &[f64]| -> Vec<f64> { row.iter().map(|x| -x).collect() };
@@ -369,7 +412,8 @@ fn grows_without_bound(piece: &Piece, problem: &FrictionProblem, converted: &Con
     });
     let q = (0..n + k).map(|i| if i < n { 0.0 } else { -rows[i - n].1 }).collect();
     let Ok(program) = Lcp::new(skew, q) else { return false };
-    lemke::solve(&program, &lemke::Settings { starts: 1, ..Default::default() }).status == Status::Solved
+    let settings = lemke::Settings { starts: 1, ..Default::default() };
+    lemke::solve_within(&program, &settings, budget, &mut |_| ()).status == Status::Solved
 }
 
 fn stopped(reason: String) -> Report {
@@ -379,6 +423,6 @@ fn stopped(reason: String) -> Report {
         iterations: 0,
         residual: Residual::NONE,
         solution: vec![],
-        certificate: Certificate::Stopped { reason },
+        certificate: Certificate::Stopped { end: End::Invalid, reason },
     }
 }

@@ -3,6 +3,8 @@
 use complementarity::certificate::{Bound, Certificate, Direction, Existence, Forces, Settings, examine};
 use complementarity::report::{Report, Status};
 use problem_files::Problem;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Contacts that are listed; `--json` has them all.
 const SHOWN: usize = 8;
@@ -14,12 +16,13 @@ const SMALL: f64 = 0.05;
 /// Rows of a contact.
 const ROWS: [&str; 6] = ["n", "t", "o", "4th row", "5th row", "6th row"];
 
-/// Examines a friction problem, and the answer if it is one.
-pub fn of(problem: &Problem, report: &Report) -> Option<Certificate> {
+/// Examines a friction problem, and the answer if it is one; `stop` ends it.
+pub fn of(problem: &Problem, report: &Report, stop: &Option<Arc<AtomicBool>>) -> Option<Certificate> {
     let Problem::Friction(p) = problem else { return None };
     let solved =
         matches!(report.status, Status::Solved | Status::Several) && report.solution.len() == p.size();
-    Some(examine(p, solved.then_some(&report.solution), &Settings::default()))
+    let settings = Settings { stop: stop.clone(), ..Settings::default() };
+    Some(examine(p, solved.then_some(&report.solution), &settings))
 }
 
 /// The lines of the report, with their heads.

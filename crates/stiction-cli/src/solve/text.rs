@@ -154,8 +154,8 @@ pub fn evidence(report: &Report) -> String {
             let rest = if *complete { "there are no others" } else { "there may be others" };
             format!("solution set of {}; {rest}", count(pieces.len(), "piece"))
         }
-        Certificate::Stopped { reason } if reason.is_empty() => "stopped without a reason".to_owned(),
-        Certificate::Stopped { reason } => reason.clone(),
+        Certificate::Stopped { reason, .. } if reason.is_empty() => "stopped without a reason".to_owned(),
+        Certificate::Stopped { reason, .. } => reason.clone(),
     }
 }
 

@@ -32,7 +32,9 @@ pub fn of(
         return None;
     }
     let diagnosis = match (problem, known) {
-        (Problem::Friction(p), Some(known)) => Diagnosis::of_friction(p, Some(&report.solution), known),
+        (Problem::Friction(p), Some(known)) => {
+            Diagnosis::of_friction(p, Some(&report.solution), known, &mut settings.budget.clone())
+        }
         (Problem::Lcp(p), _) => Diagnosis::of_mixed(&p.into(), &report.solution),
         (Problem::Mixed(p), _) => Diagnosis::of_mixed(p, &report.solution),
         (Problem::Friction(_), None) => return None,

@@ -84,8 +84,13 @@ pub(super) fn step(
 /// What is wrong with the forces of the last attempt, in words.
 fn diagnose(model: &Model, work: &Workspace) -> String {
     let Some(problem) = work.problem.to_friction() else { return String::new() };
-    let known = examine(&problem, None, &Settings { most_rows: EXAMINED, ..Settings::default() });
-    let found = Diagnosis::of_friction(&problem, Some(&work.forces.lambda), &known);
+    let known = examine(
+        &problem,
+        None,
+        &Settings { most_rows: EXAMINED, stop: work.solver.budget.stop.clone(), ..Settings::default() },
+    );
+    let found =
+        Diagnosis::of_friction(&problem, Some(&work.forces.lambda), &known, &mut work.solver.budget.clone());
     let name = |k: usize| {
         if let Some(c) = work.contacts.contacts.iter().find(|c| c.elements().contains(&k)) {
             let [a, b] = c.owners.map(|o| model.scene().name_of(o));

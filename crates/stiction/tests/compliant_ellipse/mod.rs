@@ -7,7 +7,8 @@ use super::event_driven::SONG2004;
 use complementarity::eigen::symmetric_eigen;
 use complementarity::matrix::Matrix;
 use complementarity::problem::{Friction, FrictionProblem};
-use complementarity::solver::lemke::{End, Lemke};
+use complementarity::solver::End;
+use complementarity::solver::lemke::Lemke;
 use std::f64::consts::PI;
 
 /// Distance of elements, m; Poisson's ratio, which the paper does not give; step, s.

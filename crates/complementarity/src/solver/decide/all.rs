@@ -36,7 +36,7 @@ impl Search<'_> {
             let mut program = std::mem::take(&mut self.levels[level]);
             let wanted = |v: usize| program.kind[v] == Kind::Bounded && !points.seen[v];
             let weights: Vec<f64> = (0..variables).map(|v| if wanted(v) { 1.0 } else { 0.0 }).collect();
-            let end = program.maximise(&self.system, |v| weights[v]);
+            let end = program.maximise(&self.system, self.budget, |v| weights[v]);
             program.forget_costs();
             self.levels[level] = program;
             let fresh = match end {
@@ -101,6 +101,9 @@ impl Search<'_> {
         let dimension = self.dimension(&z_support, &w_support);
         let Some((point, residual)) = self.inside(level, points) else { return self.any_open_pair(level) };
         let unbounded = dimension > 0 && self.is_unbounded(level);
+        if self.budget_ended() {
+            return Choice::Doubtful;
+        }
         self.pieces.retain(|p| !(includes(&z_support, &p.z_support) && includes(&w_support, &p.w_support)));
         self.pieces.push(Piece { z_support, w_support, dimension, unbounded, point, residual });
         if self.pieces.len() >= self.settings.max_pieces {
@@ -143,7 +146,7 @@ impl Search<'_> {
     fn is_unbounded(&mut self, level: usize) -> bool {
         let program = &mut self.levels[level];
         let bounded: Vec<bool> = program.kind.iter().map(|&k| k == Kind::Bounded).collect();
-        let end = program.maximise(&self.system, |v| if bounded[v] { 1.0 } else { 0.0 });
+        let end = program.maximise(&self.system, self.budget, |v| if bounded[v] { 1.0 } else { 0.0 });
         !self.idle.is_empty() || matches!(end, Maximum::Unbounded { .. })
     }
 }

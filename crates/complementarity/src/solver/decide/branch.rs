@@ -39,6 +39,9 @@ impl Search<'_> {
     pub(super) fn choose(&mut self, level: usize, candidates: &[(usize, f64)]) -> Choice {
         let mut best = (f64::NEG_INFINITY, Choice::Doubtful);
         for &(pair, _) in candidates.iter().take(PROBES) {
+            if self.budget_ended() {
+                break;
+            }
             let mut sides = [(0.0, 0); 2];
             for (found, side) in sides.iter_mut().zip([Side::Z, Side::W]) {
                 match self.probe(level, pair, side) {
@@ -62,8 +65,10 @@ impl Search<'_> {
         let mut probe = std::mem::take(&mut self.probe);
         probe.copy_from(&self.levels[level]);
         probe.kind[variable] = Kind::Fixed;
-        let found = match probe.dual(&self.system) {
-            Feasibility::Infeasible { row } => Probe::Empty { y: probe.certificate(&self.system, row) },
+        let found = match probe.dual(&self.system, self.budget) {
+            Feasibility::Infeasible { row } => {
+                Probe::Empty { y: probe.certificate(&self.system, row, self.budget) }
+            }
             Feasibility::Unclear => Probe::Open { rise: 0.0, violated: usize::MAX },
             Feasibility::Feasible => {
                 let cost = probe.rows();

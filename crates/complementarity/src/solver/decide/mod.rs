@@ -22,6 +22,7 @@ mod verify;
 use verify::Verdict;
 pub use verify::{Refuted, verify};
 
+use super::{Budget, End};
 use crate::linear_program::{FEASIBLE, Feasibility, Kind, Program, System};
 use crate::matrix::{Matrix, dot};
 use crate::problem::MixedLcp;
@@ -62,10 +63,15 @@ const MOST_NUMBERS: usize = 1 << 27;
 /// Solves of a basis: the first, and corrections that square away most of what rounding left.
 const REFINEMENTS: usize = 3;
 
-/// Decides the problem. `iterations` of the report are the nodes of the tree; an LCP goes in by
+/// Decides the problem within a budget. `iterations` of the report are the nodes of the tree; an LCP goes in by
 /// `MixedLcp::from(&lcp)`.
-pub fn solve(problem: &MixedLcp, settings: &Settings, watch: &mut dyn FnMut(Progress)) -> Report {
-    let mut search = Search::new(problem, settings, watch);
+pub fn solve(
+    problem: &MixedLcp,
+    settings: &Settings,
+    budget: &mut Budget,
+    watch: &mut dyn FnMut(Progress),
+) -> Report {
+    let mut search = Search::new(problem, settings, budget, watch);
     search.run();
     search.report()
 }
@@ -91,6 +97,7 @@ enum Side {
 struct Search<'a> {
     problem: &'a MixedLcp,
     settings: &'a Settings,
+    budget: &'a mut Budget,
     watch: &'a mut dyn FnMut(Progress),
     /// Scaling of `w` and of `z`.
     r: Vec<f64>,
@@ -133,7 +140,12 @@ struct Answer {
 }
 
 impl<'a> Search<'a> {
-    fn new(problem: &'a MixedLcp, settings: &'a Settings, watch: &'a mut dyn FnMut(Progress)) -> Self {
+    fn new(
+        problem: &'a MixedLcp,
+        settings: &'a Settings,
+        budget: &'a mut Budget,
+        watch: &'a mut dyn FnMut(Progress),
+    ) -> Self {
         let n = problem.size();
         let (r, c) = scaling::two_sided(problem.matrix());
         let size = (0..n).fold(0.0f64, |m, i| m.max((r[i] * problem.vector()[i]).abs()));
@@ -145,6 +157,7 @@ impl<'a> Search<'a> {
         Self {
             problem,
             settings,
+            budget,
             watch,
             r,
             c,
@@ -183,7 +196,7 @@ impl<'a> Search<'a> {
             root.kind[i] = Kind::Fixed;
             root.kind[n + 1 + i] = Kind::Free;
         }
-        self.idle = root.seat_free().iter().map(|v| v - n - 1).collect();
+        self.idle = root.seat_free(self.budget).iter().map(|v| v - n - 1).collect();
         if !self.settings.all {
             self.pivot_principally(&root);
         }
@@ -202,9 +215,9 @@ impl<'a> Search<'a> {
                 let share = Some(self.settled);
                 (self.watch)(Progress { solver: "decide", iterations: self.nodes, share });
             }
-            let choice = match self.levels[level].dual(&self.system) {
+            let choice = match self.levels[level].dual(&self.system, self.budget) {
                 Feasibility::Infeasible { row } => {
-                    let y = self.levels[level].certificate(&self.system, row);
+                    let y = self.levels[level].certificate(&self.system, row, self.budget);
                     self.keep(slot, y);
                     self.settled += share;
                     return;
@@ -217,7 +230,7 @@ impl<'a> Search<'a> {
                     self.settled += share;
                     return;
                 }
-                Choice::Doubtful if self.levels[level].tighten(&self.system) => continue,
+                Choice::Doubtful if self.levels[level].tighten(&self.system, self.budget) => continue,
                 Choice::Doubtful => {
                     self.doubtful += 1;
                     self.settled += share;
@@ -259,6 +272,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_over(&mut self) -> bool {
+        self.budget_ended();
         if self.limit.is_none() && self.nodes >= self.settings.max_nodes {
             self.limit = Some(format!("the limit of {} nodes was reached", self.settings.max_nodes));
         }
@@ -267,6 +281,16 @@ impl<'a> Search<'a> {
             self.limit = Some("the limit of 1 GiB of memory was reached".to_owned());
         }
         self.limit.is_some() || (self.answer.is_some() && !self.settings.all)
+    }
+
+    /// Whether no more work may be done; that is then the limit.
+    fn budget_ended(&mut self) -> bool {
+        let ended = self.budget.ended();
+        if let (None, Some(end)) = (&self.limit, ended) {
+            let words = if end == End::Interrupted { "interrupted" } else { "the budget was used up" };
+            self.limit = Some(words.to_owned());
+        }
+        ended.is_some()
     }
 
     /// Enters a leaf's vector into the proof, as long as there may be one.
@@ -398,13 +422,13 @@ impl<'a> Search<'a> {
             let certificate = Certificate::Solutions { pieces, complete };
             return Report { residual, solution, ..outcome(status, certificate) };
         }
-        let undecided = |reason| outcome(Status::Undecided, Certificate::Stopped { reason });
+        let stopped = |end, reason| outcome(Status::Undecided, Certificate::Stopped { end, reason });
         if let Some(limit) = &self.limit {
-            return undecided(format!(
-                "{limit}: {:.3} % of the tree settled, no solution there",
-                100.0 * self.settled
-            ));
+            let end = self.budget.ended().unwrap_or(End::Limit);
+            let settled = 100.0 * self.settled;
+            return stopped(end, format!("{limit}: {settled:.3} % of the tree settled, no solution there"));
         }
+        let undecided = |reason| stopped(End::Stalled, reason);
         if self.doubtful > 0 {
             let of = self.nodes;
             return undecided(format!(
@@ -415,7 +439,7 @@ impl<'a> Search<'a> {
         let Some(mut proof) = Self::proof(&mut self.tree) else {
             return undecided("the tree has open nodes".to_owned());
         };
-        match verify::check(self.problem, &proof) {
+        match verify::check(self.problem, &proof, self.budget) {
             Ok(Verdict { radius, excess }) if radius.is_finite() && excess > verify::ROUNDING => {
                 undecided(format!(
                     "no solution with sum |z| below {radius:e}, but there may be one beyond: a leaf leans on entries \
@@ -431,6 +455,9 @@ impl<'a> Search<'a> {
                  met ({:e}) is asked for",
                 self.settings.reach, self.largest
             )),
+            Err(unchecked @ Refuted::Unchecked { .. }) => {
+                stopped(self.budget.ended().unwrap_or(End::Limit), unchecked.to_string())
+            }
             Err(refuted) => undecided(format!("the proof found does not hold: {refuted}")),
         }
     }

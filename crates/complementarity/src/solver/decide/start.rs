@@ -24,7 +24,7 @@ impl Search<'_> {
         self.probe = program;
     }
 
-    fn ends_feasible(&self, program: &mut Program) -> bool {
+    fn ends_feasible(&mut self, program: &mut Program) -> bool {
         let (greedy, most) = (PIVOTS.0 * self.pairs.len(), (PIVOTS.0 + PIVOTS.1) * self.pairs.len());
         for count in 0..=most {
             let (mut worst, mut chosen) = (-FEASIBLE, None);
@@ -49,9 +49,10 @@ impl Search<'_> {
                         || program.table.constant(row).abs() <= FEASIBLE
                 });
             };
-            if program.table.entry(row, column).abs() < SMALLEST {
+            if program.table.entry(row, column).abs() < SMALLEST || self.budget.ended().is_some() {
                 return false;
             }
+            self.budget.spend_pivot(program.rows(), program.table.columns());
             program.table.pivot(row, column);
         }
         false

@@ -17,6 +17,7 @@
 
 use crate::problem::MixedLcp;
 use crate::report::{Proof, ProofNode};
+use crate::solver::Budget;
 
 /// Why a proof is none: the node, in preorder from 0, and what is wrong there.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -87,6 +88,12 @@ pub enum Refuted {
         /// Column.
         column: usize,
     },
+    /// The budget ended the check.
+    #[error("the check of the proof ended at node {node}: interrupted, or out of budget")]
+    Unchecked {
+        /// Place in the proof.
+        node: usize,
+    },
     /// The proof claims to reach further than it does.
     #[error("the proof claims radius {claimed}, but holds within {found} only")]
     Radius {
@@ -151,7 +158,7 @@ impl Sum {
 /// Checks a proof against the problem as posed; returns the radius within which it holds (`sum |z_j|`;
 /// infinite: everywhere), and refuses a proof that claims a larger one.
 pub fn verify(problem: &MixedLcp, proof: &Proof) -> Result<f64, Refuted> {
-    check(problem, proof).map(|verdict| verdict.radius)
+    check(problem, proof, &mut Budget::default()).map(|verdict| verdict.radius)
 }
 
 /// Entries of `M'y` on the wrong side by more than this share of `max |y| sum_i |M_ij|` are no rounding: with a
@@ -166,7 +173,8 @@ pub(super) struct Verdict {
     pub excess: f64,
 }
 
-pub(super) fn check(problem: &MixedLcp, proof: &Proof) -> Result<Verdict, Refuted> {
+/// Checks a proof within a budget.
+pub(super) fn check(problem: &MixedLcp, proof: &Proof, budget: &mut Budget) -> Result<Verdict, Refuted> {
     let mut excess = 0.0f64;
     let n = problem.size();
     let (mut z_fixed, mut w_fixed) = (vec![false; n], vec![false; n]);
@@ -190,7 +198,9 @@ pub(super) fn check(problem: &MixedLcp, proof: &Proof) -> Result<Verdict, Refute
                 z_fixed[pair] = true;
                 path.push((pair, false));
             }
+            ProofNode::Leaf { .. } if budget.ended().is_some() => return Err(Refuted::Unchecked { node }),
             ProofNode::Leaf { y } => {
+                budget.spend_pivot(n, n);
                 let found = leaf(problem, node, y, &z_fixed, &w_fixed, &mut columns)?;
                 radius = radius.min(found.radius);
                 excess = excess.max(found.excess);

@@ -3,6 +3,7 @@
 
 use super::system::Scaled;
 use crate::matrix::{Matrix, dot};
+use crate::solver::Budget;
 
 /// Corrections after the first solve, as in [`crate::basis`].
 const REFINEMENTS: usize = 2;
@@ -21,14 +22,18 @@ pub(super) struct Face<'a> {
 }
 
 impl<'a> Face<'a> {
-    /// Pivots below `rank_tolerance` times the first one count as zero.
-    pub fn new(p: &'a Scaled, active: &'a [usize], rank_tolerance: f64) -> Self {
+    /// Pivots below `rank_tolerance` times the first one count as zero. `None` if the budget ended the elimination.
+    pub fn new(p: &'a Scaled, active: &'a [usize], rank_tolerance: f64, budget: &mut Budget) -> Option<Self> {
         let n = active.len();
         let mut lu = Matrix::from_fn(n, n, |i, j| p.m[(active[i], active[j])]);
         let mut rows: Vec<usize> = (0..n).collect();
         let mut columns = rows.clone();
         let (mut rank, mut first) = (0, 0.0);
         for k in 0..n {
+            if budget.ended().is_some() {
+                return None;
+            }
+            budget.spend_pivot(n - k, n - k);
             let (mut best, mut at) = (0.0, (k, k));
             for i in k..n {
                 for (j, x) in lu.row(i).iter().enumerate().skip(k) {
@@ -55,7 +60,7 @@ impl<'a> Face<'a> {
                 }
             }
         }
-        Self { p, active, lu, rows, columns, rank }
+        Some(Self { p, active, lu, rows, columns, rank })
     }
 
     /// The point of the face next to `z`: entries outside the face zero, the dependent columns held.
@@ -166,7 +171,7 @@ mod tests {
     fn a_singular_face_is_met_at_its_nearest_point_and_left_at_a_vertex() {
         let m = Matrix::from_rows(&[&[1.0, 1.0], &[1.0, 1.0]]);
         let p = Scaled::new(&Lcp::new(m, vec![-1.0, -1.0]).unwrap()).unwrap();
-        let face = Face::new(&p, &[0, 1], 1e-10);
+        let face = Face::new(&p, &[0, 1], 1e-10, &mut Budget::default()).unwrap();
         assert_eq!(face.rank, 1);
         let z = face.nearest(&[0.6, 0.39]);
         assert!((z[0] + z[1] - 1.0).abs() < 1e-15 && z[0] > 0.5 && z[1] > 0.3);
@@ -178,7 +183,7 @@ mod tests {
         // w_3 = 1 - z_1: z_1 may not grow beyond 1 while z_1 + z_2 = 3; z_1 = 1 is nearer than z_1 = 0
         let m = Matrix::from_rows(&[&[1.0, 1.0, 0.0], &[1.0, 1.0, 0.0], &[-1.0, 0.0, 0.0]]);
         let p = Scaled::new(&Lcp::new(m, vec![-3.0, -3.0, 1.0]).unwrap()).unwrap();
-        let face = Face::new(&p, &[0, 1], 1e-10);
+        let face = Face::new(&p, &[0, 1], 1e-10, &mut Budget::default()).unwrap();
         let scale = p.size;
         let z = face.nearest(&[0.9 / scale, 2.1 / scale, 0.0]);
         assert_eq!(face.vertex(&z), [0, 1, 2]);

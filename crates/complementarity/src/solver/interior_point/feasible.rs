@@ -66,10 +66,11 @@ fn potential_change(at: &Point, step: &Step, lambda: f64, zeta: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::start;
+    use super::super::{Counter, start};
     use super::*;
     use crate::matrix::Matrix;
     use crate::problem::Lcp;
+    use crate::solver::Budget;
 
     /// `psi` as the paper prints it, apart from [`potential_change`].
     fn psi(at: &Point, zeta: f64) -> f64 {
@@ -95,7 +96,9 @@ mod tests {
             let q: Vec<f64> = (0..n).map(|i| ((i * 7) % 5) as f64 - 2.5).collect();
             let lcp = Lcp::new(p_matrix(n), q).unwrap();
             let p = Scaled::new(&lcp).unwrap();
-            let mut at = start::strictly_feasible(&lcp, &p, &settings, &mut || ()).unwrap();
+            let counter =
+                &mut Counter { order: n, iterations: 0, budget: &mut Budget::default(), watch: &mut |_| () };
+            let mut at = start::strictly_feasible(&lcp, &p, &settings, counter).unwrap();
             let mut method = Feasible::new(n);
             let zeta = settings.zeta * n as f64;
             let first = at.gap();

@@ -4,12 +4,13 @@
 //! solutions and along it to a vertex; where signs come out wrong, the offending pairs, and then the doubtful
 //! ones (`z_i` near `w_i`), are exchanged. What is accepted is judged afresh from the original data.
 
-use super::Settings;
 use super::face::Face;
 use super::system::{Point, Scaled};
+use super::{Counter, Settings};
 use crate::basis::BasisSolver;
 use crate::problem::Lcp;
 use crate::residual::{self, Residual};
+use crate::solver::Budget;
 
 /// A point that fulfils all signs to rounding.
 pub(super) struct Answer {
@@ -45,16 +46,24 @@ impl Finish {
     }
 
     /// At the end: with faces, exchanges and doubtful pairs.
-    pub fn thorough(&mut self, lcp: &Lcp, p: &Scaled, at: &Point, settings: &Settings) -> Option<Answer> {
+    pub fn thorough(
+        &mut self,
+        lcp: &Lcp,
+        p: &Scaled,
+        at: &Point,
+        settings: &Settings,
+        counter: &mut Counter<'_>,
+    ) -> Option<Answer> {
         let first: Vec<usize> = identify(at).collect();
         let mut active = first.clone();
         for round in 0..=settings.max_exchanges {
+            counter.factorisation().ok()?;
             let mut wrong = match self.solve(lcp, p, &active, settings) {
                 Ok(answer) => return Some(answer),
                 Err(wrong) => wrong,
             };
             if wrong.is_empty() || round == 0 {
-                let on_face = match self.solve_face(lcp, p, at, &active, settings) {
+                let on_face = match self.solve_face(lcp, p, at, &active, settings, counter.budget) {
                     Ok(answer) => return Some(answer),
                     Err(wrong) => wrong,
                 };
@@ -68,6 +77,7 @@ impl Finish {
         for i in doubtful(at, settings) {
             let mut active = first.clone();
             flip(&mut active, i);
+            counter.factorisation().ok()?;
             if let Ok(answer) = self.solve(lcp, p, &active, settings) {
                 return Some(answer);
             }
@@ -97,8 +107,9 @@ impl Finish {
         at: &Point,
         active: &[usize],
         settings: &Settings,
+        budget: &mut Budget,
     ) -> Result<Answer, Vec<usize>> {
-        let face = Face::new(p, active, settings.rank_tolerance);
+        let Some(face) = Face::new(p, active, settings.rank_tolerance, budget) else { return Err(vec![]) };
         let z = checked(p, face.nearest(&at.z), active, settings)?;
         let vertex = face.vertex(&z);
         if let Ok(answer) = self.solve(lcp, p, &vertex, settings) {

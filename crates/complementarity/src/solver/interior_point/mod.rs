@@ -33,6 +33,7 @@ pub use settings::{Settings, Variant};
 use crate::problem::Lcp;
 use crate::report::{Certificate, Progress, Report, Status};
 use crate::residual::{self, Residual};
+use crate::solver::{Budget, End};
 use feasible::Feasible;
 use finish::{Answer, Finish};
 use predictor_corrector::PredictorCorrector;
@@ -49,6 +50,8 @@ enum Stop {
     Singular,
     Diverging,
     Limit,
+    /// No more work may be done.
+    Ended(End),
 }
 
 impl Stop {
@@ -60,17 +63,28 @@ impl Stop {
             Self::Singular => "the Newton system is singular",
             Self::Diverging => "the iterates diverge",
             Self::Limit => "the limit on iterations was reached",
+            Self::Ended(End::Interrupted) => "interrupted",
+            Self::Ended(_) => "the budget was used up",
+        }
+    }
+
+    fn end(self) -> End {
+        match self {
+            Self::Limit => End::Limit,
+            Self::Overflow => End::Invalid,
+            Self::Ended(end) => end,
+            _ => End::Stalled,
         }
     }
 }
 
-/// Solves an LCP; `watch` hears of every Newton step.
+/// Solves an LCP within a budget; `watch` hears of every Newton step.
 ///
 /// `Solved` carries a basis, or the residual alone where the solution found is not that of a nonsingular one.
 /// `Stalled` carries the reason and the best iterate with its residual.
-pub fn solve(lcp: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progress)) -> Report {
+pub fn solve(lcp: &Lcp, settings: &Settings, budget: &mut Budget, watch: &mut dyn FnMut(Progress)) -> Report {
     if let Err(invalid) = settings.validate() {
-        return stalled(None, 0, invalid.to_string());
+        return stalled(None, 0, End::Invalid, invalid.to_string());
     }
     if lcp.vector().iter().all(|&q| q >= 0.0) {
         let z = vec![0.0; lcp.size()];
@@ -78,16 +92,44 @@ pub fn solve(lcp: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progress)) ->
         return solved(Answer { z, residual, active: Some(vec![]) }, 0);
     }
     let Some(p) = Scaled::new(lcp) else {
-        return stalled(None, 0, Stop::Overflow.reason().to_owned());
+        return stalled(None, 0, End::Invalid, Stop::Overflow.reason().to_owned());
     };
-    let mut search = Search { lcp, p: &p, settings, watch, iterations: 0, best: None };
+    let counter = Counter { order: lcp.size(), iterations: 0, budget, watch };
+    let mut search = Search { lcp, p: &p, settings, counter, best: None };
     let outcome = match settings.variant {
         Variant::Feasible => search.feasible(),
         Variant::PredictorCorrector => search.predictor_corrector(),
     };
     match outcome {
-        Ok(answer) => solved(answer, search.iterations),
-        Err(stop) => stalled(search.best, search.iterations, stop.reason().to_owned()),
+        Ok(answer) => solved(answer, search.counter.iterations),
+        Err(stop) => stalled(search.best, search.counter.iterations, stop.end(), stop.reason().to_owned()),
+    }
+}
+
+/// Counts Newton steps, and ends the solve when no more work may be done.
+struct Counter<'a> {
+    order: usize,
+    iterations: usize,
+    budget: &'a mut Budget,
+    watch: &'a mut dyn FnMut(Progress),
+}
+
+impl Counter<'_> {
+    /// Counts a Newton step.
+    fn step(&mut self) -> Result<(), Stop> {
+        self.factorisation()?;
+        self.iterations += 1;
+        (self.watch)(Progress { solver: NAME, iterations: self.iterations, share: None });
+        Ok(())
+    }
+
+    /// Counts the work of a factorisation.
+    fn factorisation(&mut self) -> Result<(), Stop> {
+        if let Some(end) = self.budget.ended() {
+            return Err(Stop::Ended(end));
+        }
+        self.budget.spend_factorisation(self.order);
+        Ok(())
     }
 }
 
@@ -96,8 +138,7 @@ struct Search<'a> {
     lcp: &'a Lcp,
     p: &'a Scaled,
     settings: &'a Settings,
-    watch: &'a mut dyn FnMut(Progress),
-    iterations: usize,
+    counter: Counter<'a>,
     /// The iterate with the least residual, of those judged.
     best: Option<Answer>,
 }
@@ -105,7 +146,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn feasible(&mut self) -> Result<Answer, Stop> {
         let (lcp, p, settings) = (self.lcp, self.p, self.settings);
-        let at = start::strictly_feasible(lcp, p, settings, &mut || self.count())?;
+        let at = start::strictly_feasible(lcp, p, settings, &mut self.counter)?;
         let mut method = Feasible::new(p.order());
         self.run(at, |at| method.advance(p, at, settings))
     }
@@ -117,7 +158,7 @@ impl Search<'_> {
         for _ in 0..settings.max_starts {
             let mut method = PredictorCorrector::new(p.order());
             outcome = self.run(start::positive(p, size), |at| method.advance(p, at, settings));
-            if matches!(outcome, Ok(_) | Err(Stop::Limit)) {
+            if matches!(outcome, Ok(_) | Err(Stop::Limit | Stop::Ended(_))) {
                 break;
             }
             size *= settings.start_growth;
@@ -148,7 +189,7 @@ impl Search<'_> {
                 }
             }
             let least = self.note(&at);
-            let found = finish.thorough(lcp, p, &at, settings);
+            let found = finish.thorough(lcp, p, &at, settings, &mut self.counter);
             if let Some(answer) = found.filter(|a| self.within(a) && a.residual.absolute <= least) {
                 return Ok(answer);
             }
@@ -172,21 +213,16 @@ impl Search<'_> {
         at: &mut Point,
         advance: &mut impl FnMut(&mut Point) -> Result<f64, Stop>,
     ) -> Result<(), Stop> {
-        if self.iterations >= self.settings.max_iterations {
+        if self.counter.iterations >= self.settings.max_iterations {
             return Err(Stop::Limit);
         }
-        self.count();
+        self.counter.step()?;
         let length = advance(at)?;
         if length <= self.settings.least_step {
             return Err(Stop::Step);
         }
         let diverges = at.z.iter().chain(&at.w).any(|&x| x > self.settings.divergence);
         if diverges { Err(Stop::Diverging) } else { Ok(()) }
-    }
-
-    fn count(&mut self) {
-        self.iterations += 1;
-        (self.watch)(Progress { solver: NAME, iterations: self.iterations, share: None });
     }
 
     fn within(&self, answer: &Answer) -> bool {
@@ -221,7 +257,7 @@ fn solved(answer: Answer, iterations: usize) -> Report {
     }
 }
 
-fn stalled(best: Option<Answer>, iterations: usize, reason: String) -> Report {
+fn stalled(best: Option<Answer>, iterations: usize, end: End, reason: String) -> Report {
     let (solution, residual) = best.map_or((vec![], Residual::NONE), |answer| (answer.z, answer.residual));
     Report {
         status: Status::Stalled,
@@ -229,6 +265,6 @@ fn stalled(best: Option<Answer>, iterations: usize, reason: String) -> Report {
         iterations,
         residual,
         solution,
-        certificate: Certificate::Stopped { reason },
+        certificate: Certificate::Stopped { end, reason },
     }
 }

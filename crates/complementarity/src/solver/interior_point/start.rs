@@ -2,7 +2,7 @@
 
 use super::predictor_corrector::Infeasible;
 use super::system::{Point, Scaled, Step};
-use super::{Settings, Stop};
+use super::{Counter, Settings, Stop};
 use crate::factor::Lu;
 use crate::linear_program;
 use crate::matrix::dot;
@@ -16,12 +16,12 @@ pub(super) fn positive(p: &Scaled, size: f64) -> Point {
 /// Step 0 of trinkle1995's appendix: `(w, z) > 0` with `w = M z + q`. The cheap ways first:
 /// along `e`, along `M^-1 e`, by Newton steps towards the central path; then by a linear program,
 /// which decides whether there is such a point.
-/// `count` hears of every Newton step.
+/// `counter` hears of every Newton step.
 pub(super) fn strictly_feasible(
     lcp: &Lcp,
     p: &Scaled,
     settings: &Settings,
-    count: &mut dyn FnMut(),
+    counter: &mut Counter<'_>,
 ) -> Result<Point, Stop> {
     let n = p.order();
     if let Some(point) = along(p, &vec![1.0; n]) {
@@ -29,16 +29,18 @@ pub(super) fn strictly_feasible(
     }
     let mut x = vec![1.0; n];
     let mut lu = Lu::default();
+    counter.factorisation()?;
     if lu.factor(n, |i, j| p.m[(i, j)]).is_ok() {
         lu.solve(&mut x);
         if let Some(point) = along(p, &x) {
             return Ok(point);
         }
     }
-    if let Some(point) = towards_path(p, settings, count) {
+    if let Some(point) = towards_path(p, settings, counter)? {
         return Ok(point);
     }
-    linear_program::strictly_feasible(lcp).and_then(|z| exact(p, p.scaled(&z))).ok_or(Stop::NoInterior)
+    let point = linear_program::strictly_feasible(lcp, counter.budget).and_then(|z| exact(p, p.scaled(&z)));
+    point.ok_or_else(|| counter.budget.ended().map_or(Stop::NoInterior, Stop::Ended))
 }
 
 /// `z = tau x` with the least `tau` that gives `w = tau M x + q >= 1/2 tau M x > 0`, if `x > 0` and `M x > 0`.
@@ -58,21 +60,24 @@ fn along(p: &Scaled, x: &[f64]) -> Option<Point> {
 }
 
 /// Damped Newton steps on `w = M z + q`, `w o z = e` from `w = z = e`: the first full one is feasible.
-fn towards_path(p: &Scaled, settings: &Settings, count: &mut dyn FnMut()) -> Option<Point> {
+fn towards_path(p: &Scaled, settings: &Settings, counter: &mut Counter<'_>) -> Result<Option<Point>, Stop> {
     let mut at = positive(p, 1.0);
     let mut system = Infeasible::new(p.order());
     let mut step = Step::zeros(p.order());
     for _ in 0..settings.max_start_steps {
-        count();
-        system.factor(p, &at).ok()?;
-        system.solve(p, &at, |_| 1.0, &mut step).ok()?;
+        counter.step()?;
+        if system.factor(p, &at).and_then(|()| system.solve(p, &at, |_| 1.0, &mut step)).is_err() {
+            return Ok(None);
+        }
         let alpha = (settings.eta * at.boundary(&step)).min(1.0);
-        at.advance(&step, alpha).ok()?;
+        if at.advance(&step, alpha).is_err() {
+            return Ok(None);
+        }
         if alpha == 1.0 {
-            return exact(p, at.z);
+            return Ok(exact(p, at.z));
         }
     }
-    None
+    Ok(None)
 }
 
 /// `z` with its own `w`, if both are positive.

@@ -30,6 +30,7 @@ use crate::problem::Lcp;
 use crate::report::{Certificate, Progress, Report, Status};
 use crate::residual::{self, Residual};
 use crate::scaling;
+use crate::solver::{Budget, End};
 use std::cell::Cell;
 
 /// Name in reports.
@@ -68,19 +69,6 @@ impl Default for Settings {
     }
 }
 
-/// How a solve ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// On a complementary basis whose residual is within tolerance.
-    Solved,
-    /// Unsolved, and the first ray met is kept.
-    Ray,
-    /// The last start ran out of pivots.
-    PivotLimit,
-    /// The last start reached a basis, but its solution is not within tolerance.
-    Inexact,
-}
-
 /// Complementary basis from which a start sets out.
 enum Base {
     /// All `w` basic.
@@ -101,11 +89,22 @@ impl Base {
     }
 }
 
+/// Where a path ended.
+#[derive(PartialEq)]
+enum Path {
+    /// At a complementary basis, or where the dictionary could not be rebuilt: the basis is solved afresh.
+    Basis,
+    /// At a ray; the first one is kept.
+    Ray,
+    /// At the limit of pivots, or of the budget.
+    Unfinished,
+}
+
 /// What a solve did; the solution itself is in [`Lemke::solution`].
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
-    /// How it ended.
+    /// How it ended: on a complementary basis whose residual is within tolerance; stalled at a ray or at a basis that is not; or by a limit.
     pub end: End,
     /// Pivots over all starts.
     pub pivots: usize,
@@ -117,15 +116,22 @@ pub struct Outcome {
 
 /// Solves one LCP. For many of one size keep a [`Lemke`].
 pub fn solve(lcp: &Lcp, settings: &Settings) -> Report {
-    solve_watched(lcp, settings, &mut |_| ())
+    solve_within(lcp, settings, &mut Budget::default(), &mut |_| ())
 }
 
-/// As [`solve`]; `watch` hears of the progress.
-pub fn solve_watched(lcp: &Lcp, settings: &Settings, watch: &mut dyn FnMut(Progress)) -> Report {
+/// Solves one LCP within a budget, as [`solve`] does without one; `watch` hears of the progress.
+pub fn solve_within(
+    lcp: &Lcp,
+    settings: &Settings,
+    budget: &mut Budget,
+    watch: &mut dyn FnMut(Progress),
+) -> Report {
     let mut lemke = MEMORY.take();
     lemke.settings = settings.clone();
+    lemke.budget.clone_from(budget);
     let outcome = lemke.solve(lcp, None, watch);
     let report = lemke.report(outcome);
+    *budget = std::mem::take(&mut lemke.budget);
     if lcp.size() <= KEPT_SIZE {
         MEMORY.set(lemke);
     }
@@ -145,6 +151,8 @@ thread_local! {
 pub struct Lemke {
     /// May be changed between solves.
     pub settings: Settings,
+    /// Work that the next solves may do, and a flag that ends them.
+    pub budget: Budget,
     t: Dictionary,
     d: Vec<f64>,
     q_scale: f64,
@@ -206,7 +214,7 @@ impl Lemke {
         }
         self.ray.reserve(n);
         self.basis.reserve(n);
-        let mut outcome = Outcome { end: End::Inexact, pivots: 0, starts: 0, residual: Residual::NONE };
+        let mut outcome = Outcome { end: End::Stalled, pivots: 0, starts: 0, residual: Residual::NONE };
         if lcp.vector().iter().all(|&q| q >= 0.0) {
             outcome.end = End::Solved;
             outcome.residual = residual::lcp(lcp, &self.best);
@@ -225,6 +233,10 @@ impl Lemke {
         }
         let mut random = 0x5eed;
         for start in 0..self.settings.starts.max(1) {
+            if let Some(end) = self.budget.ended() {
+                outcome.end = end;
+                break;
+            }
             outcome.starts = start + 1;
             self.c.clear();
             self.c.extend((0..n).map(|_| if start == 0 { 1.0 } else { covering_entry(&mut random) }));
@@ -239,15 +251,21 @@ impl Lemke {
                 Base::Random => self.pivot_at_random(&mut random),
             }
             self.set_covering();
-            outcome.end = self.follow_path(lcp, &mut outcome.pivots, watch);
+            let path = self.follow_path(lcp, &mut outcome.pivots, watch);
             self.wanted.clear();
             self.wanted.extend((0..n).filter(|&i| self.t.row_of(n + i).is_some()));
-            if outcome.end == End::Inexact && self.solve_basis(lcp) && self.accept_basis(lcp, &mut outcome) {
+            if self.budget.ended() == Some(End::Interrupted) {
+                break;
+            }
+            if path == Path::Basis && self.solve_basis(lcp) && self.accept_basis(lcp, &mut outcome) {
                 return outcome;
             }
+            outcome.end = if path == Path::Unfinished { End::Limit } else { End::Stalled };
         }
-        if !self.ray.is_empty() {
-            outcome.end = End::Ray;
+        if let Some(end) = self.budget.ended() {
+            outcome.end = end;
+        } else if !self.ray.is_empty() {
+            outcome.end = End::Stalled;
         }
         if outcome.residual == Residual::NONE {
             outcome.residual = residual::lcp(lcp, &self.best);
@@ -257,34 +275,28 @@ impl Lemke {
 
     /// The full report on the last solve.
     pub fn report(&self, outcome: Outcome) -> Report {
-        let stopped = |reason: String| Certificate::Stopped { reason };
-        let (status, certificate) = match outcome.end {
-            End::Solved => (Status::Solved, Certificate::Basis { active: self.active.clone() }),
-            End::Ray => (
-                Status::Stalled,
-                Certificate::Ray {
-                    direction: self.ray.clone(),
-                    covering: self.ray_covering,
-                    starts: outcome.starts,
-                },
-            ),
-            End::PivotLimit => (
-                Status::Stalled,
-                stopped(format!("limit of pivots reached in the last of {} starts", outcome.starts)),
-            ),
-            End::Inexact => (
-                Status::Stalled,
-                stopped(format!(
-                    "the final basis solves only to relative residual {:.1e}; {} starts",
-                    outcome.residual.relative, outcome.starts
-                )),
-            ),
+        let Outcome { end, pivots, starts, residual } = outcome;
+        let stopped = |reason: String| Certificate::Stopped { end, reason };
+        let certificate = match end {
+            End::Solved => Certificate::Basis { active: self.active.clone() },
+            End::Interrupted => stopped(format!("interrupted after {pivots} pivots")),
+            End::Limit if self.budget.ended().is_some() => {
+                stopped(format!("the budget was used up after {pivots} pivots"))
+            }
+            End::Limit => stopped(format!("limit of pivots reached in the last of {starts} starts")),
+            _ if !self.ray.is_empty() => {
+                Certificate::Ray { direction: self.ray.clone(), covering: self.ray_covering, starts }
+            }
+            _ => stopped(format!(
+                "the final basis solves only to relative residual {:.1e}; {starts} starts",
+                residual.relative
+            )),
         };
         Report {
-            status,
+            status: if end == End::Solved { Status::Solved } else { Status::Stalled },
             solver: NAME,
-            iterations: outcome.pivots,
-            residual: outcome.residual,
+            iterations: pivots,
+            residual,
             solution: self.best.clone(),
             certificate,
         }
@@ -343,7 +355,8 @@ impl Lemke {
     /// Pivots from `w` basic to the complementary basis with `wanted` basic; false if singular.
     fn pivot_to_wanted(&mut self) -> bool {
         let n = self.t.rows();
-        for &j in &self.wanted {
+        for k in 0..self.wanted.len() {
+            let j = self.wanted[k];
             let column = self.t.column_of(n + j).expect("not yet basic");
             let (mut best, mut row) = (self.settings.pivot_tolerance, None);
             for &i in &self.wanted {
@@ -353,10 +366,21 @@ impl Lemke {
                     (best, row) = (self.t.entry(r, column).abs(), Some(r));
                 }
             }
-            let Some(row) = row else { return false };
-            self.t.pivot(row, column);
+            if !row.is_some_and(|row| self.pivot(row, column)) {
+                return false;
+            }
         }
         true
+    }
+
+    /// Pivots, unless no more work may be done.
+    fn pivot(&mut self, row: usize, column: usize) -> bool {
+        let may = self.budget.ended().is_none();
+        if may {
+            self.budget.spend_pivot(self.t.rows(), self.t.columns());
+            self.t.pivot(row, column);
+        }
+        may
     }
 
     /// Principal pivots of order 1, or 2 where the diagonal is small, on a random half of the pairs;
@@ -375,7 +399,7 @@ impl Lemke {
             }
             let (row, column) = place(&self.t, i);
             if self.t.entry(row, column).abs() > SMALL {
-                self.t.pivot(row, column);
+                self.pivot(row, column);
                 continue;
             }
             let partner = (0..n)
@@ -390,8 +414,7 @@ impl Lemke {
                 && size > SMALL
             {
                 // column_j first: its pivot leaves the entry (row_j, column) nearly as it is
-                self.t.pivot(row, column_j);
-                self.t.pivot(row_j, column);
+                let _ = self.pivot(row, column_j) && self.pivot(row_j, column);
             }
         }
         self.wanted.clear();
@@ -412,30 +435,30 @@ impl Lemke {
         }
     }
 
-    fn follow_path(&mut self, lcp: &Lcp, pivots: &mut usize, watch: &mut dyn FnMut(Progress)) -> End {
+    /// Pivots from the base along Lemke's path.
+    fn follow_path(&mut self, lcp: &Lcp, pivots: &mut usize, watch: &mut dyn FnMut(Progress)) -> Path {
         let n = self.t.rows();
         let limit = self.settings.max_pivots.unwrap_or(1000 + 50 * n);
         let (covering, mut entering) = (2 * n, 2 * n);
-        let Some(mut row) = self.first_leaving() else { return End::Inexact };
+        let Some(mut row) = self.first_leaving() else { return Path::Basis };
         let mut checked = 0;
         for done in 1.. {
             let column =
                 self.t.column_of(entering).expect("the complement of a leaving variable is nonbasic");
             let leaving = self.t.basic[row];
-            self.t.pivot(row, column);
+            if done > limit || !self.pivot(row, column) {
+                return Path::Unfinished;
+            }
             *pivots += 1;
             if leaving == covering {
-                return End::Inexact; // a complementary basis: to be solved afresh
-            }
-            if done >= limit {
-                return End::PivotLimit;
+                return Path::Basis;
             }
             entering = if leaving < n { leaving + n } else { leaving - n };
             if done - checked >= self.settings.check_interval {
                 checked = done;
                 watch(Progress { solver: NAME, iterations: *pivots, share: None });
                 if self.drift(lcp) > self.settings.drift_tolerance && !self.rebuild(lcp) {
-                    return End::Inexact;
+                    return Path::Basis;
                 }
             }
             row = match self.leaving(entering) {
@@ -443,7 +466,7 @@ impl Lemke {
                 None => {
                     // Believe a ray only on a fresh dictionary.
                     if !self.rebuild(lcp) {
-                        return End::Inexact;
+                        return Path::Basis;
                     }
                     match self.leaving(entering) {
                         Some(row) => row,
@@ -451,7 +474,7 @@ impl Lemke {
                             if self.ray.is_empty() {
                                 self.keep_ray(entering);
                             }
-                            return End::Ray;
+                            return Path::Ray;
                         }
                     }
                 }
@@ -508,7 +531,8 @@ impl Lemke {
         for &v in &self.kept {
             self.z[v] = 1.0;
         }
-        for &v in &self.kept {
+        for k in 0..n {
+            let v = self.kept[k];
             let Some(column) = self.t.column_of(v) else { continue };
             let mut row = None;
             let mut best = 0.0;
@@ -517,8 +541,9 @@ impl Lemke {
                     (best, row) = (self.t.entry(r, column).abs(), Some(r));
                 }
             }
-            let Some(row) = row else { return false };
-            self.t.pivot(row, column);
+            if !row.is_some_and(|row| self.pivot(row, column)) {
+                return false;
+            }
         }
         true
     }

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM end a run in order.
+//! Ctrl-C and SIGTERM end a run or a solve in order.
 
 use std::process::exit;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const TERMINATED: u8 = 143;
 pub struct Signals(Arc<AtomicU8>);
 
 impl Signals {
-    /// The exit code of a run that was stopped.
+    /// The exit code of a run or a solve that was stopped.
     pub fn code(&self) -> u8 {
         self.0.load(Ordering::Relaxed)
     }
@@ -31,7 +31,7 @@ pub fn listen(stop: &Arc<AtomicBool>) -> Signals {
     };
     #[cfg(unix)]
     await_termination(hear.clone());
-    // without a handler the signal ends the program, and the recording stays readable all the same
+    // without a handler the signal ends the program, and a recording stays readable all the same
     let _ = ctrlc::set_handler(move || hear(INTERRUPTED));
     Signals(code)
 }
