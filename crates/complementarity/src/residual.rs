@@ -13,12 +13,12 @@
 //!
 //! - forces count up to [`MOST_FORCE`] times the load of their island: two forces that press a body from both sides can grow without end, and must not hide that it overlaps;
 //! - the scale of a body is at least [`LEAST_BODY`] of its island's, as far as rounding lets forces be found;
-//! - what the terms summed in `b` leave by rounding is no residual.
+//! - what the terms summed in `b` leave by rounding is no residual, nor for a body what the forces on its neighbours leave.
 
 use crate::element::{Element, LINEAR_ROWS};
 use crate::islands::Islands;
 use crate::matrix::{dot, length, norm};
-use crate::operator::{MOST_ROWS, Operator};
+use crate::operator::{Factored, MOST_ROWS, Operator, Segment};
 use crate::problem::{ContactProblem, FrictionProblem, Lcp, MixedLcp};
 use serde::Serialize;
 
@@ -28,6 +28,8 @@ pub const MOST_FORCE: f64 = 1e3;
 pub const LEAST_BODY: f64 = 1e-8;
 /// Relative residual up to which forces are near a solution.
 const NEAR: f64 = 0.1;
+/// Relative residual of a body from which on the rounding of its neighbours' forces is looked at.
+const ABOVE_ROUNDING: f64 = 1e-13;
 /// Roundings of the largest term of `b` that are no residual.
 const ROUNDINGS: f64 = 4.0;
 
@@ -239,17 +241,37 @@ impl Evaluation {
         }
         self.relative.clear();
         self.relative.extend(self.by_island.iter().map(|sums| sums.relative(sums.scale(sums.load))));
-        for &(first, element) in self.islands.bodies() {
-            let island = self.islands.number_of(element);
-            let (body, all) = (&self.by_body[first], &self.by_island[island]);
-            let least = LEAST_BODY * LEAST_BODY * all.scale(all.load);
-            let worst = body.relative(body.scale(all.load).max(least));
+        let worst_body = self.islands.bodies().iter().map(|&body| self.of_body(body)).fold(0.0, f64::max);
+        if let (true, Operator::Factored(a)) = (worst_body > ABOVE_ROUNDING, a) {
+            self.add_rounding(a);
+        }
+        for k in 0..self.islands.bodies().len() {
+            let body = self.islands.bodies()[k];
+            let (island, worst) = (self.islands.number_of(body.1), self.of_body(body));
             self.relative[island] = self.relative[island].max(worst);
         }
         // f64::max leaves out what is not a number
         let worst = |m: f64, x: &f64| if x.is_nan() { f64::INFINITY } else { m.max(*x) };
         self.worst = self.relative.iter().fold(0.0, worst);
         self.worst
+    }
+
+    /// Relative residual of the elements on a body, given by its first velocity and one of its elements.
+    fn of_body(&self, (first, element): (usize, usize)) -> f64 {
+        let (body, all) = (&self.by_body[first], &self.by_island[self.islands.number_of(element)]);
+        let least = LEAST_BODY * LEAST_BODY * all.scale(all.load);
+        body.relative(body.scale(all.load).max(least))
+    }
+
+    /// Adds to the terms of each body those that its elements have from the forces on the bodies at their other side: a light body on a
+    /// heavy one feels the rounding of the heavy one's velocity.
+    fn add_rounding(&mut self, a: &Factored) {
+        for c in 0..a.elements() {
+            let load = self.by_island[self.islands.number_of(c)].load;
+            let force = |s: Segment| self.by_body[s.first].force.min(MOST_FORCE * MOST_FORCE * load);
+            let force: f64 = a.segments(c).map(|(s, _)| force(s)).sum();
+            a.segments(c).for_each(|(s, _)| self.by_body[s.first].terms += force);
+        }
     }
 
     /// All measures of the residual of the forces that were evaluated last.

@@ -1,4 +1,5 @@
-//! Random parts in a bin, seed by seed: `bins FIRST COUNT [SECONDS]`. Prints each scene that does not go well and the times.
+//! Random parts in a bin, seed by seed: `bins FIRST COUNT [SECONDS]`. Prints each scene that does not go well and the times. `bins write SEED` prints
+//! a scene.
 #![allow(missing_docs)]
 
 use std::sync::Arc;
@@ -8,7 +9,12 @@ use stiction::random::bin;
 use stiction::run::{Ended, Options, Summary, run};
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.next_if(|a| a == "write").is_some() {
+        let seed = arguments.next().and_then(|a| a.parse().ok()).unwrap_or(0);
+        print!("{}", bin::bin(seed, 2.0).to_toml());
+        return;
+    }
     let mut number = |default: f64| arguments.next().and_then(|a| a.parse().ok()).unwrap_or(default);
     let (first, count, seconds) = (number(0.0) as u64, number(100.0) as u64, number(2.0));
     let (begin, mut bad, mut work) = (Instant::now(), 0, [0usize; 2]);

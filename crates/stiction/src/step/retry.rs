@@ -7,6 +7,7 @@ use crate::scene::Method;
 use crate::state::State;
 use complementarity::certificate::{Diagnosis, Settings, examine};
 use complementarity::problem::FrictionProblem;
+use complementarity::solver::Budget;
 
 /// Rows of connected contacts up to which a failed step is examined.
 const EXAMINED: usize = 600;
@@ -87,10 +88,14 @@ fn diagnose(model: &Model, work: &Workspace) -> String {
     let known = examine(
         &problem,
         None,
-        &Settings { most_rows: EXAMINED, stop: work.solver.budget.stop.clone(), ..Settings::default() },
+        &Settings { most_rows: EXAMINED, stop: work.solver.stop.clone(), ..Settings::default() },
     );
-    let found =
-        Diagnosis::of_friction(&problem, Some(&work.forces.lambda), &known, &mut work.solver.budget.clone());
+    let found = Diagnosis::of_friction(
+        &problem,
+        Some(&work.forces.lambda),
+        &known,
+        &mut Budget { stop: work.solver.stop.clone(), ..Budget::default() },
+    );
     let name = |k: usize| {
         if let Some(c) = work.contacts.contacts.iter().find(|c| c.elements().contains(&k)) {
             let [a, b] = c.owners.map(|o| model.scene().name_of(o));
