@@ -44,7 +44,7 @@ use crate::space::{Quaternion, Tensor, Vector, add, cross, dot, length, scale, s
 /// Trees slower than this over `h` (1/s or m/s times s) are moved without velocity products, whose share is no more than that.
 const SLOW: f64 = 1e-10;
 
-/// Error that the search for a mean velocity may leave in it, as a share of the largest.
+/// Error that the search for a mean velocity may leave in it, as a share, both in the metric `M`.
 const SETTLED: f64 = 1e-8;
 
 /// Where they change no less than in the round before, this share is taken for rounding.
@@ -79,6 +79,7 @@ pub struct Drift {
     rate: Vec<f64>,
     /// Momentum at the start of a part, then at its end.
     end: Vec<f64>,
+    residual: Vec<f64>,
     /// `M(q) (v' - v_theta)`.
     surplus: Vec<f64>,
 }
@@ -115,6 +116,7 @@ impl Drift {
             momentum: v.clone(),
             rate: v.clone(),
             end: v.clone(),
+            residual: v.clone(),
             surplus: v,
         }
     }
@@ -222,44 +224,50 @@ impl Drift {
 
     /// Finds the mean velocity `u` of a part: whether it has settled, and its last change.
     fn settle(&mut self, part: &Part, from: Option<&MassMatrix>, q: &[f64]) -> (bool, f64) {
-        let Self { kinematics, mass, middle, velocity, mean, momentum, rate, .. } = self;
+        let Self { kinematics, mass, middle, velocity, mean, momentum, rate, end, residual, .. } = self;
         let (from, &Part { t, h, ref dofs, ref system, .. }) = (from.unwrap_or(mass), part);
         // the start: v_theta + h/2 M^-1 f
         kinematics.set_velocity(t, velocity);
-        kinematics.bias_tree(t, [0.0; 3], mean);
+        kinematics.bias_tree(t, [0.0; 3], rate);
+        mean[dofs.clone()].copy_from_slice(&rate[dofs.clone()]);
         from.solve_tree(t, &mut mean[dofs.clone()]);
-        let mut last = 0.0f64;
+        // lengths in the metric M, whatever the units of the joints
+        let (mut last, mut size) = (0.0, 0.0);
         for i in dofs.clone() {
-            let change = 0.5 * h * mean[i];
-            last = last.max(change.abs());
-            mean[i] = velocity[i] + change;
+            last += rate[i] * mean[i];
+            size += end[i] * velocity[i];
+            mean[i] = velocity[i] + 0.5 * h * mean[i];
         }
+        (last, size) = (0.5 * h * f64::abs(last).sqrt(), f64::abs(size).sqrt());
+        let mut farthest = 0.0f64;
         for _ in 0..ROUNDS {
             advance_tree(system, t, q, mean, 0.5 * h, middle);
             kinematics.update_tree(t, middle, mean);
             kinematics.momenta(t, momentum, rate);
             for i in dofs.clone() {
-                momentum[i] -= 0.5 * h * rate[i];
+                residual[i] = end[i] + 0.5 * h * rate[i] - momentum[i];
+                momentum[i] = residual[i];
             }
             from.solve_tree(t, &mut momentum[dofs.clone()]);
-            let (mut change, mut fastest) = (0.0f64, 0.0f64);
+            let mut change = 0.0;
+            farthest = 0.0;
             for i in dofs.clone() {
-                let by = velocity[i] - momentum[i];
-                mean[i] += by;
-                change = change.max(by.abs());
-                fastest = fastest.max(mean[i].abs());
+                mean[i] += momentum[i];
+                change += residual[i] * momentum[i];
+                farthest = farthest.max(momentum[i].abs());
             }
+            change = change.abs().sqrt();
             // errors fall by this factor from round to round
             let factor = if change > 0.0 { change / last } else { 0.0 };
-            if change * factor <= SETTLED * fastest || (factor >= 1.0 && change <= ROUNDED * fastest) {
-                return (true, change);
+            if change * factor <= SETTLED * size || (factor >= 1.0 && change <= ROUNDED * size) {
+                return (true, farthest);
             }
-            if factor.is_nan() || factor >= 1.0 {
-                return (false, change);
+            if !change.is_finite() || factor >= 1.0 {
+                return (false, farthest);
             }
             last = change;
         }
-        (false, last)
+        (false, farthest)
     }
 
     /// Ends a part: moves the tree by the mean velocity that was found, to `q` and `self.velocity`.
