@@ -28,10 +28,8 @@ fn balls_that_rub_without_gravity_keep_their_momentum() {
     }
 }
 
-/// Bodies that are no balls: what the explicit gyroscopic forces add to the angular momentum falls with h.
 #[test]
-fn tumbling_boxes_keep_their_momentum_and_in_the_limit_their_angular_momentum() {
-    let mut drifts = vec![];
+fn tumbling_boxes_that_meet_keep_momentum_and_angular_momentum() {
     for h in [2e-3, 1e-3, 5e-4] {
         let mut boxes = scene("collision.toml");
         for (body, half) in boxes.bodies.iter_mut().zip([[0.1, 0.06, 0.04], [0.15, 0.1, 0.08]]) {
@@ -44,13 +42,11 @@ fn tumbling_boxes_keep_their_momentum_and_in_the_limit_their_angular_momentum() 
         go(&mut stepper, &mut state, (0.5 / h) as usize, |stepper, state| {
             met |= stepper.elements().iter().any(|e| e.status != Status::Open);
             let (l, a) = stepper.kinematics(state).momentum();
-            far = [far[0].max(length(sub(l, linear))), far[1].max(length(sub(a, angular)) / length(angular))];
+            far = [far[0].max(length(sub(l, linear))), far[1].max(length(sub(a, angular)))];
         });
         assert!(met, "they never met");
-        assert!(far[0] < 1e-13 * length(linear), "h = {h}: {far:?}");
-        drifts.push(far[1]);
+        assert!(far[0] < 1e-13 * length(linear) && far[1] < 1e-12 * length(angular), "h = {h}: {far:?}");
     }
-    assert!(drifts[2] < 0.02 && drifts[2] < 0.7 * drifts[0], "{drifts:?}");
 }
 
 /// A heap with other starts.

@@ -1,4 +1,4 @@
-//! The forces `f(q, v)` of `M v' = f`: weight and velocity products (Coriolis, centrifugal, gyroscopic).
+//! The forces `f(q, v)` of `M v' = f`: weight and velocity products (Coriolis, centrifugal, gyroscopic); and weight alone.
 //!
 //! The recursive Newton-Euler algorithm (RBDA Table 5.1) with `v' = 0`, in world axes at the tree's reference:
 //!
@@ -9,7 +9,7 @@
 //! ```
 
 use super::Kinematics;
-use super::spatial::Spatial;
+use super::spatial::{Spatial, SpatialInertia};
 use crate::space::{Vector, add, cross, scale, sub, times, transpose_times};
 
 impl Kinematics {
@@ -18,27 +18,62 @@ impl Kinematics {
     /// # Panics
     /// If `out` has not the length of `v`.
     pub fn bias(&mut self, gravity: Vector, out: &mut [f64]) {
+        assert_eq!(out.len(), self.columns.len(), "length of f");
+        for t in 0..self.references.len() {
+            self.bias_tree(t, gravity, out);
+        }
+    }
+
+    /// The same of one tree; `out` is over all.
+    pub(super) fn bias_tree(&mut self, t: usize, gravity: Vector, out: &mut [f64]) {
+        let model = &*self.system.model;
+        let tree = &model.trees[t];
+        if tree.is_free_body() {
+            return self.free_body_bias(tree.bodies.start, gravity, &mut out[tree.dofs.clone()]);
+        }
+        let weight = Spatial { angular: [0.0; 3], linear: scale(-1.0, gravity) };
+        for b in tree.bodies.clone() {
+            let state = &self.states[b];
+            let parent = model.bodies[b].parent.map_or(weight, |p| self.acceleration[p]);
+            let acceleration = parent.plus(state.zeta);
+            let momentum = state.inertia.times(state.velocity);
+            self.acceleration[b] = acceleration;
+            self.force[b] = state.inertia.times(acceleration).plus(state.velocity.cross_force(momentum));
+        }
+        for b in tree.bodies.clone().rev() {
+            let (body, force) = (&model.bodies[b], self.force[b]);
+            for i in body.dofs() {
+                out[i] = -self.columns[i].dot(force);
+            }
+            if let Some(p) = body.parent {
+                self.force[p] = self.force[p].plus(force);
+            }
+        }
+    }
+
+    /// Sets `out` to the generalised force of weight under `gravity` (an acceleration, world axes). Allocates nothing.
+    ///
+    /// # Panics
+    /// If `out` has not the length of `v`.
+    pub fn weight(&mut self, gravity: Vector, out: &mut [f64]) {
         let model = &*self.system.model;
         assert_eq!(out.len(), model.rows.len(), "length of f");
-        let weight = Spatial { angular: [0.0; 3], linear: scale(-1.0, gravity) };
         for tree in &model.trees {
             if tree.is_free_body() {
-                let b = tree.bodies.start;
-                self.free_body_bias(b, gravity, &mut out[tree.dofs.clone()]);
+                let state = &self.states[tree.bodies.start];
+                let force = scale(state.inertia.mass, gravity);
+                out[tree.dofs.start..][..3].copy_from_slice(&force);
+                out[tree.dofs.start + 3..][..3].copy_from_slice(&cross(state.center, force));
                 continue;
             }
             for b in tree.bodies.clone() {
-                let state = &self.states[b];
-                let parent = model.bodies[b].parent.map_or(weight, |p| self.acceleration[p]);
-                let acceleration = parent.plus(state.zeta);
-                let momentum = state.inertia.times(state.velocity);
-                self.acceleration[b] = acceleration;
-                self.force[b] = state.inertia.times(acceleration).plus(state.velocity.cross_force(momentum));
+                let SpatialInertia { mass, first, .. } = self.states[b].inertia;
+                self.force[b] = Spatial { angular: cross(first, gravity), linear: scale(mass, gravity) };
             }
             for b in tree.bodies.clone().rev() {
                 let (body, force) = (&model.bodies[b], self.force[b]);
                 for i in body.dofs() {
-                    out[i] = -self.columns[i].dot(force);
+                    out[i] = self.columns[i].dot(force);
                 }
                 if let Some(p) = body.parent {
                     self.force[p] = self.force[p].plus(force);

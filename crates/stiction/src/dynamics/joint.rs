@@ -1,7 +1,7 @@
 //! All that a joint is: its coordinates, how they advance, where it places a link and how it moves it.
 
 use super::spatial::Spatial;
-use crate::space::{Pose, Quaternion, Vector, add, cross, scale, unit};
+use crate::space::{Pose, Quaternion, Vector, cross, scale, unit};
 
 /// How a link moves against its parent's mount. Coordinates `q` and velocities `v`:
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +35,7 @@ pub(super) fn three(x: &[f64], at: usize) -> Vector {
 }
 
 /// The attitude in `q`, scaled to length 1.
-fn attitude(q: &[f64], at: usize) -> Quaternion {
+pub(super) fn attitude(q: &[f64], at: usize) -> Quaternion {
     Quaternion([q[at], q[at + 1], q[at + 2], q[at + 3]]).unit()
 }
 
@@ -64,6 +64,16 @@ impl Joint {
             Self::Planar | Self::Spherical => 3,
             Self::Revolute { .. } | Self::Prismatic { .. } => 1,
             Self::Fixed => 0,
+        }
+    }
+
+    /// Number of its velocities that shift a link as a whole; they come first.
+    pub(super) fn shifts(&self) -> usize {
+        match self {
+            Self::Free => 3,
+            Self::Planar => 2,
+            Self::Prismatic { .. } => 1,
+            Self::Revolute { .. } | Self::Spherical | Self::Fixed => 0,
         }
     }
 
@@ -128,15 +138,6 @@ impl Joint {
         }
     }
 
-    /// Columns and velocity of a root's joint. The reference is the root's origin, so that rotations have no linear part;
-    /// the columns of a free joint never change ([`Self::free_columns`]).
-    pub(super) fn move_root(&self, mount: &Pose, columns: &mut [Spatial], v: &[f64]) -> Spatial {
-        if *self == Self::Free {
-            return Spatial { linear: three(v, 0), angular: three(v, 3) };
-        }
-        self.move_link(mount, [0.0; 3], Spatial::default(), columns, v).0
-    }
-
     /// Columns `S` of a free joint.
     pub(super) fn free_columns() -> [Spatial; 6] {
         let shift = |axis| Spatial { angular: [0.0; 3], linear: axis };
@@ -145,46 +146,46 @@ impl Joint {
         [shift(x), shift(y), shift(z), turn(x), turn(y), turn(z)]
     }
 
-    /// Columns `S` of a joint, its velocity `S v` and `zeta`; `arm` leads from the body's origin to the reference,
-    /// `parent` is the parent's velocity.
-    pub(super) fn move_link(
-        &self,
-        mount: &Pose,
-        arm: Vector,
-        parent: Spatial,
-        columns: &mut [Spatial],
-        v: &[f64],
-    ) -> (Spatial, Spatial) {
+    /// Sets the columns `S` of a joint, `arm` leading from the link's origin to the reference. Those of a free joint never change
+    /// ([`Self::free_columns`]).
+    pub(super) fn set_columns(&self, mount: &Pose, arm: Vector, columns: &mut [Spatial]) {
         let shift = |axis| Spatial { angular: [0.0; 3], linear: axis };
         let turn = |axis| Spatial { angular: axis, linear: cross(axis, arm) };
         match *self {
-            Self::Revolute { axis } => {
-                columns[0] = turn(mount.attitude.apply(axis));
-                let joint = columns[0].times(v[0]);
-                (joint, parent.cross_motion(joint))
-            }
-            Self::Prismatic { axis } => {
-                columns[0] = shift(mount.attitude.apply(axis));
-                let joint = columns[0].times(v[0]);
-                (joint, shift(cross(parent.angular, joint.linear)))
-            }
-            Self::Spherical => {
-                // the columns are fixed to the mount
-                columns.copy_from_slice(&AXES.map(|e| turn(mount.attitude.apply(e))));
-                let joint = turn(mount.attitude.apply(three(v, 0)));
-                (joint, parent.cross_motion(joint))
-            }
+            Self::Revolute { axis } => columns[0] = turn(mount.attitude.apply(axis)),
+            Self::Prismatic { axis } => columns[0] = shift(mount.attitude.apply(axis)),
+            Self::Spherical => columns.copy_from_slice(&AXES.map(|e| turn(mount.attitude.apply(e)))),
             Self::Planar => {
                 let [x, y, z] = AXES.map(|e| mount.attitude.apply(e));
                 columns.copy_from_slice(&[shift(x), shift(y), turn(z)]);
+            }
+            Self::Free | Self::Fixed => {}
+        }
+    }
+
+    /// Velocity of a joint, and `zeta`, the rate of its columns times `v`, on a parent that moves.
+    #[inline]
+    pub(super) fn velocity(&self, parent: Spatial, columns: &[Spatial], v: &[f64]) -> (Spatial, Spatial) {
+        match *self {
+            Self::Revolute { .. } | Self::Prismatic { .. } => {
+                let joint = columns[0].times(v[0]);
+                (joint, parent.cross_motion(joint))
+            }
+            Self::Spherical => {
+                // the columns are fixed to the mount
+                let joint = columns[0].times(v[0]).plus(columns[1].times(v[1])).plus(columns[2].times(v[2]));
+                (joint, parent.cross_motion(joint))
+            }
+            Self::Planar => {
                 // the shifts are fixed to the mount; the axis of the turn goes along with them
-                let slide = shift(add(scale(v[0], x), scale(v[1], y)));
+                let slide = columns[0].times(v[0]).plus(columns[1].times(v[1]));
                 let spin = columns[2].times(v[2]);
                 let carried = parent.plus(slide);
                 (slide.plus(spin), parent.cross_motion(slide).plus(carried.cross_motion(spin)))
             }
-            // a root only, or no body at all
-            Self::Free | Self::Fixed => (Spatial::default(), Spatial::default()),
+            // a root only
+            Self::Free => (Spatial { linear: three(v, 0), angular: three(v, 3) }, Spatial::default()),
+            Self::Fixed => (Spatial::default(), Spatial::default()),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! the joint's speeds (RBDA Table 5.1: `c_J + v x S q'`), `a x m` the spatial cross product.
 
 use super::spatial::{Spatial, SpatialInertia, Symmetric};
-use super::{Joint, System};
+use super::{Joint, System, Tree};
 use crate::space::{Pose, Quaternion, Tensor, Vector, add, cross, dot, scale, sub, times};
 
 /// Poses, velocities and what follows from them at the state of the last [`update`](Self::update); at first, at
@@ -90,55 +90,103 @@ impl Kinematics {
     /// # Panics
     /// If a slice has not the system's length.
     pub fn update(&mut self, q: &[f64], v: &[f64]) {
-        let model = &*self.system.model;
-        assert_eq!(q.len(), model.configuration_size, "length of q");
-        assert_eq!(v.len(), model.rows.len(), "length of v");
-        for (b, body) in model.bodies.iter().enumerate() {
-            let mount = body.parent.map_or(body.mount, |p| self.states[p].pose.then(&body.mount));
-            let (q, v) = (&q[body.coordinates()], &v[body.dofs()]);
-            let pose = body.joint.place(&mount, q);
-            let columns = &mut self.columns[body.dofs()];
-            let reference = &mut self.references[body.tree];
-            let (velocity, zeta) = match body.parent {
-                None => {
-                    reference.point = pose.position;
-                    let joint = body.joint.move_root(&mount, columns, v);
-                    reference.velocity = joint.linear;
-                    // from the frame that moves with the root's origin, the axes of its joint stand still
-                    (Spatial { linear: [0.0; 3], ..joint }, Spatial::default())
-                }
-                Some(p) => {
-                    let parent = self.states[p].velocity;
-                    let arm = sub(reference.point, pose.position);
-                    let (joint, zeta) = body.joint.move_link(&mount, arm, parent, columns, v);
-                    (parent.plus(joint), zeta)
-                }
-            };
-            let rotation = rotation(pose.attitude);
-            let center = add(sub(pose.position, reference.point), times(&rotation, body.inertia.center));
-            let central = Symmetric::turned(&rotation, &body.inertia.tensor);
-            let inertia = SpatialInertia::new(body.inertia.mass, center, &central);
-            self.states[b] = State { pose, rotation, velocity, zeta, center, central, inertia };
+        assert_eq!(q.len(), self.at.0.len(), "length of q");
+        assert_eq!(v.len(), self.at.1.len(), "length of v");
+        for t in 0..self.references.len() {
+            self.update_tree(t, q, v);
         }
-        for ((body, place), pose) in model.places.iter().zip(&mut self.poses) {
-            if let Some(b) = *body {
-                let at = &self.states[b].pose;
-                *pose = if *place == Pose::IDENTITY { *at } else { at.then(place) };
-            }
-        }
-        self.at.0.copy_from_slice(q);
-        self.at.1.copy_from_slice(v);
     }
 
-    /// As [`update`](Self::update), but nothing is done if this is the state of the last one, bit by bit.
+    /// Moves one tree to the state `q`, `v`, both of all trees.
+    pub(super) fn update_tree(&mut self, t: usize, q: &[f64], v: &[f64]) {
+        let model = &*self.system.model;
+        let tree = &model.trees[t];
+        for b in tree.bodies.clone() {
+            let body = &model.bodies[b];
+            let mount = body.parent.map_or(body.mount, |p| self.states[p].pose.then(&body.mount));
+            let pose = body.joint.place(&mount, &q[body.coordinates()]);
+            if body.parent.is_none() {
+                self.references[t].point = pose.position;
+            }
+            let reference = self.references[t].point;
+            body.joint.set_columns(&mount, sub(reference, pose.position), &mut self.columns[body.dofs()]);
+            let rotation = rotation(pose.attitude);
+            let center = add(sub(pose.position, reference), times(&rotation, body.inertia.center));
+            let central = Symmetric::turned(&rotation, &body.inertia.tensor);
+            let inertia = SpatialInertia::new(body.inertia.mass, center, &central);
+            let (velocity, zeta) = (Spatial::default(), Spatial::default());
+            self.states[b] = State { pose, rotation, velocity, zeta, center, central, inertia };
+        }
+        for &link in &tree.links {
+            let (body, place) = &model.places[link];
+            if let Some(b) = *body {
+                let at = &self.states[b].pose;
+                self.poses[link] = if *place == Pose::IDENTITY { *at } else { at.then(place) };
+            }
+        }
+        self.at.0[tree.coordinates.clone()].copy_from_slice(&q[tree.coordinates.clone()]);
+        self.set_velocity(t, v);
+    }
+
+    /// Moves one tree to where it is in `other`.
+    pub(super) fn copy_tree(&mut self, t: usize, other: &Self) {
+        let Tree { bodies, dofs, coordinates, links, .. } = &self.system.model.trees[t];
+        self.references[t] = other.references[t];
+        self.states[bodies.clone()].copy_from_slice(&other.states[bodies.clone()]);
+        self.columns[dofs.clone()].copy_from_slice(&other.columns[dofs.clone()]);
+        links.iter().for_each(|&link| self.poses[link] = other.poses[link]);
+        self.at.0[coordinates.clone()].copy_from_slice(&other.at.0[coordinates.clone()]);
+        self.at.1[dofs.clone()].copy_from_slice(&other.at.1[dofs.clone()]);
+    }
+
+    /// Gives one tree the velocities `v`, of all trees, where it is.
+    pub(super) fn set_velocity(&mut self, t: usize, v: &[f64]) {
+        let model = &*self.system.model;
+        let tree = &model.trees[t];
+        for b in tree.bodies.clone() {
+            let body = &model.bodies[b];
+            let (columns, v) = (&self.columns[body.dofs()], &v[body.dofs()]);
+            let parent = body.parent.map_or(Spatial::default(), |p| self.states[p].velocity);
+            let (joint, zeta) = body.joint.velocity(parent, columns, v);
+            let state = &mut self.states[b];
+            if body.parent.is_none() {
+                self.references[t].velocity = joint.linear;
+                // from the frame that moves with the root's origin, the axes of its joint stand still
+                (state.velocity, state.zeta) = (Spatial { linear: [0.0; 3], ..joint }, Spatial::default());
+            } else {
+                (state.velocity, state.zeta) = (parent.plus(joint), zeta);
+            }
+        }
+        self.at.1[tree.dofs.clone()].copy_from_slice(&v[tree.dofs.clone()]);
+    }
+
+    /// As [`update`](Self::update), but trees that are there already, bit by bit, are left alone, and those that are at `q` only take
+    /// the velocities.
     ///
     /// # Panics
     /// If a slice has not the system's length.
     pub fn go_to(&mut self, q: &[f64], v: &[f64]) {
-        let same = |a: &[f64], b: &[f64]| a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits()));
-        if !(same(&self.at.0, q) && same(&self.at.1, v)) {
-            self.update(q, v);
+        assert_eq!(q.len(), self.at.0.len(), "length of q");
+        assert_eq!(v.len(), self.at.1.len(), "length of v");
+        for t in 0..self.references.len() {
+            let tree = &self.system.model.trees[t];
+            let (own, dofs) = (tree.coordinates.clone(), tree.dofs.clone());
+            if !same(&self.at.0[own.clone()], &q[own]) {
+                self.update_tree(t, q, v);
+            } else if !same(&self.at.1[dofs.clone()], &v[dofs]) {
+                self.set_velocity(t, v);
+            }
         }
+    }
+
+    /// Whether this is the configuration `q`, bit by bit.
+    pub(crate) fn is_at(&self, q: &[f64]) -> bool {
+        same(&self.at.0, q)
+    }
+
+    /// Coordinates of the last [`update`](Self::update).
+    pub(super) fn configuration(&self) -> &[f64] {
+        &self.at.0
     }
 
     /// Pose of a link in the world.
@@ -207,8 +255,13 @@ impl Kinematics {
     }
 }
 
+/// Whether numbers are the same, bit by bit.
+pub(super) fn same(a: &[f64], b: &[f64]) -> bool {
+    a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits()))
+}
+
 /// The matrix of a turn, by its polynomial in the quaternion.
-fn rotation(attitude: Quaternion) -> Tensor {
+pub(super) fn rotation(attitude: Quaternion) -> Tensor {
     let [w, x, y, z] = attitude.0;
     let (wx, wy, wz) = (2.0 * w * x, 2.0 * w * y, 2.0 * w * z);
     let (xx, xy, xz) = (2.0 * x * x, 2.0 * x * y, 2.0 * x * z);

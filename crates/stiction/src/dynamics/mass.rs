@@ -16,6 +16,7 @@ use std::sync::Arc;
 use complementarity::matrix::dot;
 
 use super::joint::three;
+use super::kinematics::same;
 use super::spatial::{SpatialInertia, Symmetric};
 use super::system::{Model, Row};
 use super::{Kinematics, System};
@@ -32,6 +33,8 @@ pub struct MassMatrix {
     factor: Vec<f64>,
     /// By body.
     composite: Vec<SpatialInertia>,
+    /// Configuration of the trees that are no free bodies; NaN before they are factored.
+    at: Vec<f64>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -82,6 +85,7 @@ impl MassMatrix {
             entries: vec![0.0; model.entries()],
             factor: vec![0.0; model.entries()],
             composite: vec![SpatialInertia::default(); model.bodies.len()],
+            at: vec![f64::NAN; model.configuration_size],
         }
     }
 
@@ -93,17 +97,40 @@ impl MassMatrix {
         if !Arc::ptr_eq(&self.system.model, &kinematics.system.model) {
             *self = Self::new(&kinematics.system);
         }
-        let model = &*self.system.model;
-        for (t, tree) in model.trees.iter().enumerate() {
-            if tree.is_free_body() {
-                self.free[t] = FreeBody::new(model, tree.bodies.start, kinematics)?;
-                continue;
+        (0..self.free.len()).try_for_each(|t| self.update_tree(t, kinematics))
+    }
+
+    /// As [`update`](Self::update), but trees that are there already, bit by bit, keep their factor.
+    ///
+    /// # Errors
+    /// If `M` is not positive definite.
+    pub(crate) fn go_to(&mut self, kinematics: &Kinematics) -> Result<(), SingularMass> {
+        for t in 0..self.free.len() {
+            let tree = &self.system.model.trees[t];
+            let own = tree.coordinates.clone();
+            let (at, now) = (&self.at[own.clone()], &kinematics.configuration()[own]);
+            if tree.is_free_body() || at[0].is_nan() || !same(at, now) {
+                self.update_tree(t, kinematics)?;
             }
-            compose(model, tree.bodies.clone(), kinematics, &mut self.composite, &mut self.entries);
-            let stored = stored(model, &tree.dofs);
-            self.factor[stored.clone()].copy_from_slice(&self.entries[stored]);
-            factorise(model, tree.dofs.clone(), &self.entries, &mut self.factor)?;
         }
+        Ok(())
+    }
+
+    /// Computes and factors the block of one tree.
+    pub(super) fn update_tree(&mut self, t: usize, kinematics: &Kinematics) -> Result<(), SingularMass> {
+        let model = &*self.system.model;
+        let tree = &model.trees[t];
+        if tree.is_free_body() {
+            self.free[t] = FreeBody::new(model, tree.bodies.start, kinematics)?;
+            return Ok(());
+        }
+        let own = tree.coordinates.clone();
+        self.at[own.clone()].fill(f64::NAN);
+        compose(model, tree.bodies.clone(), kinematics, &mut self.composite, &mut self.entries);
+        let stored = stored(model, &tree.dofs);
+        self.factor[stored.clone()].copy_from_slice(&self.entries[stored]);
+        factorise(model, tree.dofs.clone(), &self.entries, &mut self.factor)?;
+        self.at[own.clone()].copy_from_slice(&kinematics.configuration()[own]);
         Ok(())
     }
 
@@ -221,23 +248,34 @@ impl MassMatrix {
     /// # Panics
     /// If a slice has not the length of `v`.
     pub fn multiply(&self, x: &[f64], out: &mut [f64]) {
-        let model = &*self.system.model;
-        assert_eq!((x.len(), out.len()), (model.rows.len(), model.rows.len()), "length of x");
-        for (t, tree) in model.trees.iter().enumerate() {
-            if tree.is_free_body() {
-                self.free[t].multiply(&x[tree.dofs.clone()], &mut out[tree.dofs.clone()]);
-                continue;
+        let size = self.system.velocity_size();
+        assert_eq!((x.len(), out.len()), (size, size), "length of x");
+        for (t, dofs) in self.trees() {
+            self.multiply_tree(t, &x[dofs.clone()], &mut out[dofs]);
+        }
+    }
+
+    /// `out := M_t x` for the block of one tree.
+    ///
+    /// # Panics
+    /// If a slice has not as many entries as the tree has dofs.
+    pub fn multiply_tree(&self, tree: usize, x: &[f64], out: &mut [f64]) {
+        let (model, dofs) = self.dofs(tree, x);
+        assert_eq!(out.len(), dofs.len(), "length of x");
+        if model.trees[tree].is_free_body() {
+            return self.free[tree].multiply(x, out);
+        }
+        let start = dofs.start;
+        for i in dofs {
+            let (row, chain) = model.row(i);
+            let entries = &self.entries[row.start..=row.start + row.depth];
+            let xi = x[i - start];
+            let mut sum = entries[row.depth] * xi;
+            for (&j, m) in chain[..row.depth].iter().zip(entries) {
+                sum += m * x[j - start];
+                out[j - start] += m * xi;
             }
-            for i in tree.dofs.clone() {
-                let (row, chain) = model.row(i);
-                let entries = &self.entries[row.start..=row.start + row.depth];
-                let mut sum = entries[row.depth] * x[i];
-                for (&j, m) in chain[..row.depth].iter().zip(entries) {
-                    sum += m * x[j];
-                    out[j] += m * x[i];
-                }
-                out[i] = sum;
-            }
+            out[i - start] = sum;
         }
     }
 

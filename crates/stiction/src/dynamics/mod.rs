@@ -3,7 +3,8 @@
 //! `M(q) v' = f(q, v) + W' lambda + tau`, `q' = G(q) v`:
 //! - [`System`]: the links, checked and laid out; coordinates and how they advance (`G`);
 //! - [`Kinematics`]: poses, velocities, Jacobian rows (`W`), the forces `f`, energy and momentum, at one state;
-//! - [`MassMatrix`]: `M`, its factor and products.
+//! - [`MassMatrix`]: `M`, its factor and products;
+//! - [`Drift`]: the motion without forces, by rules that keep momentum and energy.
 //!
 //! Sources: R. Featherstone, Rigid Body Dynamics Algorithms (Springer 2008), cited as RBDA.
 //! Deviation: all spatial vectors of a tree are written in world axes at one point, the origin of the tree's root
@@ -11,6 +12,7 @@
 //! and a system in fast flight loses no digits; one far from the world's origin loses those of its positions alone.
 
 mod bias;
+mod drift;
 mod jacobian;
 mod joint;
 mod kinematics;
@@ -19,6 +21,7 @@ mod spatial;
 mod system;
 mod valid;
 
+pub use drift::{Drift, NotDrifted};
 pub use joint::Joint;
 pub use kinematics::Kinematics;
 pub use mass::{FreePoint, MassMatrix, SingularMass};

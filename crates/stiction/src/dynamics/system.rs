@@ -30,6 +30,8 @@ pub struct Tree {
     pub(super) bodies: Range<usize>,
     /// The root is on a free joint.
     pub(super) free: bool,
+    /// One body whose mass matrix does not depend on its configuration: without forces its velocities stay.
+    pub(super) even: bool,
 }
 
 impl Tree {
@@ -65,6 +67,18 @@ impl Body {
 
     pub fn dofs(&self) -> Range<usize> {
         self.v..self.v + self.joint.velocity_size()
+    }
+
+    /// Whether the mass matrix of the body alone, on a mount that stands still, is constant.
+    fn is_even(&self) -> bool {
+        let Inertia { center, tensor, .. } = self.inertia;
+        let moment = tensor[0][0];
+        let round = tensor == [[moment, 0.0, 0.0], [0.0, moment, 0.0], [0.0, 0.0, moment]];
+        match self.joint {
+            Joint::Revolute { .. } | Joint::Prismatic { .. } | Joint::Fixed => true,
+            Joint::Planar => center == [0.0; 3],
+            Joint::Free | Joint::Spherical => center == [0.0; 3] && round,
+        }
     }
 }
 
@@ -242,8 +256,17 @@ impl Model {
         mut bodies: Vec<Body>,
         trees: usize,
     ) -> Self {
-        let mut trees =
-            vec![Tree { links: Vec::new(), coordinates: 0..0, dofs: 0..0, bodies: 0..0, free: false }; trees];
+        let mut trees = vec![
+            Tree {
+                links: Vec::new(),
+                coordinates: 0..0,
+                dofs: 0..0,
+                bodies: 0..0,
+                free: false,
+                even: false
+            };
+            trees
+        ];
         let (mut chains, mut rows, mut q) = (Vec::new(), Vec::new(), 0);
         let mut entries = 0;
         for b in 0..bodies.len() {
@@ -258,8 +281,10 @@ impl Model {
                     dofs: v..v,
                     bodies: b..b,
                     free: joint == Joint::Free,
+                    even: bodies[b].is_even(),
                 };
             }
+            tree.even &= bodies[b].parent.is_none();
             (tree.coordinates.end, tree.dofs.end, tree.bodies.end) = (q + coordinates, v + dofs, b + 1);
 
             let chain = chains.len();

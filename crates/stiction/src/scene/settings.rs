@@ -76,8 +76,8 @@ impl StepSettings {
     }
 }
 
-/// Where in a step the forces f are evaluated: weight, velocity products, springs, loads, motors. Contact forces are implicit
-/// whatever this says.
+/// Where in a step the forces f are evaluated: weight, springs, loads, motors. Contact forces are implicit whatever this says;
+/// velocity products have a rule of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ForceTime {

@@ -2,6 +2,7 @@
 
 use super::{Failed, Forces, Motion, StepReport};
 use crate::contact::set::ContactSet;
+use crate::dynamics::{Drift, NotDrifted};
 use crate::formulation::{ContactProblem, Laws, rotates};
 use crate::model::Model;
 use crate::state::{RowId, State};
@@ -25,7 +26,7 @@ pub struct Solved<'a> {
 /// Memory of [`advance`].
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
-    /// `v+`.
+    /// `v'`, then `v+`.
     after: Vec<f64>,
     /// `W' lambda`, then `v_theta`.
     velocity: Vec<f64>,
@@ -34,6 +35,8 @@ pub struct Scratch {
     deformation: Vec<f64>,
     forces: Vec<f64>,
     remembered: Vec<f64>,
+    /// Made when it is first needed.
+    pub(super) drift: Option<Drift>,
 }
 
 impl Scratch {
@@ -43,8 +46,8 @@ impl Scratch {
     }
 }
 
-/// `v+ = v + M^-1 (h f + h W' lambda)`, `q+ = q + h G v_theta`, `delta+ = delta + h E^-1 (lambda - K delta)`. If a number is not
-/// finite the state stays as it is.
+/// `v' = v + h M^-1 (f + W' lambda)`, `delta+ = delta + h E^-1 (lambda - K delta)`, and the [`Drift`] from `q`, `v_theta` and `v'` to `q+` and `v+`:
+/// without velocity products `q+ = q + h G v_theta`, `v+ = v'`. On failure, and if a number is not finite, the state stays as it is.
 pub fn advance(
     model: &Model,
     solved: Solved<'_>,
@@ -54,7 +57,7 @@ pub fn advance(
 ) -> Result<(), Failed> {
     let Solved { motion, problem, forces, .. } = solved;
     let (theta, h) = (model.scene().step.explicit_share, motion.h);
-    let Scratch { after, velocity, position, .. } = scratch;
+    let Scratch { after, velocity, position, drift, .. } = scratch;
     after.clone_from(&motion.free);
     if !problem.is_empty() {
         problem.push(&motion.mass, &forces.lambda, velocity, after);
@@ -62,7 +65,11 @@ pub fn advance(
     velocity.clear();
     velocity.extend(state.velocity.iter().zip(&*after).map(|(v, after)| theta * v + (1.0 - theta) * after));
     position.resize(state.position.len(), 0.0);
-    model.system().advance(&state.position, velocity, h, position);
+    let drift = drift.get_or_insert_with(|| Drift::new(model.system()));
+    drift.advance(&motion.kinematics, &motion.mass, h, velocity, (position, after)).map_err(|e| match e {
+        NotDrifted::Mass(e) => Failed::Mass(e),
+        NotDrifted::Unsettled { change } => Failed::Unsettled { time: state.time, h, change },
+    })?;
     if !position.iter().chain(&*after).all(|x| x.is_finite()) {
         return Err(Failed::NotFinite { time: state.time });
     }

@@ -11,7 +11,7 @@
 //! s = A lambda + b      A = (1-theta) h W M^-1 W' + E^-1      b = W (v + (1-theta) h M^-1 f) - E^-1 K delta
 //! ```
 //!
-//! is closed by `0 <= lambda_n _|_ g/h + s_n >= 0` with `g = psi + delta_n`, and by friction as cone, pyramid or polygon. The normal
+//! (f without velocity products, which follow in a [`crate::dynamics::Drift`] after the kick of all forces) is closed by `0 <= lambda_n _|_ g/h + s_n >= 0` with `g = psi + delta_n`, and by friction as cone, pyramid or polygon. The normal
 //! points from the first body to the second; `lambda` acts on the second. `K` and `C` may depend on the overlap `-psi` at the
 //! start of the step.
 

@@ -1,4 +1,4 @@
-//! `place`: the state of the bodies when a step begins, and their velocity at its end were there no contact.
+//! `place`: the state of the bodies when a step begins, and their velocity after applied forces, were there no contact.
 
 use super::{Failed, load};
 use crate::dynamics::{Kinematics, MassMatrix};
@@ -21,7 +21,7 @@ pub struct Motion {
     pub mass: MassMatrix,
     /// Velocity `v` when the step begins.
     pub velocity: Vec<f64>,
-    /// Velocity `v + h M^-1 f` at its end were there no contact forces.
+    /// Velocity `v + h M^-1 f` after the applied forces of the step, were there no contact forces.
     pub free: Vec<f64>,
     /// Generalised force of what does work from outside: loads, motors, dampers of springs, inputs.
     pub outside: Vec<f64>,
@@ -87,7 +87,7 @@ pub fn place(
 ) -> Result<(), Failed> {
     motion.h = h;
     motion.kinematics.go_to(&state.position, &state.velocity);
-    motion.mass.update(&motion.kinematics)?;
+    motion.mass.go_to(&motion.kinematics)?;
     motion.velocity.copy_from_slice(&state.velocity);
     let Motion { kinematics, mass, free, outside, .. } = motion;
     fall(model, inputs, kinematics, state.time, outside, free);
@@ -96,7 +96,7 @@ pub fn place(
     motion.find_margin(model, state, inputs)
 }
 
-/// The generalised force `f` at a time and where `kinematics` is, and the part of it that does work from outside.
+/// The applied force `f` at a time and where `kinematics` is, without velocity products, and the part of it that does work from outside.
 pub(super) fn fall(
     model: &Model,
     inputs: &Inputs,
@@ -106,7 +106,7 @@ pub(super) fn fall(
     f: &mut [f64],
 ) {
     outside.fill(0.0);
-    kinematics.bias(model.scene().gravity, f);
+    kinematics.weight(model.scene().gravity, f);
     load::add_springs(model.scene(), kinematics, f);
     load::add_outside(model.scene(), kinematics, inputs, time, outside);
     f.iter_mut().zip(outside).for_each(|(f, outside)| *f += *outside);

@@ -2,7 +2,7 @@
 //!
 //! With f at `(t+h, q_theta, v_theta)` known, (15)-(16) are the contact problem; with its answer f is evaluated again, at the middle
 //! `v_theta = theta v + (1-theta) v+` and `q_theta`, and so on: the contraction in the proof of pang2005 Proposition 3, for h
-//! small. M, W and G stay those of the old state. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
+//! small. M, W and G stay those of the old state; velocity products are no part of f, see [`crate::dynamics::Drift`]. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
 
 use super::motion::{CLOSED, fall};
 use super::{Failed, Solved, StepReport, Workspace, advance, detect, elements, place, standing, trust};
@@ -46,6 +46,9 @@ pub(super) fn step(
     report: &mut StepReport,
 ) -> Result<(), Failed> {
     work.laws.set_step(model, h)?;
+    if let Some(drift) = &mut work.advancing.drift {
+        drift.hand_over(&state.position, &mut work.motion.kinematics, &mut work.motion.mass);
+    }
     place(model, state, inputs, h, &mut work.motion)?;
     detect(model, &work.motion, work.motion.margin, &mut work.detection, &mut work.contacts);
     if model.scene().step.gap == GapLevel::Velocity {
