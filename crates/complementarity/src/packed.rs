@@ -1,12 +1,12 @@
 //! Sweeps over four contacts at a time, for islands of free bodies: contacts that share no body need not wait for each other.
 //!
-//! Contacts are coloured so that no two of a colour share a body, and each colour is cut into groups of four, one contact a lane. A group gathers the
-//! speeds of its eight bodies, sweeps, and scatters them. Unlike [`Sweeper::sweep`](crate::sweep::Sweeper::sweep), a contact takes its normal force
+//! Contacts are coloured so that no two of a colour share a body, and each colour is cut into groups of four, one contact per lane. A group gathers the
+//! velocities of its eight bodies, sweeps, and scatters them. Unlike [`Sweeper::sweep`](crate::sweep::Sweeper::sweep), a contact takes its normal force
 //! first and then makes one projected step of its friction force: exact where normal and tangents do not influence each other, as with
 //! spheres, and with the same fixed points everywhere. Rows of friction are of up to three kinds, tangents, spin and turns (torsion, rolling friction), each with a
 //! step of its own.
 //!
-//! Momentum: with `x` the forces after a sweep and `x'` those after the sweep before, the next one starts from `x + share (x - x')`. The speeds of bodies leap
+//! Momentum: with `x` the forces after a sweep and `x'` those after the sweep before, the next one starts from `x + share (x - x')`. The velocities of bodies leap
 //! at once, forces when their group is swept.
 //!
 //! Bound: 1.5 kB a group, read once a sweep (where it is open, a third of it in every fourth), of which 1.2 are `W`, forces of two sweeps, and 72 products of four lanes.
@@ -25,18 +25,18 @@ use pulp::x86::V3;
 use pulp::{NullaryFnOnce, f64x4};
 use sweep::Sweep;
 
-/// Contacts a group.
+/// Contacts per group.
 const LANES: usize = 4;
 /// Sweeps after which groups that are open are looked at again.
 const LOOK: usize = 4;
-/// Speeds a body.
+/// Velocities per body.
 const SPEEDS: usize = 6;
 /// Share of a target that packed contacts are to reach: they are judged once more one by one, and sums differ by rounding.
 pub(crate) const STRICTER: f64 = 0.99;
 const ZERO: f64x4 = f64x4(0.0, 0.0, 0.0, 0.0);
 const ONE: f64x4 = f64x4(1.0, 1.0, 1.0, 1.0);
 
-/// Speeds of a free body, and two that are not there.
+/// Velocities of a free body, and two that are not there.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 struct Body([f64x4; 2]);
@@ -48,11 +48,11 @@ const fn kind(row: usize) -> usize {
     row.saturating_sub(2) - row.saturating_sub(4)
 }
 
-/// Four contacts of `D` rows, those of friction of `K` kinds. Lanes without one have no force and a speed that opens.
+/// Four contacts of `D` rows, those of friction of `K` kinds. Lanes without one have no force and a velocity that opens.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 struct Group<const D: usize, const K: usize> {
-    /// Rows n, t, o and so on; the speeds of one body and of the other.
+    /// Rows n, t, o and so on; the velocities of one body and of the other.
     w: [[f64x4; 2 * SPEEDS]; D],
     b: [f64x4; D],
     /// Its own share of `E^-1`: normal, and by kind.
@@ -81,7 +81,7 @@ pub(crate) struct Packed<const D: usize, const K: usize> {
     open: Vec<bool>,
     /// Body by body.
     speeds: Moving<Body>,
-    /// Body by its first speed; by body, the colours taken.
+    /// Body by its first velocity; by body, the colours taken.
     body_of: Vec<u32>,
     taken: Vec<u64>,
     colour: Vec<u32>,
@@ -126,7 +126,7 @@ const COLOURS: u32 = u64::BITS;
 
 impl<const D: usize, const K: usize> Packed<D, K> {
     /// Takes the contacts of an island and their forces. `None` if they cannot be packed: the processor has no lanes, contacts have not `D` rows,
-    /// deform together, touch others than free bodies, or a speed of theirs that no force changes.
+    /// deform together, touch others than free bodies, or a velocity of theirs that no force changes.
     pub fn take(
         &mut self,
         problem: Uniform<'_>,
@@ -251,7 +251,7 @@ pub(crate) struct Lanes<'a, const D: usize, const K: usize> {
     simd: V3,
     /// Product of the last sweep's movement with the one before.
     along: f64,
-    /// Of the last movement, if speeds have leapt and forces will.
+    /// Of the last movement, if velocities have leapt and forces will.
     share: Option<f64>,
     sweeps: usize,
     /// Rows of a sweep, and the work that may be done.
@@ -260,7 +260,7 @@ pub(crate) struct Lanes<'a, const D: usize, const K: usize> {
 }
 
 impl<const D: usize, const K: usize> Lanes<'_, D, K> {
-    /// Speeds of the forces as they are; without momentum.
+    /// Velocities of the forces as they are; without momentum.
     fn begin(&mut self) {
         let Packed { groups, forces, open, speeds, taken, .. } = &mut *self.packed;
         open.fill(false);
@@ -321,7 +321,7 @@ impl<const D: usize, const K: usize> Island for Lanes<'_, D, K> {
     }
 }
 
-/// Speeds of a group's bodies.
+/// Velocities of a group's bodies.
 #[inline(always)]
 fn gather(x: Arithmetic, speeds: &[Body], bodies: &[u32; LANES]) -> [f64x4; SPEEDS] {
     let own = bodies.map(|b| speeds[b as usize].0);
@@ -338,7 +338,7 @@ fn scatter(x: Arithmetic, speeds: &mut [Body], bodies: &[u32; LANES], [a, b, c, 
     }
 }
 
-/// Speeds at the contacts of a group.
+/// Velocities at the contacts of a group.
 #[inline(always)]
 fn speed_of<const D: usize, const K: usize>(
     x: Arithmetic,
@@ -382,7 +382,7 @@ struct Push<'a, const D: usize, const K: usize> {
 impl<const D: usize, const K: usize> NullaryFnOnce for Push<'_, D, K> {
     type Output = ();
 
-    /// Adds what the forces do to the speeds.
+    /// Adds what the forces do to the velocities.
     #[inline(always)]
     fn call(self) {
         let Self { groups, forces, speeds, x } = self;
