@@ -25,7 +25,7 @@ impl BasisSolver {
     }
 
     /// Solves `(M z + q)_active = 0` with `z = 0` elsewhere, by LU of the matrix scaled with `d` and
-    /// iterative refinement. Signs are the caller's to judge.
+    /// iterative refinement. Signs are not checked.
     pub fn solve(
         &mut self,
         m: &Matrix,

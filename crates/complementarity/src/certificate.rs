@@ -4,9 +4,9 @@
 //! Contacts that influence each other are an island; each is examined apart. Entries are taken in units in which the diagonal blocks of `A` have
 //! trace 1 (`lambda_c = d_c x_c`, `s_c = y_c / d_c`, which leaves Coulomb's law as it is); `A`, `b` mean the scaled ones here.
 //!
-//! **Forces.** With the speeds as they are, forces may move along `v` with `A v = 0` where `v_c` is anything at a contact that sticks
+//! **Forces.** With the velocities as they are, forces may move along `v` with `A v = 0` where `v_c` is anything at a contact that sticks
 //! with its force inside the cone, along the force at one that slips, and zero at one that is open. Every small step along such a `v` is a
-//! solution again, with the same motion; the dimension of this space is told, the contacts it moves, and a basis of it. Contacts at an edge (of slip, or of
+//! solution again, with the same motion; the dimension of this space is reported, the contacts it moves, and a basis of it. Contacts at an edge (of slip, or of
 //! lift-off) count if a step is found that leads all of them inwards.
 //!
 //! **Isolated.** Where the law linearised at the solution (slip directions may turn) has no null space, there is no other solution nearby.
@@ -35,7 +35,7 @@ use crate::islands::Islands;
 use crate::operator::{BlockMatrix, Neighbours, Operator};
 use crate::problem::{Friction, FrictionProblem};
 use crate::units::AsDisc;
-use island::Island;
+use island::{Island, Spectrum};
 use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +45,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Settings {
     /// Singular values below this share of the largest one are zero.
     pub rank_tolerance: f64,
-    /// Forces below this share of the largest force of the island, speeds below this share of its largest speed, and distances from the cone's surface below
+    /// Forces below this share of the largest force of the island, velocities below this share of its largest velocity, and distances from the cone's surface below
     /// this share of the force are zero.
     pub state_tolerance: f64,
     /// Islands with more rows are not examined: the cost grows with the third power.
@@ -59,6 +59,16 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self { rank_tolerance: 1e-9, state_tolerance: 1e-6, most_rows: 2000, most_basis: 100_000, stop: None }
+    }
+}
+
+impl Settings {
+    /// An error if the stop flag was raised.
+    fn may_go_on(&self) -> Result<(), &'static str> {
+        match &self.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => Err("interrupted"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -102,7 +112,7 @@ pub struct Forces {
     pub dimension_at_most: usize,
     /// Contacts whose force is not determined, from 0.
     pub undetermined: Vec<usize>,
-    /// Contacts at an edge: sticking with the force on the cone's surface, touching without force or speed, or slipping with the force at the end of a
+    /// Contacts at an edge: sticking with the force on the cone's surface, touching without force or velocity, or slipping with the force at the end of a
     /// polygon's side.
     pub edge: Vec<usize>,
     /// The family: an orthonormal basis of its directions, in the units of the forces as posed. `None` above [`Settings::most_basis`] numbers.
@@ -229,31 +239,9 @@ fn examine_disc(
     });
     for k in 0..islands.count() {
         let contacts = islands.island(k);
-        let size: usize = contacts.iter().map(|&c| problem.rows_of(c).len()).sum();
-        let stopped =
-            || settings.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)).then(interrupted);
-        if let Some(known) = stopped() {
-            return known;
-        }
-        let told = if size > settings.most_rows {
-            Err(format!(
-                "contacts that influence each other have {size} rows together: more than {} are not examined",
-                settings.most_rows
-            ))
-        } else {
-            Island::new(&blocks, problem, contacts)
-                .ok_or_else(|| "a decomposition did not converge".to_owned())
-        };
-        let island = match told {
-            Ok(island) => island,
+        let (island, spectrum) = match decomposed(problem, &blocks, contacts, settings) {
+            Ok(parts) => parts,
             Err(why) => return unknown(why),
-        };
-        if let Some(known) = stopped() {
-            return known;
-        }
-        let spectrum = match island.spectrum(settings.rank_tolerance) {
-            Some(spectrum) => spectrum,
-            None => return unknown("a decomposition did not converge".to_owned()),
         };
         rank.rank += spectrum.rank;
         let mu = contacts.iter().fold(0.0f64, |m, &c| m.max(coefficients[c]));
@@ -275,12 +263,9 @@ fn examine_disc(
                 Existence::NotCovered
             }
         };
-        if let Some(known) = stopped() {
-            return known;
-        }
         if let (Some(forces), Some(states), Some(lambda)) = (&mut forces, &states, lambda) {
             let Some(()) = island.forces(problem, lambda, states, settings, scale, forces) else {
-                return unknown("a decomposition did not converge".to_owned());
+                return unknown(NOT_CONVERGED.to_owned());
             };
         }
     }
@@ -288,19 +273,7 @@ fn examine_disc(
         forces.undetermined.sort_unstable();
         forces.edge.sort_unstable();
     }
-    let mut reasons: Vec<String> = vec![];
-    if sliding {
-        reasons.push("contacts that slide already: the theorems' bounds are for rolling ones".to_owned());
-    }
-    match &forces {
-        None => reasons.push("no solution to examine".to_owned()),
-        Some(forces) if forces.basis.is_none() => reasons.push(format!(
-            "a basis of the undetermined forces would have more than {} numbers",
-            settings.most_basis
-        )),
-        Some(_) => (),
-    }
-    let reason = (!reasons.is_empty()).then(|| reasons.join("; "));
+    let reason = unknown_parts(sliding, forces.as_ref(), settings);
     Certificate {
         rank: Some(rank),
         forces,
@@ -311,6 +284,46 @@ fn examine_disc(
     }
 }
 
+/// Why something is not known of a problem that was examined, in words.
+fn unknown_parts(sliding: bool, forces: Option<&Forces>, settings: &Settings) -> Option<String> {
+    let mut reasons: Vec<String> = vec![];
+    if sliding {
+        reasons.push("contacts that slide already: the theorems' bounds are for rolling ones".to_owned());
+    }
+    match forces {
+        None => reasons.push("no solution to examine".to_owned()),
+        Some(forces) if forces.basis.is_none() => reasons.push(format!(
+            "a basis of the undetermined forces would have more than {} numbers",
+            settings.most_basis
+        )),
+        Some(_) => (),
+    }
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// Why nothing is known of an island whose decomposition failed.
+const NOT_CONVERGED: &str = "a decomposition did not converge";
+
+/// An island and its spectrum; or why they are not known.
+fn decomposed<'a>(
+    problem: &FrictionProblem,
+    blocks: &Operator,
+    contacts: &'a [usize],
+    settings: &Settings,
+) -> Result<(Island<'a>, Spectrum), String> {
+    let size: usize = contacts.iter().map(|&c| problem.rows_of(c).len()).sum();
+    if size > settings.most_rows {
+        let most = settings.most_rows;
+        return Err(format!("an island of contacts has {size} rows: more than {most} are not examined"));
+    }
+    settings.may_go_on()?;
+    let island = Island::new(blocks, problem, contacts).ok_or(NOT_CONVERGED)?;
+    settings.may_go_on()?;
+    let spectrum = island.spectrum(settings.rank_tolerance).ok_or(NOT_CONVERGED)?;
+    settings.may_go_on()?;
+    Ok((island, spectrum))
+}
+
 fn blocks_of(problem: &FrictionProblem) -> Operator {
     let mut blocks = BlockMatrix::default();
     match problem.operator() {
@@ -319,10 +332,6 @@ fn blocks_of(problem: &FrictionProblem) -> Operator {
         Operator::Factored(a) => blocks.assign_factored(a, &mut Neighbours::default()),
     }
     Operator::Blocks(blocks)
-}
-
-fn interrupted() -> Certificate {
-    unknown("interrupted".to_owned())
 }
 
 fn unknown(reason: String) -> Certificate {

@@ -1,11 +1,11 @@
-//! Complementarity problems: what is asked (`problem`), who answers (`solver`), and the one
-//! judge of every answer (`residual`).
+//! Complementarity problems ([`problem`]), their solvers ([`solver`]), and the one residual by which every result is
+//! evaluated ([`residual`]).
 //!
 //! The crate knows mathematics only: no bodies, no time. Problems run from special to general:
 //!
 //! - [`problem::Lcp`]: find `z >= 0` with `w = M z + q >= 0` and `z' w = 0`;
 //! - [`problem::MixedLcp`]: the same, with some `z` free and their rows of `w` zero;
-//! - [`problem::FrictionProblem`]: contact forces `lambda` and speeds `s = A lambda + b` under
+//! - [`problem::FrictionProblem`]: contact forces `lambda` and velocities `s = A lambda + b` under
 //!   unilateral contact and Coulomb's law (cone, pyramid or polygon).
 //!
 //! ```

@@ -32,8 +32,8 @@ const FINE_PIVOT_SHARE: f64 = 1e-12;
 const PIVOT_FLOOR: f64 = 1e-11;
 /// Equations may be off by this, over the size of their terms, before the dictionary is built afresh.
 const DRIFT: f64 = 1e-10;
-/// Pivots, over the number of variables, after which costs are drawn again, and after which to give up.
-const PATIENCE: (usize, usize) = (10, 100);
+/// Pivots per variable after which costs are drawn again, and after which the simplex ends without a result.
+const PIVOTS_PER_VARIABLE: (usize, usize) = (10, 100);
 
 /// What is asked of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -23,9 +23,9 @@ pub(crate) enum State {
     /// No force.
     #[default]
     Open,
-    /// No speed.
+    /// No velocity.
     Stick,
-    /// Force on the cone, speed against it.
+    /// Force on the cone, velocity against it.
     Slip,
 }
 
@@ -79,6 +79,12 @@ pub(crate) fn solve<const D: usize>(
         *local = found;
         return l;
     }
+    on_disc(a, q, mu, local)
+}
+
+/// The force of a closed contact under a disc of friction: Newton's method for `tau`, kept within a bracket.
+#[inline]
+fn on_disc<const D: usize>(a: &[[f64; D]; D], q: &[f64; D], mu: f64, local: &mut Local) -> [f64; D] {
     let mut tau = local.tau;
     // phi(low) > 0 > phi(high); whether low was met
     let (mut low, mut high, mut low_met) = (0.0, f64::INFINITY, false);

@@ -1,23 +1,18 @@
 //! Sweeps over four contacts at a time, for islands of free bodies: contacts that share no body need not wait for each other.
 //!
-//! Contacts are coloured so that no two of a colour share a body, and each colour is cut into groups of four, one contact a lane. A group gathers the
-//! speeds of its eight bodies, sweeps, and scatters them. Unlike [`Sweeper::sweep`](crate::sweep::Sweeper::sweep), a contact takes its normal force
+//! Contacts are coloured so that no two of a colour share a body, and each colour is cut into groups of four, one contact per lane. A group gathers the
+//! velocities of its eight bodies, sweeps, and scatters them. Unlike [`Sweeper::sweep`](crate::sweep::Sweeper::sweep), a contact takes its normal force
 //! first and then makes one projected step of its friction force: exact where normal and tangents do not influence each other, as with
 //! spheres, and with the same fixed points everywhere. Rows of friction are of up to three kinds, tangents, spin and turns (torsion, rolling friction), each with a
 //! step of its own.
 //!
-//! Sweeps, and the Newton steps of [`newton`], are of the problem with a proximal term: `s = A lambda + b + weight A_nn (lambda - centre)`; weight 0 is
-//! the problem as posed.
-//!
-//! Momentum: with `x` the forces after a sweep and `x'` those after the sweep before, the next one starts from `x + share (x - x')`. The speeds of bodies leap
+//! Momentum: with `x` the forces after a sweep and `x'` those after the sweep before, the next one starts from `x + share (x - x')`. The velocities of bodies leap
 //! at once, forces when their group is swept.
 //!
 //! Bound: 1.5 kB a group, read once a sweep (where it is open, a third of it in every fourth), of which 1.2 are `W`, forces of two sweeps, and 72 products of four lanes.
 
-mod block_lu;
 mod fill;
 mod lanes;
-pub(crate) mod newton;
 mod sweep;
 
 use crate::operator::{Factored, Operator};
@@ -30,18 +25,18 @@ use pulp::x86::V3;
 use pulp::{NullaryFnOnce, f64x4};
 use sweep::Sweep;
 
-/// Contacts a group.
+/// Contacts per group.
 const LANES: usize = 4;
 /// Sweeps after which groups that are open are looked at again.
 const LOOK: usize = 4;
-/// Speeds a body.
+/// Velocities per body.
 const SPEEDS: usize = 6;
 /// Share of a target that packed contacts are to reach: they are judged once more one by one, and sums differ by rounding.
 pub(crate) const STRICTER: f64 = 0.99;
 const ZERO: f64x4 = f64x4(0.0, 0.0, 0.0, 0.0);
 const ONE: f64x4 = f64x4(1.0, 1.0, 1.0, 1.0);
 
-/// Speeds of a free body, and two that are not there.
+/// Velocities of a free body, and two that are not there.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 struct Body([f64x4; 2]);
@@ -53,11 +48,11 @@ const fn kind(row: usize) -> usize {
     row.saturating_sub(2) - row.saturating_sub(4)
 }
 
-/// Four contacts of `D` rows, those of friction of `K` kinds. Lanes without one have no force and a speed that opens.
+/// Four contacts of `D` rows, those of friction of `K` kinds. Lanes without one have no force and a velocity that opens.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 struct Group<const D: usize, const K: usize> {
-    /// Rows n, t, o and so on; the speeds of one body and of the other.
+    /// Rows n, t, o and so on; the velocities of one body and of the other.
     w: [[f64x4; 2 * SPEEDS]; D],
     b: [f64x4; D],
     /// Its own share of `E^-1`: normal, and by kind.
@@ -65,37 +60,28 @@ struct Group<const D: usize, const K: usize> {
     compliance: [f64x4; K],
     /// `A_nn`, `A_tn` and so on.
     column: [f64x4; D],
-    /// The inverses of `A_nn` and of [`Rest::tangent`] with the proximal weight.
+    /// The inverses of `A_nn` and, by kind, of what together is at least `A` among the rows of friction.
     normal_inverse: f64x4,
     tangent_inverse: [f64x4; K],
     mu: f64x4,
     bodies: [[u32; LANES]; 2],
 }
 
-/// What sweeps do not read of a group.
-#[derive(Debug, Clone)]
-struct Rest<const K: usize> {
-    /// By kind: together at least `A` among the rows of friction.
-    tangent: [f64x4; K],
-    contacts: [u32; LANES],
-}
-
 /// An island in groups; memory that is used again.
 #[derive(Debug, Clone)]
 pub(crate) struct Packed<const D: usize, const K: usize> {
     groups: Vec<Group<D, K>>,
-    rest: Vec<Rest<K>>,
+    /// Contacts of each group; `u32::MAX` where a lane has none.
+    contacts: Vec<[u32; LANES]>,
     /// Group by group.
     forces: Moving<Forces<D>>,
-    /// Of the proximal term.
-    centre: Vec<Forces<D>>,
     /// Group by group, where kinds differ: what friction's projection added to `A`, the start of the next.
     tau: Vec<f64x4>,
     /// Group by group, whether it was open when it was last looked at.
     open: Vec<bool>,
     /// Body by body.
     speeds: Moving<Body>,
-    /// Body by its first speed; by body, the colours taken.
+    /// Body by its first velocity; by body, the colours taken.
     body_of: Vec<u32>,
     taken: Vec<u64>,
     colour: Vec<u32>,
@@ -108,9 +94,8 @@ impl<const D: usize, const K: usize> Default for Packed<D, K> {
     fn default() -> Self {
         Self {
             groups: vec![],
-            rest: vec![],
+            contacts: vec![],
             forces: Moving::default(),
-            centre: vec![],
             tau: vec![],
             open: vec![],
             speeds: Moving::default(),
@@ -141,7 +126,7 @@ const COLOURS: u32 = u64::BITS;
 
 impl<const D: usize, const K: usize> Packed<D, K> {
     /// Takes the contacts of an island and their forces. `None` if they cannot be packed: the processor has no lanes, contacts have not `D` rows,
-    /// deform together, touch others than free bodies, or a speed of theirs that no force changes.
+    /// deform together, touch others than free bodies, or a velocity of theirs that no force changes.
     pub fn take(
         &mut self,
         problem: Uniform<'_>,
@@ -167,9 +152,8 @@ impl<const D: usize, const K: usize> Packed<D, K> {
             .map(|k| (self.starts[k] - self.starts[k - 1]).div_ceil(Self::lanes(k)))
             .sum();
         self.groups.resize(groups, Group::EMPTY);
-        self.rest.resize(groups, Rest::EMPTY);
+        self.contacts.resize(groups, [u32::MAX; LANES]);
         self.forces.at.resize(groups, [ZERO; D]);
-        self.centre.resize(groups, [ZERO; D]);
         self.tau.clear();
         self.tau.resize(groups, ZERO);
         self.open.clear();
@@ -177,9 +161,7 @@ impl<const D: usize, const K: usize> Packed<D, K> {
         let from = Source { problem, a, sweeper, lambda };
         simd.vectorize(Fill { packed: self, from, x: Arithmetic(simd) });
         let (rows, budget) = (D * contacts.len(), sweeper.budget.clone());
-        let mut lanes =
-            Lanes { packed: self, simd, weight: 0.0, along: 0.0, share: None, sweeps: 0, rows, budget };
-        lanes.set_weight(0.0);
+        let mut lanes = Lanes { packed: self, simd, along: 0.0, share: None, sweeps: 0, rows, budget };
         lanes.begin();
         Some(lanes)
     }
@@ -259,10 +241,6 @@ impl<const D: usize, const K: usize> Group<D, K> {
     };
 }
 
-impl<const K: usize> Rest<K> {
-    const EMPTY: Self = Self { tangent: [ONE; K], contacts: [u32::MAX; LANES] };
-}
-
 /// Forces of a group.
 pub(crate) type Forces<const D: usize> = [f64x4; D];
 
@@ -271,11 +249,9 @@ pub(crate) type Forces<const D: usize> = [f64x4; D];
 pub(crate) struct Lanes<'a, const D: usize, const K: usize> {
     packed: &'a mut Packed<D, K>,
     simd: V3,
-    /// Of the proximal term, in units of each contact's `A_nn`.
-    weight: f64,
     /// Product of the last sweep's movement with the one before.
     along: f64,
-    /// Of the last movement, if speeds have leapt and forces will.
+    /// Of the last movement, if velocities have leapt and forces will.
     share: Option<f64>,
     sweeps: usize,
     /// Rows of a sweep, and the work that may be done.
@@ -284,7 +260,7 @@ pub(crate) struct Lanes<'a, const D: usize, const K: usize> {
 }
 
 impl<const D: usize, const K: usize> Lanes<'_, D, K> {
-    /// Speeds of the forces as they are; without momentum.
+    /// Velocities of the forces as they are; without momentum.
     fn begin(&mut self) {
         let Packed { groups, forces, open, speeds, taken, .. } = &mut *self.packed;
         open.fill(false);
@@ -297,45 +273,10 @@ impl<const D: usize, const K: usize> Lanes<'_, D, K> {
         self.share = None;
     }
 
-    /// The proximal weight, in units of each contact's `A_nn`.
-    pub fn set_weight(&mut self, weight: f64) {
-        self.weight = weight;
-        let Packed { groups, rest, .. } = &mut *self.packed;
-        self.simd.vectorize(Weigh { groups, rest, weight, x: Arithmetic(self.simd) });
-    }
-
-    /// Makes the forces the proximal centre.
-    pub fn set_centre(&mut self) {
-        self.packed.centre.clone_from(&self.packed.forces.at);
-    }
-
-    /// Keeps the forces.
-    pub fn keep(&self, to: &mut Vec<Forces<D>>) {
-        to.clone_from(&self.packed.forces.at);
-    }
-
-    /// Takes forces that were kept; without momentum.
-    pub fn put(&mut self, from: &[Forces<D>]) {
-        self.packed.forces.at.copy_from_slice(from);
-        self.begin();
-    }
-
-    /// As [`Island::residual`], with the proximal term.
-    pub fn proximal_residual(&mut self) -> f64 {
-        self.judge(self.weight)
-    }
-
-    fn judge(&mut self, weight: f64) -> f64 {
-        let Packed { groups, forces, centre, speeds, .. } = &*self.packed;
-        let (forces, speeds, x) = (&forces.at, &speeds.at, Arithmetic(self.simd));
-        let total = self.simd.vectorize(Judge { groups, forces, centre, speeds, weight, x });
-        if total.is_nan() { f64::INFINITY } else { total }
-    }
-
     /// Writes the forces back, and what is left of the budget.
     pub fn give(self, lambda: &mut [f64], budget: &mut Budget) {
-        for (rest, force) in self.packed.rest.iter().zip(&self.packed.forces.at) {
-            for (lane, &c) in rest.contacts.iter().enumerate().filter(|(_, c)| **c != u32::MAX) {
+        for (contacts, force) in self.packed.contacts.iter().zip(&self.packed.forces.at) {
+            for (lane, &c) in contacts.iter().enumerate().filter(|(_, c)| **c != u32::MAX) {
                 for (i, mut force) in force.iter().copied().enumerate() {
                     lambda[D * c as usize + i] = *lane_of(&mut force, lane);
                 }
@@ -347,17 +288,16 @@ impl<const D: usize, const K: usize> Lanes<'_, D, K> {
 
 impl<const D: usize, const K: usize> Island for Lanes<'_, D, K> {
     fn sweep(&mut self) -> f64 {
-        let Packed { groups, forces, centre, tau, open, speeds, .. } = &mut *self.packed;
+        let Packed { groups, forces, tau, open, speeds, .. } = &mut *self.packed;
         let look = self.sweeps.is_multiple_of(LOOK);
         self.sweeps += 1;
         self.budget.spend(self.rows);
-        let (weight, share, x) = (self.weight, self.share.take(), Arithmetic(self.simd));
+        let (share, x) = (self.share.take(), Arithmetic(self.simd));
         if share.is_none() {
             speeds.before.copy_from_slice(&speeds.at);
         }
         let (share, speeds) = (share.unwrap_or(0.0), &mut speeds.at);
-        let (total, along) =
-            self.simd.vectorize(Sweep { groups, forces, centre, tau, open, look, speeds, weight, share, x });
+        let (total, along) = self.simd.vectorize(Sweep { groups, forces, tau, open, look, speeds, share, x });
         self.along = along;
         total
     }
@@ -370,7 +310,10 @@ impl<const D: usize, const K: usize> Island for Lanes<'_, D, K> {
     }
 
     fn residual(&mut self) -> f64 {
-        self.judge(0.0)
+        let Packed { groups, forces, speeds, .. } = &*self.packed;
+        let (forces, speeds, x) = (&forces.at, &speeds.at, Arithmetic(self.simd));
+        let total = self.simd.vectorize(Judge { groups, forces, speeds, x });
+        if total.is_nan() { f64::INFINITY } else { total }
     }
 
     fn out_of_budget(&self) -> bool {
@@ -378,7 +321,7 @@ impl<const D: usize, const K: usize> Island for Lanes<'_, D, K> {
     }
 }
 
-/// Speeds of a group's bodies.
+/// Velocities of a group's bodies.
 #[inline(always)]
 fn gather(x: Arithmetic, speeds: &[Body], bodies: &[u32; LANES]) -> [f64x4; SPEEDS] {
     let own = bodies.map(|b| speeds[b as usize].0);
@@ -395,7 +338,7 @@ fn scatter(x: Arithmetic, speeds: &mut [Body], bodies: &[u32; LANES], [a, b, c, 
     }
 }
 
-/// Speeds at the contacts of a group.
+/// Velocities at the contacts of a group.
 #[inline(always)]
 fn speed_of<const D: usize, const K: usize>(
     x: Arithmetic,
@@ -429,39 +372,6 @@ fn row_speed<const D: usize, const K: usize>(
     x.plus(first, second)
 }
 
-/// The proximal term, which is added to the speeds of a group.
-#[inline(always)]
-fn add_proximal<const D: usize, const K: usize>(
-    x: Arithmetic,
-    weight: f64,
-    group: &Group<D, K>,
-    force: &Forces<D>,
-    centre: &Forces<D>,
-    s: &mut [f64x4; D],
-) {
-    if weight != 0.0 {
-        let weight = x.times(x.splat(weight), group.column[0]);
-        (0..D).for_each(|i| s[i] = x.plus_product(s[i], weight, x.minus(force[i], centre[i])));
-    }
-}
-
-/// The normal speed of a group without force, proximal term included.
-#[inline(always)]
-fn opening_speed<const D: usize, const K: usize>(
-    x: Arithmetic,
-    weight: f64,
-    group: &Group<D, K>,
-    own: &[f64x4; SPEEDS],
-    other: &[f64x4; SPEEDS],
-    centre: &Forces<D>,
-) -> f64x4 {
-    let s = row_speed(x, group, 0, own, other);
-    if weight == 0.0 {
-        return s;
-    }
-    x.minus_product(s, x.times(x.splat(weight), group.column[0]), centre[0])
-}
-
 struct Push<'a, const D: usize, const K: usize> {
     groups: &'a [Group<D, K>],
     forces: &'a [Forces<D>],
@@ -472,7 +382,7 @@ struct Push<'a, const D: usize, const K: usize> {
 impl<const D: usize, const K: usize> NullaryFnOnce for Push<'_, D, K> {
     type Output = ();
 
-    /// Adds what the forces do to the speeds.
+    /// Adds what the forces do to the velocities.
     #[inline(always)]
     fn call(self) {
         let Self { groups, forces, speeds, x } = self;
@@ -486,27 +396,6 @@ impl<const D: usize, const K: usize> NullaryFnOnce for Push<'_, D, K> {
                 }
                 scatter(x, speeds, bodies, own);
             }
-        }
-    }
-}
-
-struct Weigh<'a, const D: usize, const K: usize> {
-    groups: &'a mut [Group<D, K>],
-    rest: &'a [Rest<K>],
-    weight: f64,
-    x: Arithmetic,
-}
-
-impl<const D: usize, const K: usize> NullaryFnOnce for Weigh<'_, D, K> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Self { groups, rest, weight, x } = self;
-        for (g, rest) in groups.iter_mut().zip(rest) {
-            let weight = x.times(x.splat(weight), g.column[0]);
-            g.normal_inverse = x.over(ONE, x.plus(g.column[0], weight));
-            g.tangent_inverse = rest.tangent.map(|t| x.over(ONE, x.plus(t, weight)));
         }
     }
 }
@@ -537,9 +426,7 @@ impl NullaryFnOnce for Leap<'_> {
 struct Judge<'a, const D: usize, const K: usize> {
     groups: &'a [Group<D, K>],
     forces: &'a [Forces<D>],
-    centre: &'a [Forces<D>],
     speeds: &'a [Body],
-    weight: f64,
     x: Arithmetic,
 }
 
@@ -549,12 +436,11 @@ impl<const D: usize, const K: usize> NullaryFnOnce for Judge<'_, D, K> {
     /// As [`crate::element::law::natural_disc`].
     #[inline(always)]
     fn call(self) -> f64 {
-        let Self { groups, forces, centre, speeds, weight, x } = self;
+        let Self { groups, forces, speeds, x } = self;
         let mut total = ZERO;
-        for ((g, force), centre) in groups.iter().zip(forces).zip(centre) {
+        for (g, force) in groups.iter().zip(forces) {
             let (own, other) = (gather(x, speeds, &g.bodies[0]), gather(x, speeds, &g.bodies[1]));
             let mut s = speed_of(x, g, force, &own, &other);
-            add_proximal(x, weight, g, force, centre, &mut s);
             let along = |v: &[f64x4; D]| {
                 let squares = v[2..].iter().fold(x.times(v[1], v[1]), |sum, v| x.plus_product(sum, *v, *v));
                 x.root(squares)

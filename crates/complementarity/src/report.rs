@@ -1,4 +1,4 @@
-//! What every solver hands back: a status, the residual beside it, and the evidence.
+//! The report of a solve: a status, the residual of the result, and the evidence for the status.
 
 use crate::residual::Residual;
 use crate::solver::End;
@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// A solution within tolerance; where all were asked for, the only one.
+    /// A solution within tolerance; where all were requested, the only one.
     Solved,
     /// Proved that none exists.
     NoSolution,
@@ -17,12 +17,12 @@ pub enum Status {
     Several,
     /// A limit on work ended the search for a decision.
     Undecided,
-    /// The method broke off: the reason is in the certificate.
+    /// The method ended without a result: the reason is in the certificate.
     Stalled,
 }
 
 impl Status {
-    /// The question was answered: a solution or a proof.
+    /// Whether the question was answered, by a solution or a proof.
     pub fn is_decided(self) -> bool {
         matches!(self, Self::Solved | Self::NoSolution | Self::Several)
     }
@@ -40,14 +40,14 @@ impl fmt::Display for Status {
     }
 }
 
-/// A word from a solver at work, for those who wait.
+/// Progress of a solver, reported while it works.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// Who works.
+    /// Name of the solver at work.
     pub solver: &'static str,
     /// Iterations so far, as in [`Report::iterations`].
     pub iterations: usize,
-    /// Share of the search settled, 0 to 1, where the solver knows it (decide).
+    /// Share of the search that is settled, from 0 to 1, where the solver knows it (decide).
     pub share: Option<f64>,
 }
 
@@ -57,13 +57,13 @@ pub struct Progress {
 pub struct Report {
     /// How it ended.
     pub status: Status,
-    /// Who produced the answer.
+    /// Method that produced the result.
     pub solver: &'static str,
     /// Pivots (Lemke), Newton steps (interior point) or nodes (decide).
     pub iterations: usize,
-    /// Of `solution`, by the judge in [`crate::residual`]; infinite without one.
+    /// Residual of `solution`, evaluated on the original problem ([`crate::residual`]); infinite without a solution.
     pub residual: Residual,
-    /// The best answer found; empty if there is none.
+    /// The best result found; empty if there is none.
     pub solution: Vec<f64>,
     /// Evidence for the status.
     pub certificate: Certificate,

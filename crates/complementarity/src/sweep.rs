@@ -32,7 +32,7 @@ pub(crate) struct Sweeper {
     inverse: Vec<f64>,
     /// Contact by contact.
     pub local: Vec<Local>,
-    /// Speeds `v = W' lambda` (factored operators).
+    /// Velocities `v = W' lambda` (factored operators).
     pub v: Vec<f64>,
     /// `s` of the contacts last asked for.
     pub speed: Vec<f64>,
@@ -64,7 +64,7 @@ impl Sweeper {
         self.local.resize(n, Local::default());
     }
 
-    /// Gives `contacts` the states that their forces and speeds suggest.
+    /// Gives `contacts` the states that their forces and velocities suggest.
     pub fn guess_states<const D: usize>(&mut self, problem: Uniform<'_>, contacts: &[usize], lambda: &[f64]) {
         for &c in contacts {
             let (l, s) = (&lambda.as_chunks::<D>().0[c], &self.speed.as_chunks::<D>().0[c]);
@@ -126,7 +126,7 @@ impl Sweeper {
         self.diagonal[D * D * contact]
     }
 
-    /// Speed of a contact without the proximal term.
+    /// Velocity of a contact without the proximal term.
     #[inline]
     fn speed_of<const D: usize>(&self, problem: Uniform<'_>, c: usize, lambda: &[f64]) -> [f64; D] {
         let s = problem.b.as_chunks::<D>().0[c];
@@ -153,7 +153,7 @@ impl Sweeper {
     }
 
     /// One sweep over `contacts` (all of one or more islands). Returns the sum of squares of the changes, each in whichever unit, force or
-    /// speed, makes it smaller: about the square of the residual before.
+    /// velocity, makes it smaller: about the square of the residual before.
     pub fn sweep<const D: usize>(
         &mut self,
         problem: Uniform<'_>,
@@ -232,7 +232,7 @@ impl Sweeper {
         holds.then_some(force)
     }
 
-    /// Sum of squares of the natural map over `contacts` (never NaN); their speeds are kept.
+    /// Sum of squares of the natural map over `contacts` (never NaN); their velocities are kept.
     pub fn residual<const D: usize>(
         &mut self,
         problem: Uniform<'_>,

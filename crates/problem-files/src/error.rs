@@ -95,8 +95,8 @@ pub enum Fault {
         /// Bytes there.
         held: u64,
     },
-    /// A global problem whose speeds cannot be eliminated.
-    #[error("M, with the constraints of G, is singular: its speeds cannot be eliminated")]
+    /// A global problem whose velocities cannot be eliminated.
+    #[error("M, with the constraints of G, is singular: its velocities cannot be eliminated")]
     Singular,
     /// Well formed, but of a kind that is not read yet.
     #[error("{0} not supported yet")]

@@ -139,7 +139,7 @@ fn check_square(m: &Sparse) -> Result<(), Fault> {
 impl Local {
     fn problem(self) -> Result<FrictionProblem, Fault> {
         let Self { contacts, w, q } = self;
-        // what is no problem at all is told first
+        // what is no problem at all is reported first
         if contacts.rolling || !matches!(contacts.spacedim, 2 | 3) {
             contacts.rows("W/m", 0)?;
         }

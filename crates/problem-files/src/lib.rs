@@ -3,12 +3,12 @@
 //! | file | arrays |
 //! | --- | --- |
 //! | `.npz`, LCP | `M` (square), `q` |
-//! | `.npz`, mixed LCP | the same, and `comp`: one boolean a row, true for a complementarity, false for an equality with `z` free; the counts `n` of equalities and `m` of complementarities may stand beside it |
+//! | `.npz`, mixed LCP | the same, and `comp`: one boolean per row, true for a complementarity, false for an equality with `z` free; the counts `n` of equalities and `m` of complementarities may stand beside it |
 //! | FCLIB, `fclib_local` | `spacedim`, `W` as triplets, by columns or by rows, `vectors/q`, `vectors/mu` |
-//! | FCLIB, `fclib_global` | `spacedim`, `M`, `H`, optional `G`; `vectors/f`, `w`, `mu`, and `b` with `G`: the speeds are eliminated |
+//! | FCLIB, `fclib_global` | `spacedim`, `M`, `H`, optional `G`; `vectors/f`, `w`, `mu`, and `b` with `G`: the velocities are eliminated |
 //!
-//! Files come from strangers: nothing is allocated on the word of a header, and whatever is wrong becomes a
-//! [`ReadError`] of one line.
+//! Files are not trusted: no memory is allocated because a header asks for it, and every fault becomes a [`ReadError`]
+//! of one line.
 
 mod error;
 mod fclib;

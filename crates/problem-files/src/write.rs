@@ -67,9 +67,13 @@ pub fn write_friction_with(path: &Path, problem: &FrictionProblem, info: &Info) 
     write().map_err(|source| WriteError { file: one_line(&path.display().to_string()), source })
 }
 
-fn fclib(problem: &FrictionProblem, info: &Info) -> io::Result<Vec<u8>> {
-    let refuse =
-        |why: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("FCLIB files cannot hold {why}"));
+/// An error that names what FCLIB files cannot hold.
+fn refuse(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("FCLIB files cannot hold {why}"))
+}
+
+/// Rows per contact of a problem that FCLIB files can hold.
+fn rows_per_contact(problem: &FrictionProblem) -> io::Result<usize> {
     let elements = problem.elements();
     let rows = elements.first().map_or(3, Element::rows);
     if elements.iter().any(|e| e.as_contact().is_none()) {
@@ -84,6 +88,11 @@ fn fclib(problem: &FrictionProblem, info: &Info) -> io::Result<Vec<u8>> {
     if problem.slides() {
         return Err(refuse("contacts that slide already"));
     }
+    Ok(rows)
+}
+
+fn fclib(problem: &FrictionProblem, info: &Info) -> io::Result<Vec<u8>> {
+    let (elements, rows) = (problem.elements(), rows_per_contact(problem)?);
     let (mut starts, mut columns, mut values) = (vec![0], vec![], vec![]);
     let mut keep = |column: usize, x: f64| {
         if x != 0.0 {

@@ -158,7 +158,7 @@ fn bad_global_problems_are_told_in_one_line() {
     };
     assert_eq!(
         told(&|g| g.m = Matrix::zeros(6, 6)),
-        "a.hdf5: M, with the constraints of G, is singular: its speeds cannot be eliminated"
+        "a.hdf5: M, with the constraints of G, is singular: its velocities cannot be eliminated"
     );
     assert_eq!(told(&|g| g.m = Matrix::zeros(6, 5)), "a.hdf5: M/n = 5, expected 6 as M/m: a square matrix");
     assert_eq!(told(&|g| g.h = Matrix::zeros(5, 6)), "a.hdf5: H/m = 5, expected 6 as M/m");

@@ -59,15 +59,15 @@ pub struct Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The contact closes, at this speed (of a problem in speeds), as it must not.
+    /// The contact closes, at this velocity (of a problem in velocities), as it must not.
     Closes,
     /// The normal force pulls, by this much.
     Pulls,
-    /// The contact opens at this speed, and is pressed all the same.
+    /// The contact opens at this velocity, and is pressed all the same.
     PressedWhileOpening,
     /// Friction is above its limit, by this force.
     BeyondFriction,
-    /// The contact slips at this speed, and friction does not resist it as much as it could.
+    /// The contact slips at this velocity, and friction does not resist it as much as it could.
     WeakFriction,
     /// The contact slips, and full friction is so many degrees off the direction against the slip.
     WrongDirection,
@@ -230,7 +230,7 @@ fn largest(map: &[f64], offsets: &[usize]) -> (Vec<Fault>, usize) {
     (parts.iter().take(KEPT).map(fault).collect(), parts.len())
 }
 
-/// The worst of what is wrong at a contact. Forces and speeds are compared as the natural map does.
+/// The worst of what is wrong at a contact. Forces and velocities are compared as the natural map does.
 fn at_contact(p: &FrictionProblem, lambda: &[f64], s: &[f64], c: usize) -> (Kind, f64) {
     let (l, s) = (&lambda[p.rows_of(c)], &s[p.rows_of(c)]);
     if !l.iter().chain(s).all(|x| x.is_finite()) {

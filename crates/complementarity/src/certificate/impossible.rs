@@ -1,8 +1,8 @@
 //! Proofs that a friction problem has no solution.
 //!
-//! Weights `y >= 0` of the normal speeds `s_n = A_n lambda + b_n` with `y' A_n lambda <= 0` for all forces within friction cones, that is, with `u = A_n' y`
+//! Weights `y >= 0` of the normal velocities `s_n = A_n lambda + b_n` with `y' A_n lambda <= 0` for all forces within friction cones, that is, with `u = A_n' y`
 //! and the friction set's support function `sigma`, `u_n + mu sigma(u_t) <= 0` at each contact, and with `y' b_n < 0`: whatever the forces, the weighted
-//! normal speeds are negative, and some contact closes. (Farkas' lemma for the cone.) They are sought by a linear program in which friction is a
+//! normal velocities are negative, and some contact closes. (Farkas' lemma for the cone.) They are sought by a linear program in which friction is a
 //! box, and checked without it.
 
 use crate::islands::Islands;
@@ -30,7 +30,7 @@ pub struct Impossible {
     pub contacts: Vec<usize>,
     /// Their weights `y`, of sum 1; contacts with small ones have little part in it.
     pub weights: Vec<f64>,
-    /// `y' b_n`: mean normal speed, which no forces can raise.
+    /// `y' b_n`: mean normal velocity, which no forces can raise.
     pub speed: f64,
     /// The proof holds for normal forces of at most this sum: `A` is known to rounding only, and may give way under forces beyond. `None`: for all.
     pub radius: Option<f64>,
@@ -183,10 +183,10 @@ fn check(
     if radius.is_nan() || radius < FAR * alone {
         return None;
     }
-    let told: Vec<usize> = (0..n).filter(|&i| y[i] > 0.0).collect();
+    let weighted: Vec<usize> = (0..n).filter(|&i| y[i] > 0.0).collect();
     Some(Impossible {
-        contacts: told.iter().map(|&i| contacts[i]).collect(),
-        weights: told.iter().map(|&i| y[i]).collect(),
+        contacts: weighted.iter().map(|&i| contacts[i]).collect(),
+        weights: weighted.iter().map(|&i| y[i]).collect(),
         speed,
         radius: radius.is_finite().then_some(radius),
     })
@@ -198,7 +198,7 @@ mod tests {
     use crate::matrix::dot;
     use crate::problem::Friction;
 
-    /// A point of mass 1 in the plane, between walls with normals at these angles; `b_n`: the speeds at which they come.
+    /// A point of mass 1 in the plane, between walls with normals at these angles; `b_n`: the velocities at which they come.
     fn point(angles: &[f64], closing: &[f64], mu: f64) -> FrictionProblem {
         let mut j = Matrix::zeros(2 * angles.len(), 2);
         for (c, angle) in angles.iter().enumerate() {

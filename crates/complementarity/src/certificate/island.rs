@@ -11,7 +11,7 @@ use crate::problem::FrictionProblem;
 
 /// Numbers of a basis up to which contacts at an edge are led inwards.
 const INNER: usize = 300_000;
-/// Change of the speeds, as a share of `b`, that is not felt.
+/// Change of the velocities, as a share of `b`, that is not felt.
 const FELT: f64 = 1e-6;
 /// Part of a null vector, of length 1, that counts as a contact being moved.
 const MOVED: f64 = 1e-6;
@@ -31,7 +31,7 @@ pub(super) struct Island<'a> {
     factor: Option<Matrix>,
 }
 
-/// Forces that leave the speeds as they are.
+/// Forces that leave the velocities as they are.
 #[derive(Debug, Clone, Default)]
 struct Family {
     dimension: usize,
@@ -328,7 +328,7 @@ impl<'a> Island<'a> {
         self.rows_of(i).zip(direction).map(|(k, d)| a[(row, k)] * d).sum()
     }
 
-    /// Forces that leave the speeds as they are; contacts at an edge count as free, or as fixed. The basis may hold `room` numbers.
+    /// Forces that leave the velocities as they are; contacts at an edge count as free, or as fixed. The basis may hold `room` numbers.
     fn family(&self, states: &[Freedom], edges: bool, tolerance: f64, room: usize) -> Option<Family> {
         let columns = self.columns(states, |f, k| f.still[k] && (edges || !f.edge));
         if columns.is_empty() {

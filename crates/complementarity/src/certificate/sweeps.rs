@@ -8,7 +8,7 @@ use crate::solver::gauss_seidel::{GaussSeidel, Settings};
 use serde::Serialize;
 use std::fmt;
 
-/// Contacts up to which it is asked.
+/// Contacts up to which sweeps are tried.
 const MOST: usize = 5000;
 /// Sweeps from the forces at hand, and from none.
 const FROM_HERE: usize = 100;
@@ -17,23 +17,24 @@ const FROM_ZERO: usize = 256;
 const LONGEST: usize = 8;
 /// Forces come back if they miss themselves by less than this share of the change in a sweep.
 const BACK: f64 = 1e-3;
-/// Growth of forces in the last half of the sweeps (linear growth: 2); share of the residual that is left if sweeps get on.
+/// Growth of forces in the last half of the sweeps (linear growth: 2); share of the residual that is left if sweeps make progress.
 const GROWTH: f64 = 1.5;
-const GETS_ON: f64 = 0.5;
+const PROGRESS: f64 = 0.5;
 
 /// What sweeps do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Sweeps {
-    /// Forces come back to themselves, and the residual stays: contacts stick, slip or open in turn.
+    /// Forces repeat themselves, and the residual stays: contacts stick, slip or open in turn.
     Cycle {
-        /// After so many sweeps.
+        /// Number of sweeps after which the forces repeat.
         period: usize,
     },
     /// Forces grow, from none, without an end in sight: there is no solution, or sweeps are slow.
     Grow,
-    /// The residual falls, slowly.
-    GetOn,
+    /// The residual decreases, slowly.
+    #[serde(rename = "get-on")]
+    Progress,
     /// None of these.
     Stand,
 }
@@ -43,7 +44,7 @@ impl fmt::Display for Sweeps {
         match self {
             Self::Cycle { period } => write!(f, "forces cycle: sweeps bring them back after {period}"),
             Self::Grow => write!(f, "forces still grow after {FROM_ZERO} sweeps"),
-            Self::GetOn => f.write_str("sweeps still lower the residual, slowly"),
+            Self::Progress => f.write_str("sweeps still lower the residual, slowly"),
             Self::Stand => write!(f, "{FROM_HERE} sweeps do not halve the residual"),
         }
     }
@@ -92,7 +93,7 @@ pub(super) fn tendency(problem: &FrictionProblem, lambda: &[f64], budget: &mut B
     }
     Some(match norm(&forces) {
         grown if half > 0.0 && grown > GROWTH * half => Sweeps::Grow,
-        _ if left < GETS_ON * here => Sweeps::GetOn,
+        _ if left < PROGRESS * here => Sweeps::Progress,
         _ => Sweeps::Stand,
     })
 }
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn sweeps_that_converge_get_on() {
+    fn sweeps_that_converge_make_progress() {
         let a = Matrix::from_rows(&[
             &[1.0, 0.0, -0.98, 0.0],
             &[0.0, 1.0, 0.0, 0.0],
@@ -144,6 +145,6 @@ mod tests {
             &[0.0, 0.0, 0.0, 1.0],
         ]);
         let p = problem(a, &[-1.0, 0.0, -1.0, 0.0], 0.0);
-        assert_eq!(tendency(&p, &[0.0; 4], &mut Budget::default()), Some(Sweeps::GetOn));
+        assert_eq!(tendency(&p, &[0.0; 4], &mut Budget::default()), Some(Sweeps::Progress));
     }
 }

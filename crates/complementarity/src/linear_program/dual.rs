@@ -6,7 +6,9 @@
 //! tie the largest pivot is taken.
 
 use super::farkas::SOUND;
-use super::{FEASIBLE, FINE_PIVOT_SHARE, Kind, PATIENCE, PIVOT_FLOOR, PIVOT_SHARE, Program, System};
+use super::{
+    FEASIBLE, FINE_PIVOT_SHARE, Kind, PIVOT_FLOOR, PIVOT_SHARE, PIVOTS_PER_VARIABLE, Program, System,
+};
 use crate::solver::Budget;
 
 /// What is zero in strict runs, from a dictionary just built.
@@ -79,8 +81,9 @@ impl Program {
         self.mark_open();
         let none = (0..columns).all(|j| self.table.entry(rows, j) * self.open[j] <= 0.0);
         self.draw_costs(none);
-        let (redraw, give_up) = (1 + PATIENCE.0 * (rows + columns), 1 + PATIENCE.1 * (rows + columns));
-        for count in 1..=give_up {
+        let (redraw, most) =
+            (1 + PIVOTS_PER_VARIABLE.0 * (rows + columns), 1 + PIVOTS_PER_VARIABLE.1 * (rows + columns));
+        for count in 1..=most {
             let Some((row, sign, floor)) = self.leaving() else { return Feasibility::Feasible };
             let Some(column) = self.entering(row, sign, floor) else {
                 return Feasibility::Infeasible { row };

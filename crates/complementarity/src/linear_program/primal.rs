@@ -1,6 +1,6 @@
 //! The primal simplex: the largest value of a linear function.
 
-use super::{FEASIBLE, Feasibility, Kind, PATIENCE, PIVOT_FLOOR, PIVOT_SHARE, Program, System};
+use super::{FEASIBLE, Feasibility, Kind, PIVOT_FLOOR, PIVOT_SHARE, PIVOTS_PER_VARIABLE, Program, System};
 use crate::solver::Budget;
 
 /// How the primal simplex ended.
@@ -42,8 +42,8 @@ impl Program {
         let (rows, columns) = (self.rows(), self.table.columns());
         self.mark_open();
         self.set_function(weight);
-        for count in 0..=PATIENCE.1 * (rows + columns) {
-            let bland = count > PATIENCE.0 * (rows + columns);
+        for count in 0..=PIVOTS_PER_VARIABLE.1 * (rows + columns) {
+            let bland = count > PIVOTS_PER_VARIABLE.0 * (rows + columns);
             let gains = self.table.row(rows);
             let (mut best, mut entering) = (FEASIBLE, None);
             for j in 0..columns {

@@ -275,7 +275,7 @@ impl FrictionProblem {
     }
 
     /// The polyhedral LCP of Stewart and Trinkle: `z = (lambda_n, beta, gamma)` with the friction
-    /// force `D beta`, `beta >= 0` spanned by the polygon's corners and `gamma` the slip speed.
+    /// force `D beta`, `beta >= 0` spanned by the polygon's corners and `gamma` the slip velocity.
     pub fn as_polygon_lcp(&self) -> Result<Converted<Lcp>, NotConvertible> {
         let r = Reduced::new(self)?;
         let rolling = self.elements().iter().filter(|e| !e.slides());

@@ -5,7 +5,7 @@ use super::{ContactProblem, Element, Friction, Lcp, NotConvertible};
 use crate::element::polygon::Polygon;
 use crate::matrix::Matrix;
 
-/// Order of forces and speeds in the LCPs: normals of sliding contacts, normals of rolling ones, then friction
+/// Order of forces and velocities in the LCPs: normals of sliding contacts, normals of rolling ones, then friction
 /// direction by direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Layout {
@@ -19,7 +19,7 @@ impl Layout {
         self.sliding + self.rolling
     }
 
-    /// Column of the normal force, and row of the normal speed, of rolling contact `k`.
+    /// Column of the normal force, and row of the normal velocity, of rolling contact `k`.
     pub fn normal(&self, k: usize) -> usize {
         self.sliding + k
     }
@@ -114,7 +114,7 @@ pub(super) fn write_slack(
 }
 
 /// Stewart and Trinkle, `z = (lambda_n, beta, gamma)`: friction `D beta` spanned by the corners, contact by contact, `gamma` the slip
-/// speed.
+/// velocity.
 pub(super) fn write_polygon(
     l: Layout,
     corners: &Corners,

@@ -55,7 +55,7 @@ pub struct Settings {
     pub tolerance: f64,
     /// Lengths of the starting points of its own, tried one after another; `q` has length 1.
     pub starts: [f64; 3],
-    /// Newton steps from a start before it is given up (a solution takes 4 to 30).
+    /// Newton steps from a start before it is abandoned (a solution takes 4 to 30).
     pub max_iterations: usize,
     /// Share of the way to the boundary that a step may take; where a step of `long_step` is possible, the share is `1 - gap` if that is more.
     pub fraction: f64,
@@ -65,7 +65,7 @@ pub struct Settings {
     pub short_step: f64,
     /// See `short_step`: weight of the centre, as a share of the gap.
     pub safe_centering: f64,
-    /// Short steps in a row after which it gives up.
+    /// Short steps in a row after which a start is abandoned.
     pub max_short_steps: usize,
 }
 

@@ -4,7 +4,7 @@
 //!
 //! Source: the nonsmooth Gauss-Seidel method of Jean and Moreau (NSCD), sweep by sweep over the contacts; each takes the exact force for what
 //! the others do at the moment. Deviations: the contact alone is solved exactly by one scalar equation, whatever its number of rows; islands are
-//! solved apart, each to its share of the tolerance. Through bodies a sweep keeps their speeds up to date, and `A` is never formed.
+//! solved apart, each to its share of the tolerance. Through bodies a sweep keeps their velocities up to date, and `A` is never formed.
 //!
 //! Linear memory, cheap sweeps, and a good guess of who sticks, slips and lifts off; slow towards high accuracy where forces are not unique
 //! or stacks are high.
@@ -25,7 +25,7 @@ pub const NAME: &str = "gauss-seidel";
 pub struct Settings {
     /// A solution counts when its relative residual is at most this.
     pub tolerance: f64,
-    /// Sweeps over an island before it gives up.
+    /// Most sweeps over an island.
     pub max_sweeps: usize,
     /// Whether sweeps have momentum.
     pub momentum: bool,
@@ -96,15 +96,15 @@ const TRUSTED: usize = 3;
 /// Relative residual (squared) of a start that is good.
 const GOOD_START: f64 = 1e-4;
 
-/// Sweeps over an island until it is solved, `max_sweeps` were made, or more than `patience` further ones are foreseen. `residual` is that of `lambda`,
-/// whose speeds the sweeper knows.
+/// Sweeps over an island until it is solved, `max_sweeps` were made, or more than `foreseen` further ones are predicted. `residual` is that of `lambda`,
+/// whose velocities the sweeper knows.
 pub(crate) fn relax<const D: usize>(
     sweeper: &mut Sweeper,
     task: Task<'_>,
     lambda: &mut [f64],
     mut residual: f64,
     max_sweeps: usize,
-    patience: f64,
+    foreseen: f64,
 ) -> Done {
     let Task { problem, contacts, target, size: whole } = task;
     if residual <= target {
@@ -114,7 +114,7 @@ pub(crate) fn relax<const D: usize>(
     // from a good start the states are known already
     let warm = contacts.iter().any(|&c| lambda[D * c] > 0.0);
     let trusted = if warm && residual <= GOOD_START * whole { 1 } else { TRUSTED };
-    // the judge costs a sweep: asked when the changes are small enough, and then ever less often
+    // the residual costs a sweep: evaluated when the changes are small enough, and then ever less often
     let (mut last, mut next_look) = (f64::INFINITY, 0);
     let mut iterations = 0;
     while iterations < max_sweeps && sweeper.budget.ended().is_none() {
@@ -131,8 +131,8 @@ pub(crate) fn relax<const D: usize>(
         let rate = size / last;
         last = size;
         if iterations > trusted
-            && !(rate < 1.0 && (target / size).ln() / rate.ln() <= patience)
-            && patience.is_finite()
+            && !(rate < 1.0 && (target / size).ln() / rate.ln() <= foreseen)
+            && foreseen.is_finite()
         {
             break;
         }

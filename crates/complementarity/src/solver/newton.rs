@@ -14,8 +14,6 @@
 
 pub mod proximal;
 pub(crate) mod system;
-#[cfg_attr(not(target_arch = "x86_64"), path = "newton/without_lanes.rs")]
-pub(crate) mod through_bodies;
 
 use super::{End, Outcome};
 use crate::bench::{Bench, Done, Job, Limits, Task, Work, keep, restore};
@@ -27,8 +25,6 @@ use system::System;
 
 /// Name in reports.
 pub const NAME: &str = "newton";
-/// Name in reports of Newton steps in the speeds of bodies, a part of `auto`.
-pub const THROUGH_BODIES: &str = "newton-through-bodies";
 
 /// Settings of Newton's method. Weights are in units of the mean diagonal of each contact's own block.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,8 +39,8 @@ pub struct Settings {
     pub weights: (f64, f64),
     /// Steps in a row that need not decrease the residual.
     pub bold_steps: usize,
-    /// Times in a row that the best point may be taken up again.
-    pub patience: usize,
+    /// Times in a row that the method may return to the best point.
+    pub max_returns: usize,
 }
 
 impl Default for Settings {
@@ -55,7 +51,7 @@ impl Default for Settings {
             weight: 1e-4,
             weights: (1e-9, 1e-2),
             bold_steps: 3,
-            patience: 8,
+            max_returns: 8,
         }
     }
 }
@@ -159,7 +155,7 @@ impl Steps {
         let mut iterations = 0;
         while iterations < settings.max_steps
             && residual > target
-            && failures < settings.patience
+            && failures < settings.max_returns
             && sweeper.budget.ended().is_none()
         {
             iterations += 1;

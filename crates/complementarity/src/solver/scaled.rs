@@ -6,7 +6,7 @@
 //! u = W x + q      W = S A S    q = S b / beta    beta = |S b|
 //! ```
 //!
-//! `lambda` is in the cone of coefficient `mu` exactly if `x` is in the cone `L = { |x_t| <= x_n }`, and `u = S s / beta`: the speeds
+//! `lambda` is in the cone of coefficient `mu` exactly if `x` is in the cone `L = { |x_t| <= x_n }`, and `u = S s / beta`: the velocities
 //! that friction sees are the `mu s_t`, so that De Saxce's `s_n + mu |s_t|` is `u_n + |u_t|`. Where `mu = 0` the rows of
 //! friction vanish, and nothing has to be divided by `mu`. Polygons likewise become those of `mu = 1`. `d_c = 1 / sqrt(trace of the block of c)` brings `W` near the identity.
 
@@ -69,7 +69,7 @@ impl Scaled {
         self.w.times(x, out);
     }
 
-    /// `out = W x + q`: the speeds `u`.
+    /// `out = W x + q`: the velocities `u`.
     pub fn speeds(&self, x: &[f64], out: &mut Vec<f64>) {
         self.times(x, out);
         out.iter_mut().zip(&self.q).for_each(|(u, q)| *u += q);

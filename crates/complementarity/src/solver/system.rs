@@ -15,7 +15,7 @@ const SMALL: usize = 48;
 /// Residual, relative to the right-hand side, that a refined solution by blocks must reach.
 const ACCURATE: f64 = 1e-9;
 
-/// Refinements before that is given up.
+/// Most refinements.
 const REFINEMENTS: usize = 3;
 
 /// Factors and their memory.

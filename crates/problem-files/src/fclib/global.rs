@@ -1,4 +1,4 @@
-//! Global problems -> friction problem: the speeds of the bodies are eliminated.
+//! Global problems -> friction problem: the velocities of the bodies are eliminated.
 //!
 //! ```text
 //! M v = H r + G l + f    u = H' v + w    G' v + b = 0 (optional)

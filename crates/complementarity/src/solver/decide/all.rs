@@ -1,7 +1,7 @@
 //! All solutions: the pieces of the solution set.
 //!
 //! A node's polyhedron is a piece once no pair can be positive on both sides within it; its support, read
-//! off points that show each variable positive, tells pieces apart and tells which is part of another.
+//! off points that show each variable positive, distinguishes pieces, and shows which is part of another.
 
 use super::branch::Choice;
 use super::{Search, Side};
@@ -125,9 +125,9 @@ impl Search<'_> {
         let w: Vec<f64> = (0..n).map(|i| value(i, Side::W)).collect();
         let mut z = plain.clone();
         let program = std::mem::take(&mut self.levels[level]);
-        let refined = self.refine(&program, &mut z, &w).and_then(|_| self.judged(z));
+        let refined = self.refine(&program, &mut z, &w).and_then(|_| self.evaluated(z));
         self.levels[level] = program;
-        let plain = self.judged(plain);
+        let plain = self.evaluated(plain);
         [refined, plain].into_iter().flatten().min_by(|a, b| a.1.absolute.total_cmp(&b.1.absolute))
     }
 

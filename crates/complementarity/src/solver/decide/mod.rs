@@ -56,7 +56,7 @@ impl Default for Settings {
     }
 }
 
-/// Nodes between two words to the watcher.
+/// Nodes between two reports of progress.
 const WATCH_EVERY: usize = 64;
 /// Numbers kept at most, in dictionaries and in the proof (1 GiB).
 const MOST_NUMBERS: usize = 1 << 27;
@@ -114,7 +114,7 @@ struct Search<'a> {
     /// Numbers in its leaves.
     kept: usize,
     nodes: usize,
-    /// Nodes at which the watcher hears next.
+    /// Nodes at which progress is reported next.
     next_word: usize,
     /// Share of the tree that is settled, each branch halving.
     settled: f64,
@@ -341,7 +341,7 @@ impl<'a> Search<'a> {
         let n = self.problem.size();
         let mut z = vec![0.0; n];
         let (rows, columns) = self.refine(program, &mut z, &vec![0.0; n])?;
-        let (z, residual) = self.judged(z)?;
+        let (z, residual) = self.evaluated(z)?;
         Some(Answer { z, residual, active: (rows == columns).then_some(columns) })
     }
 
@@ -366,7 +366,7 @@ impl<'a> Search<'a> {
     }
 
     /// A scaled point in the problem's units and its residual; `None` if that is too large.
-    fn judged(&self, mut z: Vec<f64>) -> Option<(Vec<f64>, Residual)> {
+    fn evaluated(&self, mut z: Vec<f64>) -> Option<(Vec<f64>, Residual)> {
         for (j, z) in z.iter_mut().enumerate() {
             *z *= self.unit * self.c[j];
             if self.problem.complementary()[j] {
@@ -462,7 +462,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Constants so small beside the largest that what they decide cannot be told from rounding.
+    /// Constants so small beside the largest that what they decide cannot be distinguished from rounding.
     fn has_tiny_constants(&self) -> bool {
         let sizes = || self.r.iter().zip(self.problem.vector()).map(|(r, q)| (r * q).abs());
         let largest = sizes().fold(0.0, f64::max);

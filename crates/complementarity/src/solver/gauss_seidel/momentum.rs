@@ -22,7 +22,7 @@ const SPELL: usize = 200;
 const CONTACTS_A_SWEEP: usize = 10;
 const LONGEST_SPELL: usize = 500;
 const FALL: f64 = 0.7;
-/// Sweeps up to which the speeds of bodies, that sweeps keep up to date, are believed at the end: rounding adds up.
+/// Sweeps up to which the velocities of bodies, that sweeps keep up to date, are believed at the end: rounding adds up.
 const BELIEVED: usize = 100;
 
 /// Memory of sweeps with momentum: entries of an island's contacts, one after another.
@@ -32,17 +32,17 @@ pub(crate) struct Momentum {
     direction: Vec<f64>,
     /// Where the first sweep starts.
     start: Vec<f64>,
-    /// As `from` and `direction`, for the speeds of bodies.
+    /// As `from` and `direction`, for the velocities of bodies.
     from_speeds: Vec<f64>,
     direction_speeds: Vec<f64>,
-    /// Islands in lanes: plain, with torsion, with rolling friction too.
+    /// Islands for vectorised sweeps: plain, with torsion, with rolling friction too.
     #[cfg(target_arch = "x86_64")]
     packed: (Packed<3, 1>, Packed<4, 2>, Packed<6, 3>),
 }
 
 impl Momentum {
     /// Sweeps over an island until it is solved, `max_sweeps` were made, or, if it may be `impatient`, the changes fall no longer. `given` is the residual
-    /// of `lambda`, whose speeds the sweeper knows. What it leaves is not worse than that. Of an island that is solved the sweeper may learn nothing.
+    /// of `lambda`, whose velocities the sweeper knows. What it leaves is not worse than that. Of an island that is solved the sweeper may learn nothing.
     pub fn relax<const D: usize>(
         &mut self,
         sweeper: &mut Sweeper,

@@ -2,7 +2,7 @@
 //!
 //! Pairs with `z_i > w_i` are taken active. Where `M_aa` is singular, the point is moved onto the face of
 //! solutions and along it to a vertex; where signs come out wrong, the offending pairs, and then the doubtful
-//! ones (`z_i` near `w_i`), are exchanged. What is accepted is judged afresh from the original data.
+//! ones (`z_i` near `w_i`), are exchanged. What is accepted is evaluated on the original data.
 
 use super::face::Face;
 use super::system::{Point, Scaled};
@@ -96,7 +96,7 @@ impl Finish {
         self.z.resize(p.order(), 0.0);
         self.basis.solve(lcp.matrix(), lcp.vector(), &p.d, active, &mut self.z).map_err(|_| Vec::new())?;
         let z = checked(p, p.scaled(&self.z), active, settings)?;
-        Ok(judged(lcp, p, &z, Some(active.to_vec())))
+        Ok(evaluated(lcp, p, &z, Some(active.to_vec())))
     }
 
     /// The nearest point of the face, made a basis if its vertex is one.
@@ -115,7 +115,7 @@ impl Finish {
         if let Ok(answer) = self.solve(lcp, p, &vertex, settings) {
             return Ok(answer);
         }
-        Ok(judged(lcp, p, &z, None))
+        Ok(evaluated(lcp, p, &z, None))
     }
 }
 
@@ -140,7 +140,7 @@ fn checked(
     Ok(z)
 }
 
-fn judged(lcp: &Lcp, p: &Scaled, z: &[f64], active: Option<Vec<usize>>) -> Answer {
+fn evaluated(lcp: &Lcp, p: &Scaled, z: &[f64], active: Option<Vec<usize>>) -> Answer {
     let z = p.original(z);
     let residual = residual::lcp(lcp, &z);
     Answer { z, residual, active }

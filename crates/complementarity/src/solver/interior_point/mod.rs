@@ -139,7 +139,7 @@ struct Search<'a> {
     p: &'a Scaled,
     settings: &'a Settings,
     counter: Counter<'a>,
-    /// The iterate with the least residual, of those judged.
+    /// The iterate with the least residual, of those evaluated.
     best: Option<Answer>,
 }
 
@@ -229,7 +229,7 @@ impl Search<'_> {
         answer.residual.relative <= self.settings.tolerance
     }
 
-    /// Judges an iterate and returns the least residual so far.
+    /// Evaluates an iterate and returns the least residual so far.
     fn note(&mut self, at: &Point) -> f64 {
         let z = self.p.original(&at.z);
         let residual = residual::lcp(self.lcp, &z);
