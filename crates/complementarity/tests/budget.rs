@@ -1,5 +1,5 @@
 //! Every solver ends when the stop flag is raised or its work is used up, and says so.
-#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+#![allow(missing_docs)]
 
 mod families;
 

@@ -297,7 +297,7 @@ fn large_islands_are_abandoned_soon_unless_it_shall_try_harder() {
         let mut lambda = vec![0.0; p.b.len()];
         let mut solver = Auto::default();
         (solver.settings.tolerance, solver.settings.try_harder) = (1e-18, try_harder);
-        (solver.settings.max_sweeps, solver.settings.large) = (2000, 0);
+        (solver.settings.max_sweeps, solver.settings.large) = (100, 0);
         let outcome = solver.solve(p.problem(), &mut lambda);
         assert!(!outcome.is_solved() && solver.unsolved().count() == 1, "{outcome:?}");
         assert_eq!(evaluate(p.problem(), &lambda), outcome.residual);

@@ -268,11 +268,11 @@ impl Work for Escalation {
             most_sweeps = most_sweeps.max(soon.iterations);
             goal.left = soon.residual;
             let small = task.contacts.len() <= self.settings.small;
+            // from a good start plain Newton needs a step or two
             let by_bodies = !small
                 && task.contacts.len() <= self.settings.huge
                 && matches!(problem.a, Operator::Factored(_))
                 && !is_dense(problem.a, task.contacts);
-            // from a good start plain Newton needs a step or two
             let good = small && goal.start <= GOOD_START * GOOD_START * goal.size;
             let first = by_bodies || redundant && !good;
             let by_velocities = first && goal.left > goal.target && sweeper.budget.ended().is_none();
