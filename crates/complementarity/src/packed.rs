@@ -6,13 +6,18 @@
 //! spheres, and with the same fixed points everywhere. Rows of friction are of up to three kinds, tangents, spin and turns (torsion, rolling friction), each with a
 //! step of its own.
 //!
+//! Sweeps, and the Newton steps of [`newton`], are of the problem with a proximal term: `s = A lambda + b + weight A_nn (lambda - centre)`; weight 0 is
+//! the problem as posed.
+//!
 //! Momentum: with `x` the forces after a sweep and `x'` those after the sweep before, the next one starts from `x + share (x - x')`. The velocities of bodies leap
 //! at once, forces when their group is swept.
 //!
 //! Bound: 1.5 kB a group, read once a sweep (where it is open, a third of it in every fourth), of which 1.2 are `W`, forces of two sweeps, and 72 products of four lanes.
 
+mod block_lu;
 mod fill;
 mod lanes;
+pub(crate) mod newton;
 mod sweep;
 
 use crate::operator::{Factored, Operator};
@@ -60,21 +65,30 @@ struct Group<const D: usize, const K: usize> {
     compliance: [f64x4; K],
     /// `A_nn`, `A_tn` and so on.
     column: [f64x4; D],
-    /// The inverses of `A_nn` and, by kind, of what together is at least `A` among the rows of friction.
+    /// The inverses of `A_nn` and of [`Rest::tangent`] with the proximal weight.
     normal_inverse: f64x4,
     tangent_inverse: [f64x4; K],
     mu: f64x4,
     bodies: [[u32; LANES]; 2],
 }
 
+/// What sweeps do not read of a group.
+#[derive(Debug, Clone)]
+struct Rest<const K: usize> {
+    /// By kind: together at least `A` among the rows of friction.
+    tangent: [f64x4; K],
+    contacts: [u32; LANES],
+}
+
 /// An island in groups; memory that is used again.
 #[derive(Debug, Clone)]
 pub(crate) struct Packed<const D: usize, const K: usize> {
     groups: Vec<Group<D, K>>,
-    /// Contacts of each group; `u32::MAX` where a lane has none.
-    contacts: Vec<[u32; LANES]>,
+    rest: Vec<Rest<K>>,
     /// Group by group.
     forces: Moving<Forces<D>>,
+    /// Of the proximal term.
+    centre: Vec<Forces<D>>,
     /// Group by group, where kinds differ: what friction's projection added to `A`, the start of the next.
     tau: Vec<f64x4>,
     /// Group by group, whether it was open when it was last looked at.
@@ -94,8 +108,9 @@ impl<const D: usize, const K: usize> Default for Packed<D, K> {
     fn default() -> Self {
         Self {
             groups: vec![],
-            contacts: vec![],
+            rest: vec![],
             forces: Moving::default(),
+            centre: vec![],
             tau: vec![],
             open: vec![],
             speeds: Moving::default(),
@@ -152,8 +167,9 @@ impl<const D: usize, const K: usize> Packed<D, K> {
             .map(|k| (self.starts[k] - self.starts[k - 1]).div_ceil(Self::lanes(k)))
             .sum();
         self.groups.resize(groups, Group::EMPTY);
-        self.contacts.resize(groups, [u32::MAX; LANES]);
+        self.rest.resize(groups, Rest::EMPTY);
         self.forces.at.resize(groups, [ZERO; D]);
+        self.centre.resize(groups, [ZERO; D]);
         self.tau.clear();
         self.tau.resize(groups, ZERO);
         self.open.clear();
@@ -161,7 +177,9 @@ impl<const D: usize, const K: usize> Packed<D, K> {
         let from = Source { problem, a, sweeper, lambda };
         simd.vectorize(Fill { packed: self, from, x: Arithmetic(simd) });
         let (rows, budget) = (D * contacts.len(), sweeper.budget.clone());
-        let mut lanes = Lanes { packed: self, simd, along: 0.0, share: None, sweeps: 0, rows, budget };
+        let mut lanes =
+            Lanes { packed: self, simd, weight: 0.0, along: 0.0, share: None, sweeps: 0, rows, budget };
+        lanes.set_weight(0.0);
         lanes.begin();
         Some(lanes)
     }
@@ -241,6 +259,10 @@ impl<const D: usize, const K: usize> Group<D, K> {
     };
 }
 
+impl<const K: usize> Rest<K> {
+    const EMPTY: Self = Self { tangent: [ONE; K], contacts: [u32::MAX; LANES] };
+}
+
 /// Forces of a group.
 pub(crate) type Forces<const D: usize> = [f64x4; D];
 
@@ -249,6 +271,8 @@ pub(crate) type Forces<const D: usize> = [f64x4; D];
 pub(crate) struct Lanes<'a, const D: usize, const K: usize> {
     packed: &'a mut Packed<D, K>,
     simd: V3,
+    /// Of the proximal term, in units of each contact's `A_nn`.
+    weight: f64,
     /// Product of the last sweep's movement with the one before.
     along: f64,
     /// Of the last movement, if velocities have leapt and forces will.
@@ -273,10 +297,45 @@ impl<const D: usize, const K: usize> Lanes<'_, D, K> {
         self.share = None;
     }
 
+    /// The proximal weight, in units of each contact's `A_nn`.
+    pub fn set_weight(&mut self, weight: f64) {
+        self.weight = weight;
+        let Packed { groups, rest, .. } = &mut *self.packed;
+        self.simd.vectorize(Weigh { groups, rest, weight, x: Arithmetic(self.simd) });
+    }
+
+    /// Makes the forces the proximal centre.
+    pub fn set_centre(&mut self) {
+        self.packed.centre.clone_from(&self.packed.forces.at);
+    }
+
+    /// Keeps the forces.
+    pub fn keep(&self, to: &mut Vec<Forces<D>>) {
+        to.clone_from(&self.packed.forces.at);
+    }
+
+    /// Takes forces that were kept; without momentum.
+    pub fn put(&mut self, from: &[Forces<D>]) {
+        self.packed.forces.at.copy_from_slice(from);
+        self.begin();
+    }
+
+    /// As [`Island::residual`], with the proximal term.
+    pub fn proximal_residual(&mut self) -> f64 {
+        self.judge(self.weight)
+    }
+
+    fn judge(&mut self, weight: f64) -> f64 {
+        let Packed { groups, forces, centre, speeds, .. } = &*self.packed;
+        let (forces, speeds, x) = (&forces.at, &speeds.at, Arithmetic(self.simd));
+        let total = self.simd.vectorize(Judge { groups, forces, centre, speeds, weight, x });
+        if total.is_nan() { f64::INFINITY } else { total }
+    }
+
     /// Writes the forces back, and what is left of the budget.
     pub fn give(self, lambda: &mut [f64], budget: &mut Budget) {
-        for (contacts, force) in self.packed.contacts.iter().zip(&self.packed.forces.at) {
-            for (lane, &c) in contacts.iter().enumerate().filter(|(_, c)| **c != u32::MAX) {
+        for (rest, force) in self.packed.rest.iter().zip(&self.packed.forces.at) {
+            for (lane, &c) in rest.contacts.iter().enumerate().filter(|(_, c)| **c != u32::MAX) {
                 for (i, mut force) in force.iter().copied().enumerate() {
                     lambda[D * c as usize + i] = *lane_of(&mut force, lane);
                 }
@@ -288,16 +347,17 @@ impl<const D: usize, const K: usize> Lanes<'_, D, K> {
 
 impl<const D: usize, const K: usize> Island for Lanes<'_, D, K> {
     fn sweep(&mut self) -> f64 {
-        let Packed { groups, forces, tau, open, speeds, .. } = &mut *self.packed;
+        let Packed { groups, forces, centre, tau, open, speeds, .. } = &mut *self.packed;
         let look = self.sweeps.is_multiple_of(LOOK);
         self.sweeps += 1;
         self.budget.spend(self.rows);
-        let (share, x) = (self.share.take(), Arithmetic(self.simd));
+        let (weight, share, x) = (self.weight, self.share.take(), Arithmetic(self.simd));
         if share.is_none() {
             speeds.before.copy_from_slice(&speeds.at);
         }
         let (share, speeds) = (share.unwrap_or(0.0), &mut speeds.at);
-        let (total, along) = self.simd.vectorize(Sweep { groups, forces, tau, open, look, speeds, share, x });
+        let (total, along) =
+            self.simd.vectorize(Sweep { groups, forces, centre, tau, open, look, speeds, weight, share, x });
         self.along = along;
         total
     }
@@ -310,10 +370,7 @@ impl<const D: usize, const K: usize> Island for Lanes<'_, D, K> {
     }
 
     fn residual(&mut self) -> f64 {
-        let Packed { groups, forces, speeds, .. } = &*self.packed;
-        let (forces, speeds, x) = (&forces.at, &speeds.at, Arithmetic(self.simd));
-        let total = self.simd.vectorize(Judge { groups, forces, speeds, x });
-        if total.is_nan() { f64::INFINITY } else { total }
+        self.judge(0.0)
     }
 
     fn out_of_budget(&self) -> bool {
@@ -372,6 +429,39 @@ fn row_speed<const D: usize, const K: usize>(
     x.plus(first, second)
 }
 
+/// The proximal term, which is added to the speeds of a group.
+#[inline(always)]
+fn add_proximal<const D: usize, const K: usize>(
+    x: Arithmetic,
+    weight: f64,
+    group: &Group<D, K>,
+    force: &Forces<D>,
+    centre: &Forces<D>,
+    s: &mut [f64x4; D],
+) {
+    if weight != 0.0 {
+        let weight = x.times(x.splat(weight), group.column[0]);
+        (0..D).for_each(|i| s[i] = x.plus_product(s[i], weight, x.minus(force[i], centre[i])));
+    }
+}
+
+/// The normal speed of a group without force, proximal term included.
+#[inline(always)]
+fn opening_speed<const D: usize, const K: usize>(
+    x: Arithmetic,
+    weight: f64,
+    group: &Group<D, K>,
+    own: &[f64x4; SPEEDS],
+    other: &[f64x4; SPEEDS],
+    centre: &Forces<D>,
+) -> f64x4 {
+    let s = row_speed(x, group, 0, own, other);
+    if weight == 0.0 {
+        return s;
+    }
+    x.minus_product(s, x.times(x.splat(weight), group.column[0]), centre[0])
+}
+
 struct Push<'a, const D: usize, const K: usize> {
     groups: &'a [Group<D, K>],
     forces: &'a [Forces<D>],
@@ -396,6 +486,27 @@ impl<const D: usize, const K: usize> NullaryFnOnce for Push<'_, D, K> {
                 }
                 scatter(x, speeds, bodies, own);
             }
+        }
+    }
+}
+
+struct Weigh<'a, const D: usize, const K: usize> {
+    groups: &'a mut [Group<D, K>],
+    rest: &'a [Rest<K>],
+    weight: f64,
+    x: Arithmetic,
+}
+
+impl<const D: usize, const K: usize> NullaryFnOnce for Weigh<'_, D, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { groups, rest, weight, x } = self;
+        for (g, rest) in groups.iter_mut().zip(rest) {
+            let weight = x.times(x.splat(weight), g.column[0]);
+            g.normal_inverse = x.over(ONE, x.plus(g.column[0], weight));
+            g.tangent_inverse = rest.tangent.map(|t| x.over(ONE, x.plus(t, weight)));
         }
     }
 }
@@ -426,7 +537,9 @@ impl NullaryFnOnce for Leap<'_> {
 struct Judge<'a, const D: usize, const K: usize> {
     groups: &'a [Group<D, K>],
     forces: &'a [Forces<D>],
+    centre: &'a [Forces<D>],
     speeds: &'a [Body],
+    weight: f64,
     x: Arithmetic,
 }
 
@@ -436,11 +549,12 @@ impl<const D: usize, const K: usize> NullaryFnOnce for Judge<'_, D, K> {
     /// As [`crate::element::law::natural_disc`].
     #[inline(always)]
     fn call(self) -> f64 {
-        let Self { groups, forces, speeds, x } = self;
+        let Self { groups, forces, centre, speeds, weight, x } = self;
         let mut total = ZERO;
-        for (g, force) in groups.iter().zip(forces) {
+        for ((g, force), centre) in groups.iter().zip(forces).zip(centre) {
             let (own, other) = (gather(x, speeds, &g.bodies[0]), gather(x, speeds, &g.bodies[1]));
             let mut s = speed_of(x, g, force, &own, &other);
+            add_proximal(x, weight, g, force, centre, &mut s);
             let along = |v: &[f64x4; D]| {
                 let squares = v[2..].iter().fold(x.times(v[1], v[1]), |sum, v| x.plus_product(sum, *v, *v));
                 x.root(squares)

@@ -141,10 +141,14 @@ fn steps_that_are_cut_allocate_nothing() {
 }
 
 #[test]
-fn newton_in_velocities_allocates_nothing_on_a_pile() {
+#[cfg(target_arch = "x86_64")]
+fn newton_through_bodies_allocates_nothing() {
+    if !(std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")) {
+        return;
+    }
     let mut scene = Scene::from_toml("pile", &spheres(45, 3)).expect("a valid scene");
     scene.step.tolerance = 1e-6;
-    falls_again_without_allocating(scene, 1300, |report| report.solver == "velocity-newton");
+    falls_again_without_allocating(scene, 1300, |report| report.solver == "newton-through-bodies");
 }
 
 fn allocates_nothing(name: &str, (first, counted): (usize, usize), change: impl Fn(&mut Scene)) {

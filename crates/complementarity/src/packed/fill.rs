@@ -1,7 +1,7 @@
 //! Contacts -> groups, written in place: a group is large.
 
 use super::lanes::Arithmetic;
-use super::{Forces, Group, LANES, ONE, Packed, SPEEDS, kind};
+use super::{Forces, Group, LANES, Packed, Rest, SPEEDS, kind};
 use crate::operator::Factored;
 use crate::sweep::Sweeper;
 use crate::units::Uniform;
@@ -16,7 +16,7 @@ pub(super) struct Source<'a> {
     pub lambda: &'a [f64],
 }
 
-/// Fills the groups of coloured contacts, each colour cut by its number of lanes, and their forces.
+/// Fills the groups of coloured contacts, each colour cut by its number of lanes, and their forces. Weights are left to others.
 pub(super) struct Fill<'a, const D: usize, const K: usize> {
     pub packed: &'a mut Packed<D, K>,
     pub from: Source<'a>,
@@ -30,13 +30,11 @@ impl<const D: usize, const K: usize> NullaryFnOnce for Fill<'_, D, K> {
     fn call(self) {
         let Self { packed, from, x } = self;
         let still = packed.taken.len() as u32 - 1;
-        let mut places = packed.groups.iter_mut().zip(&mut packed.contacts).zip(&mut packed.forces.at);
+        let mut places = packed.groups.iter_mut().zip(&mut packed.rest).zip(&mut packed.forces.at);
         for k in 1..packed.starts.len() {
             let colour = &packed.order[packed.starts[k - 1]..packed.starts[k]];
-            for (some, ((group, contacts), forces)) in
-                colour.chunks(Packed::<D, K>::lanes(k)).zip(&mut places)
-            {
-                group.fill(x, contacts, some, from, &packed.body_of, still);
+            for (some, ((group, rest), forces)) in colour.chunks(Packed::<D, K>::lanes(k)).zip(&mut places) {
+                group.fill(x, rest, some, from, &packed.body_of, still);
                 *forces = from.forces(some);
             }
         }
@@ -112,7 +110,7 @@ impl<const D: usize, const K: usize> Group<D, K> {
     fn fill(
         &mut self,
         x: Arithmetic,
-        contacts: &mut [u32; LANES],
+        rest: &mut Rest<K>,
         some: &[usize],
         from: Source<'_>,
         body_of: &[u32],
@@ -121,9 +119,9 @@ impl<const D: usize, const K: usize> Group<D, K> {
         let mut numbers = [Numbers::<D, K>::NONE; LANES];
         let mut w = [[&Self::NO_BODY; LANES]; 2];
         self.bodies = [[still; LANES]; 2];
-        *contacts = [u32::MAX; LANES];
+        rest.contacts = [u32::MAX; LANES];
         for (lane, &c) in some.iter().enumerate() {
-            contacts[lane] = c as u32;
+            rest.contacts[lane] = c as u32;
             numbers[lane] = from.numbers(c);
             for (k, (s, entries)) in from.a.segments(c).enumerate() {
                 self.bodies[k][lane] = body_of[s.first];
@@ -144,8 +142,7 @@ impl<const D: usize, const K: usize> Group<D, K> {
         self.yields = compliance[0];
         (1..D).for_each(|i| self.compliance[kind(i)] = compliance[i]);
         self.column = columns(numbers.each_ref().map(|n| &n.column));
-        self.normal_inverse = x.over(ONE, self.column[0]);
-        self.tangent_inverse = columns(numbers.each_ref().map(|n| &n.tangent)).map(|t| x.over(ONE, t));
+        rest.tangent = columns(numbers.each_ref().map(|n| &n.tangent));
         [self.mu] = columns(numbers.each_ref().map(|n| &n.mu));
     }
 }

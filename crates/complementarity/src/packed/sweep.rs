@@ -1,17 +1,22 @@
 //! A sweep over the groups of an island, and the projection of friction forces.
 
 use super::lanes::Arithmetic;
-use super::{Body, Forces, Group, Moving, ONE, SPEEDS, ZERO, gather, kind, row_speed, scatter, speed_of};
+use super::{
+    Body, Forces, Group, Moving, ONE, SPEEDS, ZERO, add_proximal, gather, kind, opening_speed, scatter,
+    speed_of,
+};
 use pulp::{NullaryFnOnce, f64x4};
 
 pub(super) struct Sweep<'a, const D: usize, const K: usize> {
     pub groups: &'a [Group<D, K>],
     pub forces: &'a mut Moving<Forces<D>>,
+    pub centre: &'a [Forces<D>],
     pub tau: &'a mut [f64x4],
     pub open: &'a mut [bool],
     /// Whether open groups are looked at.
     pub look: bool,
     pub speeds: &'a mut [Body],
+    pub weight: f64,
     pub share: f64,
     pub x: Arithmetic,
 }
@@ -22,10 +27,11 @@ impl<const D: usize, const K: usize> NullaryFnOnce for Sweep<'_, D, K> {
     /// What [`Island::sweep`] returns, and the product of this movement with the one before.
     #[inline(always)]
     fn call(self) -> (f64, f64) {
-        let Self { groups, forces: Moving { at, before }, tau, open, look, speeds, share, x } = self;
+        let Self { groups, forces: Moving { at, before }, centre, tau, open, look, speeds, weight, share, x } =
+            self;
         let (mut total, mut along, share) = (ZERO, ZERO, x.splat(share));
-        let groups = groups.iter().zip(at).zip(before).zip(tau).zip(open);
-        for ((((g, at), before), tau), open) in groups {
+        let groups = groups.iter().zip(at).zip(before).zip(centre).zip(tau).zip(open);
+        for (((((g, at), before), centre), tau), open) in groups {
             if *open && !look {
                 continue;
             }
@@ -33,13 +39,14 @@ impl<const D: usize, const K: usize> NullaryFnOnce for Sweep<'_, D, K> {
             let mut other = gather(x, speeds, &g.bodies[1]);
             // without force, before too, and lifting off: nothing to do
             *open = x.all(x.at_most(x.plus(x.square(at), x.square(before)), ZERO))
-                && x.all(x.at_most(ZERO, row_speed(x, g, 0, &own, &other)));
+                && x.all(x.at_most(ZERO, opening_speed(x, weight, g, &own, &other, centre)));
             if *open {
                 continue;
             }
             let leap: [f64x4; D] = std::array::from_fn(|i| x.times(share, x.minus(at[i], before[i])));
             let held: Forces<D> = std::array::from_fn(|i| x.plus(at[i], leap[i]));
-            let s = speed_of(x, g, &held, &own, &other);
+            let mut s = speed_of(x, g, &held, &own, &other);
+            add_proximal(x, weight, g, &held, centre, &mut s);
             let normal = x.max(x.minus_product(held[0], g.normal_inverse, s[0]), ZERO);
             let change_n = x.minus(normal, held[0]);
             // friction sees the new normal force

@@ -65,13 +65,13 @@ fn no_two_of_a_group_share_a_body_and_every_contact_is_there() {
         };
         let still = packed.taken.len() as u32 - 1;
         let mut found = vec![];
-        for (g, contacts) in packed.groups.iter().zip(&packed.contacts) {
+        for (g, rest) in packed.groups.iter().zip(&packed.rest) {
             let mut met: Vec<u32> = g.bodies.iter().flatten().copied().filter(|b| *b != still).collect();
             let before = met.len();
             met.sort_unstable();
             met.dedup();
             assert_eq!(met.len(), before, "{:?}", g.bodies);
-            found.extend(contacts.iter().filter(|c| **c != u32::MAX).map(|&c| c as usize));
+            found.extend(rest.contacts.iter().filter(|c| **c != u32::MAX).map(|&c| c as usize));
         }
         found.sort_unstable();
         assert_eq!(found, list);
@@ -155,4 +155,76 @@ fn sweeps_end_at_a_solution_also_where_normal_and_tangents_are_coupled() {
     sweeps_to_a_solution::<3, 1>();
     sweeps_to_a_solution::<4, 2>();
     sweeps_to_a_solution::<6, 3>();
+}
+
+#[test]
+fn block_lu_solves_what_was_put_in() {
+    use super::block_lu::{Blocks, Factor, Pattern};
+    let Some(simd) = V3::try_new() else { return };
+    let bodies = 30;
+    let mut state = 5u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    // a ring, and bodies across it
+    let pairs: Vec<[u32; 2]> =
+        (0..bodies).map(|i| [i, (i + 1) % bodies]).chain((0..10).map(|i| [i, 3 * i % bodies])).collect();
+    let pairs: Vec<[u32; 2]> = pairs.into_iter().filter(|[a, b]| a != b).collect();
+    let (mut pattern, mut blocks) = (Pattern::default(), Blocks::default());
+    assert!(!pattern.holds([0, 1]));
+    for _ in 0..2 {
+        pattern.find(bodies as usize, pairs.iter().copied());
+        assert!(pairs.iter().all(|p| pattern.holds(*p)) && !pattern.holds([0, bodies]));
+        blocks.reset(&pattern);
+        let mut entries = vec![];
+        for &[a, b] in &pairs {
+            for [row, column] in [[a, a], [b, b], [a, b], [b, a]] {
+                for i in 0..6 {
+                    for j in 0..6 {
+                        let x = random() + if row == column && i == j { 6.0 } else { 0.0 };
+                        blocks.block(&pattern, row, column)[i][j] += x;
+                        entries.push((row as usize, i, column as usize, j, x));
+                    }
+                }
+            }
+        }
+        let expected: Vec<[f64; 6]> = (0..bodies).map(|_| std::array::from_fn(|_| random())).collect();
+        // the unit matrix was there before
+        let mut x = expected.clone();
+        for &(row, i, column, j, entry) in &entries {
+            x[row][i] += entry * expected[column][j];
+        }
+        assert!(simd.vectorize(Factor { blocks: &mut blocks, pattern: &pattern, x: Arithmetic(simd) }));
+        blocks.solve(&pattern, &mut x);
+        for (x, expected) in x.iter().flatten().zip(expected.iter().flatten()) {
+            assert!((x - expected).abs() < 1e-11, "{x} {expected}");
+        }
+    }
+}
+
+/// With all contacts sticking the proximal problem is linear: one Newton step solves it.
+#[test]
+fn one_newton_step_solves_a_linear_problem() {
+    let mut random = Random::<3>::new(10, 24, 4, 6);
+    random.mu.fill(1e3);
+    // pressed together, whatever the speeds along
+    for b in random.b.chunks_exact_mut(3) {
+        b[0] = -10.0 - b[0].abs();
+    }
+    let contacts: Vec<usize> = (0..24).collect();
+    let lambda: Vec<f64> = (0..72).map(|k| if k % 3 == 0 { 1.0 } else { 0.0 }).collect();
+    let (mut packed, mut sweeper) = (Packed::<3, 1>::default(), Sweeper::default());
+    prepare::<3>(&mut sweeper, random.problem(), &lambda);
+    let Some(mut lanes) = packed.take(random.problem(), &sweeper, &contacts, &lambda) else {
+        return assert!(V3::try_new().is_none());
+    };
+    lanes.set_centre();
+    lanes.set_weight(10.0);
+    let before = lanes.proximal_residual();
+    let mut newton = newton::Newton::default();
+    newton.begin();
+    assert!(newton.step(&mut lanes));
+    let after = lanes.proximal_residual();
+    assert!(before > 1.0 && after < 1e-24 * before, "{before} {after}");
 }

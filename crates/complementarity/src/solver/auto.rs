@@ -4,7 +4,8 @@
 //! end soon:
 //!
 //! 1. Gauss-Seidel sweeps, as long as few more are foreseen; on large islands with momentum;
-//! 2. the proximal Newton method in velocities, where an island has more rows than its bodies have velocities, or is large;
+//! 2. the proximal Newton method in velocities, where an island has more rows than its bodies have velocities; on other large islands of free bodies Newton
+//!    steps in velocities for the forces at hand (`through_bodies`);
 //! 3. Newton from the states that were found;
 //! 4. more sweeps, the proximal point method with Newton inside, and sweeps to the end.
 //!
@@ -20,6 +21,7 @@
 use super::cone_interior_point::ConeInteriorPoint;
 use super::gauss_seidel::{self, Momentum, relax};
 use super::newton::proximal::{self, Centres, ProximalNewton};
+use super::newton::through_bodies::ThroughBodies;
 use super::newton::{self, Steps, With};
 use super::polyhedral::Polyhedral;
 use super::velocity_newton::{self, Velocities};
@@ -67,7 +69,7 @@ pub struct Settings {
     pub momentum_sweeps: usize,
     /// Elements of an island beyond which Newton methods that multiply `A` out are not tried.
     pub large: usize,
-    /// Elements of an island beyond which Newton in velocities is not tried either.
+    /// Elements of an island beyond which Newton through bodies is not tried either.
     pub huge: usize,
     /// Sweeps at the very end.
     pub max_sweeps: usize,
@@ -120,6 +122,7 @@ pub struct Auto {
 #[derive(Debug, Clone, Copy, Default)]
 struct Iterations {
     sweeps: usize,
+    through_bodies: usize,
     velocity: usize,
     newton: usize,
     proximal: usize,
@@ -133,6 +136,7 @@ struct Escalation {
     steps: Steps,
     centres: Centres,
     momentum: Momentum,
+    through_bodies: ThroughBodies,
     velocities: Velocities,
     kept: Vec<f64>,
     done: Iterations,
@@ -184,10 +188,11 @@ impl Auto {
             Iterations { proximal: n @ 1.., .. } => (proximal::NAME, n),
             Iterations { newton: n @ 1.., .. } => (newton::NAME, n),
             Iterations { velocity: n @ 1.., .. } => (velocity_newton::NAME, n),
+            Iterations { through_bodies: n @ 1.., .. } => (newton::THROUGH_BODIES, n),
             Iterations { sweeps, .. } => (gauss_seidel::NAME, sweeps),
         };
-        let Iterations { sweeps, velocity, newton, proximal, last_sweeps } = done;
-        let total = sweeps + velocity + newton + proximal + last_sweeps;
+        let Iterations { sweeps, through_bodies, velocity, newton, proximal, last_sweeps } = done;
+        let total = sweeps + through_bodies + velocity + newton + proximal + last_sweeps;
         let outcome = Outcome { solver, iterations, wasted: total - iterations, ..outcome };
         if outcome.is_solved() {
             return outcome;
@@ -269,18 +274,13 @@ impl Work for Escalation {
             goal.left = soon.residual;
             let small = task.contacts.len() <= self.settings.small;
             // from a good start plain Newton needs a step or two
-            let by_bodies = !small
-                && task.contacts.len() <= self.settings.huge
-                && matches!(problem.a, Operator::Factored(_))
-                && !is_dense(problem.a, task.contacts);
-            let good = small && goal.start <= GOOD_START * GOOD_START * goal.size;
-            let first = by_bodies || redundant && !good;
+            let first = redundant && !(small && goal.start <= GOOD_START * GOOD_START * goal.size);
             let by_velocities = first && goal.left > goal.target && sweeper.budget.ended().is_none();
             if by_velocities {
                 self.in_velocities(sweeper, task, goal, y);
             }
             let near = goal.left <= goal.target;
-            let long = by_velocities && !small;
+            let long = self.done.through_bodies > 0 || redundant && !small;
             let give_up = !self.settings.try_harder && long && !near;
             if give_up || sweeper.budget.ended().is_some() {
                 break;
@@ -334,7 +334,7 @@ impl Escalation {
             && self.velocities.is_redundant(task)
     }
 
-    /// Sweeps, with momentum on large islands.
+    /// Sweeps, and Newton through bodies on large islands.
     fn soon<const D: usize>(
         &mut self,
         sweeper: &mut Sweeper,
@@ -343,14 +343,23 @@ impl Escalation {
         redundant: bool,
         y: &mut [f64],
     ) -> Done {
-        let Settings { small, huge, max_sweeps, momentum_sweeps, foreseen_sweeps, .. } = self.settings;
+        let Settings { small, huge, max_sweeps, momentum_sweeps, foreseen_sweeps, try_harder, .. } =
+            self.settings;
         let count = task.contacts.len();
         if count <= small || redundant || is_dense(task.problem.a, task.contacts) {
             let task = Task { target: goal.aim, ..task };
             return relax::<D>(sweeper, task, y, goal.start, max_sweeps, foreseen_sweeps);
         }
         let most = if count > huge { max_sweeps } else { momentum_sweeps };
-        self.momentum.relax::<D>(sweeper, task, y, goal.start, most, count <= huge)
+        let done = self.momentum.relax::<D>(sweeper, task, y, goal.start, most, count <= huge);
+        if done.residual > task.target
+            && count <= huge
+            && let Some(better) = self.through_bodies.solve::<D>(sweeper, task, y, try_harder)
+        {
+            self.done.through_bodies += better.iterations;
+            return Done { residual: better.residual, ..done };
+        }
+        done
     }
 
     /// More sweeps, the proximal point method, sweeps to the end; what is left.

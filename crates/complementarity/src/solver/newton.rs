@@ -14,6 +14,8 @@
 
 pub mod proximal;
 pub(crate) mod system;
+#[cfg_attr(not(target_arch = "x86_64"), path = "newton/without_lanes.rs")]
+pub(crate) mod through_bodies;
 
 use super::{End, Outcome};
 use crate::bench::{Bench, Done, Job, Limits, Task, Work, keep, restore};
@@ -25,6 +27,8 @@ use system::System;
 
 /// Name in reports.
 pub const NAME: &str = "newton";
+/// Name in reports of Newton steps in the speeds of bodies, a part of `auto`.
+pub const THROUGH_BODIES: &str = "newton-through-bodies";
 
 /// Settings of Newton's method. Weights are in units of the mean diagonal of each contact's own block.
 #[derive(Debug, Clone, PartialEq)]
