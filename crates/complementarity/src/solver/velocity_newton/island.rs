@@ -5,7 +5,7 @@
 //! is a group of velocities of its own, seen through the rows of `L`.
 
 use super::blocks::{Blocks, vectorised};
-use super::law::force;
+use super::law::respond;
 use crate::element::law::Law;
 use crate::operator::MOST_ROWS;
 
@@ -237,7 +237,9 @@ impl<const D: usize, const P: usize> Island<D, P> {
             }
             self.p[e.row..][..e.rows].copy_from_slice(&p[..e.rows]);
             let slope = &mut self.slope[e.slope..][..e.rows * e.rows];
-            force(e.law, &p[..e.rows], &d[..e.rows], &mut self.force[e.row..][..e.rows], Some(slope));
+            let own = &mut self.force[e.row..][..e.rows];
+            let regime = respond(e.law, &p[..e.rows], &d[..e.rows], own);
+            regime.linearise(e.law.1, e.rows).slope(&d[..e.rows], slope);
             self.push(k, -1.0, &mut defect);
         }
         self.defect = defect;
@@ -261,7 +263,8 @@ impl<const D: usize, const P: usize> Island<D, P> {
             }
             let slope = &mut self.slope[e.slope..][..e.rows * e.rows];
             let own = &mut self.force[e.row..][..e.rows];
-            force(e.law, &p[..e.rows], &d[..e.rows], own, Some(slope));
+            let regime = respond(e.law, &p[..e.rows], &d[..e.rows], own);
+            regime.linearise(e.law.1, e.rows).slope(&d[..e.rows], slope);
             for i in 0..e.rows {
                 own[i] += (0..e.rows).map(|j| slope[e.rows * i + j] * y[j]).sum::<f64>();
             }
