@@ -179,7 +179,7 @@ impl Bench {
             residual = self.evaluation.evaluate(problem, lambda);
         }
         self.start = residual.relative;
-        let solved = Outcome { solver, end: End::Solved, iterations: 0, wasted: 0, residual };
+        let solved = Outcome::new(solver, End::Solved, 0, residual);
         (residual.relative <= keep).then_some(solved)
     }
 
@@ -224,7 +224,7 @@ impl Bench {
             true => End::Solved,
             false => self.sweeper.budget.ended().unwrap_or(otherwise),
         };
-        Outcome { solver, end, iterations, wasted: 0, residual }
+        Outcome::new(solver, end, iterations, residual)
     }
 
     fn solve_part(
@@ -304,7 +304,7 @@ impl Bench {
     ) -> Outcome {
         let residual: Residual = self.evaluation.evaluate(problem, lambda);
         let end = if residual.relative <= tolerance { End::Solved } else { otherwise };
-        Outcome { solver, end, iterations, wasted: 0, residual }
+        Outcome::new(solver, end, iterations, residual)
     }
 }
 
