@@ -311,7 +311,7 @@ impl Bench {
     ) -> Outcome {
         let residual = self.evaluation.residual(problem, lambda);
         let end = if residual.relative <= tolerance { End::Solved } else { otherwise };
-        Outcome { solver, end, iterations, wasted: 0, residual }
+        Outcome::new(solver, end, iterations, residual)
     }
 }
 

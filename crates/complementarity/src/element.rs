@@ -2,10 +2,11 @@
 //!
 //! A contact has 2 (n, t), 3 (n, t, o), 4 (and torsion) up to 6 rows (and rolling about t and o); every other element has one. Rows up to the third
 //! are forces (N) and velocities (m/s), those after it moments (N m) and angular velocities (rad/s). `element/law.rs` holds what solvers, residual and
-//! certificates need of a kind: projection, support function, natural map and its one linearisation.
+//! certificates need of a kind: projection, support function and natural map; `element/linear.rs` its one linearisation.
 
 pub(crate) mod ellipsoid;
 pub(crate) mod law;
+pub(crate) mod linear;
 pub(crate) mod polygon;
 
 pub use ellipsoid::{project_ellipsoid, support_ellipsoid};

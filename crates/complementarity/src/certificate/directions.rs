@@ -1,9 +1,10 @@
 //! How the force and the speed of a contact may change at a solution.
 
-use super::basis::complement;
 use crate::element::law::Law;
+use crate::element::linear::Regime;
+use crate::element::polygon::Polygon;
 use crate::islands::Islands;
-use crate::matrix::{Matrix, dot, norm};
+use crate::matrix::{dot, norm};
 use crate::operator::MOST_ROWS;
 use crate::problem::{Contact, Element, FrictionProblem, Mode};
 
@@ -30,13 +31,6 @@ pub(super) struct Freedom {
 }
 
 impl Freedom {
-    fn add(&mut self, column: Row, equation: Row, weight: f64, still: bool) {
-        self.columns.push(column);
-        self.equations.push(equation);
-        self.weights.push(weight);
-        self.still.push(still);
-    }
-
     /// Without what is nothing in units of which some are zero.
     pub fn keep_real(&mut self, scale: &[f64]) {
         for k in (0..self.columns.len()).rev() {
@@ -50,16 +44,47 @@ impl Freedom {
         }
     }
 
-    /// Any force, no speed.
-    fn stick(rows: usize, edge: bool) -> Self {
-        let mut out = Self { edge, sticks: true, ..Self::default() };
-        for k in 0..rows {
-            let mut unit = Row::default();
-            unit[k] = 1.0;
-            out.add(unit, unit, 0.0, true);
+    /// With the directions of a regime.
+    fn with(mut self, regime: Regime<MOST_ROWS>, mu: f64, rows: usize) -> Self {
+        let law = regime.linearise(mu, rows);
+        for k in 0..law.count {
+            self.columns.push(unit(law.columns[k]));
+            self.equations.push(law.equations[k]);
+            self.weights.push(law.weights[k]);
+            self.still.push(law.weights[k] == 0.0);
         }
-        out
+        self
     }
+
+    /// Any force, no velocity.
+    fn stick(rows: usize, edge: bool) -> Self {
+        Self { edge, sticks: true, ..Self::default() }.with(Regime::Stick, 0.0, rows)
+    }
+}
+
+/// Corners of a friction polygon that oppose the slip most, within `tolerance`: two if the slip is across a side.
+fn active_corners(polygon: Polygon, s: &[f64], tolerance: f64) -> Vec<[f64; 2]> {
+    let corners = || (0..polygon.sides()).map(|k| polygon.corner(k));
+    let reach = |p: &[f64; 2]| -(p[0] * s[1] + p[1] * s[2]);
+    let best = corners().map(|p| reach(&p)).fold(f64::NEG_INFINITY, f64::max);
+    corners().filter(|p| reach(p) >= best - tolerance).collect()
+}
+
+/// The way beyond the end of the side between two corners, if the force is there.
+fn end_of_side([p, q]: [[f64; 2]; 2], mu: f64, l: &[f64], tolerance: f64) -> Option<Row> {
+    let side = [q[0] - p[0], q[1] - p[1]];
+    let from = [l[1] - mu * l[0] * p[0], l[2] - mu * l[0] * p[1]];
+    // share of the side that the force has behind it
+    let share = dot(&from, &side) / (mu * l[0] * dot(&side, &side));
+    let (corner, sign) = match share {
+        share if share < tolerance => (p, -1.0),
+        share if share > 1.0 - tolerance => (q, 1.0),
+        _ => return None,
+    };
+    let mut row = Row::default();
+    row[0] = -sign * mu * dot(&corner, &side);
+    (row[1], row[2]) = (sign * side[0], sign * side[1]);
+    Some(row)
 }
 
 /// What each contact may do at a solution. What counts as zero: `tolerance` times the largest force or speed of its island.
@@ -79,74 +104,38 @@ pub(super) fn states(p: &FrictionProblem, islands: &Islands, lambda: &[f64], tol
         if !loaded && s[0] > no_speed {
             return Freedom::default();
         }
-        let mut ray = Row::default();
-        ray[0] = 1.0;
-        let mut normal = Row::default();
-        normal[0] = 1.0;
         let mut out = Freedom { edge: !loaded, loaded, ..Freedom::default() };
+        let mut along = Row::default();
         if let Element::Contact(Contact { mode: Mode::Sliding { direction }, .. }) = element {
-            (0..rows - 1).for_each(|k| ray[1 + k] = -mu * direction[k]);
-            out.add(unit(ray), normal, 0.0, true);
-            return out;
+            (0..rows - 1).for_each(|k| along[1 + k] = -direction[k]);
+            return out.with(Regime::Slip { along, across: None }, mu, rows);
         }
         if mu == 0.0 {
-            out.add(ray, normal, 0.0, true);
-            return out;
+            return out.with(Regime::Slip { along, across: None }, mu, rows);
         }
         let slip = norm(&s[1..]);
         let on_surface = law.gauge(l) >= (1.0 - tolerance) * mu * l[0];
         if slip <= no_speed {
             return Freedom { loaded, ..Freedom::stick(rows, !loaded || on_surface) };
         }
-        match law {
-            Law::Row { .. } => {}
-            Law::Disc => {
-                (1..rows).for_each(|k| ray[k] = -mu * s[k] / slip);
-                out.add(unit(ray), normal, 0.0, true);
-                let direction: Vec<f64> = s[1..].iter().map(|s| s / slip).collect();
-                for across in across(&direction).into_iter().filter(|_| loaded) {
-                    // the friction force turns with the slip: dl_f = -(mu l_n / |s_t|) ds_f
-                    out.add(across, across, slip / (mu * l[0]), false);
-                }
-            }
+        let across = match law {
             Law::Polygon(polygon) => {
-                let corners: Vec<[f64; 2]> = (0..polygon.sides()).map(|k| polygon.corner(k)).collect();
-                let reach = |p: &[f64; 2]| -(p[0] * s[1] + p[1] * s[2]);
-                let best = corners.iter().map(reach).fold(f64::NEG_INFINITY, f64::max);
-                let active: Vec<[f64; 2]> =
-                    corners.into_iter().filter(|p| reach(p) >= best - tolerance * slip).collect();
+                let active = active_corners(polygon, s, tolerance * slip);
                 if let ([p, q], true) = (&active[..], loaded) {
-                    // share of the side that the force has behind it
-                    let side = [q[0] - p[0], q[1] - p[1]];
-                    let from = [l[1] - mu * l[0] * p[0], l[2] - mu * l[0] * p[1]];
-                    let share = dot(&from, &side) / (mu * l[0] * dot(&side, &side));
-                    let mut beyond = |corner: &[f64; 2], sign: f64| {
-                        let mut row = Row::default();
-                        row[0] = -sign * mu * dot(corner, &side);
-                        (row[1], row[2]) = (sign * side[0], sign * side[1]);
-                        out.end = Some(row);
-                    };
-                    if share < tolerance {
-                        beyond(p, -1.0);
-                    } else if share > 1.0 - tolerance {
-                        beyond(q, 1.0);
-                    }
+                    out.end = end_of_side([*p, *q], mu, l, tolerance);
                     out.edge = out.end.is_some();
                 }
-                for (k, p) in active.iter().enumerate() {
-                    let mut column = ray;
-                    (column[1], column[2]) = (mu * p[0], mu * p[1]);
-                    let mut equation = normal;
-                    if k > 0 {
-                        // along a side the slip must stay across it
-                        equation = Row::default();
-                        (equation[1], equation[2]) = (p[0] - active[0][0], p[1] - active[0][1]);
-                    }
-                    out.add(unit(column), unit(equation), 0.0, true);
-                }
+                // the middle of the corners: of a side its nearest point, across which the force is free
+                let count = active.len() as f64;
+                (0..2).for_each(|i| along[1 + i] = active.iter().map(|p| p[i]).sum::<f64>() / count);
+                (active.len() > 1).then_some(0.0)
             }
-        }
-        out
+            _ => {
+                (1..rows).for_each(|k| along[k] = -s[k] / slip);
+                loaded.then(|| slip / (mu * l[0]))
+            }
+        };
+        out.with(Regime::Slip { along, across }, mu, rows)
     };
     let mut out = vec![Freedom::default(); p.elements().len()];
     for contacts in (0..islands.count()).map(|k| islands.island(k)) {
@@ -189,36 +178,4 @@ fn unit(mut row: Row) -> Row {
     let length = norm(&row);
     row.iter_mut().for_each(|x| *x /= length);
     row
-}
-
-/// Orthonormal tangential directions across a unit one.
-fn across(direction: &[f64]) -> Vec<Row> {
-    let along = Matrix::from_fn(direction.len(), 1, |k, _| direction[k]);
-    let row = |v: Vec<f64>| {
-        let mut row = Row::default();
-        row[1..=v.len()].copy_from_slice(&v);
-        row
-    };
-    complement(&along, 1, direction.len() - 1).into_iter().map(row).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn directions_across_are_orthonormal_and_complete() {
-        for direction in
-            [vec![1.0], vec![0.6, -0.8], vec![0.48, 0.6, -0.64], vec![0.5; 4], vec![0.0, 0.0, 1.0, 0.0, 0.0]]
-        {
-            let found = across(&direction);
-            assert_eq!(found.len(), direction.len() - 1, "{direction:?}");
-            for (i, a) in found.iter().enumerate() {
-                assert!(dot(&a[1..], &direction).abs() < 1e-14);
-                for (j, b) in found.iter().enumerate() {
-                    assert!((dot(a, b) - if i == j { 1.0 } else { 0.0 }).abs() < 1e-14);
-                }
-            }
-        }
-    }
 }

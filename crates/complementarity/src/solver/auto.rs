@@ -25,7 +25,7 @@ use super::newton::through_bodies::ThroughBodies;
 use super::newton::{self, Steps, With};
 use super::polyhedral::Polyhedral;
 use super::velocity_newton::{self, Velocities};
-use super::{Budget, End, Outcome};
+use super::{Budget, Choice, End, Outcome};
 use crate::bench::{Bench, Done, Goal, Job, Limits, Task, Work};
 use crate::operator::Operator;
 use crate::problem::ContactProblem;
@@ -36,6 +36,9 @@ pub const WARM_START: &str = "warm-start";
 /// Least relative residual to aim at: rounding; and up to which any warm start is left as it is.
 const LEAST_GOAL: f64 = 2e-14;
 const LEAST_KEPT: f64 = 1e-13;
+const NOTHING_KEPT: f64 = -1.0;
+/// Rounds of the choice of forces from the warm start, before other methods solve a redundant island.
+const ROUNDS: usize = 3;
 /// Forces over the load, in the measure of the residual, that are expected of a bad start.
 const FORESIGHT: f64 = 4.0;
 /// Newton steps towards the goal on an island that is within tolerance; and on a redundant one from a start with at most this relative residual.
@@ -109,6 +112,8 @@ pub struct Auto {
     /// Whether the forces of the warm start are those of bodies at rest: the solve before also had a good start. Forces that have just stopped a
     /// body are not: they would set it moving again.
     pub at_rest: bool,
+    /// Choice of the forces returned last.
+    choice: Choice,
     pub(crate) bench: Bench,
     escalation: Escalation,
     polyhedral: Option<Box<Polyhedral>>,
@@ -127,6 +132,8 @@ struct Iterations {
     newton: usize,
     proximal: usize,
     last_sweeps: usize,
+    /// Linear systems of the choice of forces.
+    choice: usize,
 }
 
 /// Methods for islands, and their memory.
@@ -140,6 +147,7 @@ struct Escalation {
     velocities: Velocities,
     kept: Vec<f64>,
     done: Iterations,
+    choice: Choice,
 }
 
 impl Auto {
@@ -167,9 +175,14 @@ impl Auto {
     pub fn solve(&mut self, problem: ContactProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
         let good = (self.settings.keep * tolerance).max(LEAST_KEPT).min(tolerance);
-        let keep = if self.at_rest { good } else { LEAST_KEPT.min(tolerance) };
+        let keep = match problem.a {
+            _ if self.at_rest => good,
+            // there may be others
+            Operator::Factored(_) => NOTHING_KEPT,
+            _ => LEAST_KEPT.min(tolerance),
+        };
         if let Some(outcome) = self.bench.begin(problem, lambda, keep, WARM_START) {
-            return outcome;
+            return Outcome { choice: self.choice, ..outcome };
         }
         self.at_rest = self.bench.start <= good;
         self.given.clear();
@@ -191,10 +204,14 @@ impl Auto {
             Iterations { through_bodies: n @ 1.., .. } => (newton::THROUGH_BODIES, n),
             Iterations { sweeps, .. } => (gauss_seidel::NAME, sweeps),
         };
-        let Iterations { sweeps, through_bodies, velocity, newton, proximal, last_sweeps } = done;
+        let Iterations { sweeps, through_bodies, velocity, newton, proximal, last_sweeps, .. } = done;
         let total = sweeps + through_bodies + velocity + newton + proximal + last_sweeps;
-        let outcome = Outcome { solver, iterations, wasted: total - iterations, ..outcome };
+        let (wasted, iterations) = (total - iterations, iterations + done.choice);
+        let outcome = Outcome { solver, iterations, wasted, choice: self.escalation.choice, ..outcome };
         if outcome.is_solved() {
+            self.choice = outcome.choice;
+            // forces of which there may be others are not kept
+            self.at_rest &= outcome.choice <= Choice::NotExamined;
             return outcome;
         }
         if within {
@@ -261,57 +278,19 @@ impl Auto {
 }
 
 impl Work for Escalation {
-    fn run<const D: usize>(&mut self, job: Job<'_>, y: &mut [f64]) -> usize {
-        let Job { problem, islands, goals, sweeper, formed } = job;
+    fn run<const D: usize>(&mut self, mut job: Job<'_>, y: &mut [f64]) -> usize {
         self.centres.settings.clone_from(&self.settings.proximal);
+        self.choice = Choice::Unique;
         let mut most_sweeps = 0;
-        for k in 0..islands.count() {
-            let task = Job::task(problem, islands, goals, k);
-            let goal = &mut goals[k];
+        for k in 0..job.islands.count() {
+            let task = Job::task(job.problem, job.islands, job.goals, k);
             let redundant = self.is_redundant(task);
-            let soon = self.soon::<D>(sweeper, task, *goal, redundant, y);
-            most_sweeps = most_sweeps.max(soon.iterations);
-            goal.left = soon.residual;
-            let small = task.contacts.len() <= self.settings.small;
-            // from a good start plain Newton needs a step or two
-            let first = redundant && !(small && goal.start <= GOOD_START * GOOD_START * goal.size);
-            let by_velocities = first && goal.left > goal.target && sweeper.budget.ended().is_none();
-            if by_velocities {
-                self.in_velocities(sweeper, task, goal, y);
+            if redundant && self.chosen_at_once(&mut job, k, y) {
+                continue;
             }
-            let near = goal.left <= goal.target;
-            let long = self.done.through_bodies > 0 || redundant && !small;
-            let give_up = !self.settings.try_harder && long && !near;
-            if give_up || sweeper.budget.ended().is_some() {
-                break;
-            }
-            // Newton in velocities ends above what plain Newton reaches in a step or two
-            let least = 0.25 * LEAST_KEPT * LEAST_KEPT * goal.size;
-            let aim = if by_velocities { goal.aim.min(least) } else { goal.aim };
-            let enough = if small { aim } else { goal.target };
-            if goal.left > enough && task.contacts.len() <= self.settings.large {
-                let (blocks, a) = formed.blocks(problem);
-                // within tolerance already: a few steps towards the goal
-                let (target, max_steps) = match (near, redundant && !first) {
-                    (true, _) => (aim, NEAR_STEPS),
-                    (false, true) => (goal.target, FEW_STEPS),
-                    (false, false) => (goal.target, self.settings.newton.max_steps),
-                };
-                let own = newton::Settings { max_steps, ..self.settings.newton.clone() };
-                let newton = Task { problem: blocks, target, ..task };
-                let done = self.steps.plain::<D>(With { sweeper, a, task: newton, settings: &own }, y);
-                let by = if near && by_velocities { &mut self.done.velocity } else { &mut self.done.newton };
-                *by += done.iterations;
-                goal.left = done.residual;
-                sweeper.set_speeds_of(problem, task.contacts, y);
-            }
-            if goal.left > goal.target && redundant && !first {
-                self.in_velocities(sweeper, task, goal, y);
-            }
-            if goal.left > goal.target {
-                let last = self.last::<D>(sweeper, formed, task, goal.left, y);
-                goal.left = last;
-            }
+            let Some(sweeps) = self.pursue::<D>(&mut job, k, redundant, y) else { break };
+            most_sweeps = most_sweeps.max(sweeps);
+            self.choose(&mut job, k, y);
         }
         self.done.sweeps += most_sweeps;
         0
@@ -319,9 +298,99 @@ impl Work for Escalation {
 }
 
 impl Escalation {
+    /// The choice of forces directly, where those at hand and their states are near it.
+    fn chosen_at_once(&mut self, job: &mut Job<'_>, k: usize, y: &mut [f64]) -> bool {
+        let task = Job::task(job.problem, job.islands, job.goals, k);
+        let (done, choice) = self.velocities.choose_within(ROUNDS, &mut job.sweeper.budget, task, y);
+        self.done.velocity += done.iterations;
+        if choice.is_made() {
+            job.goals[k].left = done.residual;
+            self.choice = self.choice.max(choice);
+            job.sweeper.set_speeds_of(task.problem, task.contacts, y);
+        }
+        choice.is_made()
+    }
+
+    /// Chooses the forces of an island that is solved.
+    fn choose(&mut self, job: &mut Job<'_>, k: usize, y: &mut [f64]) {
+        let task = Job::task(job.problem, job.islands, job.goals, k);
+        let goal = &mut job.goals[k];
+        // on large islands it would cost more than the solution
+        let examined = matches!(task.problem.a, Operator::Factored(_))
+            && goal.left <= goal.target
+            && task.contacts.len() <= self.settings.small;
+        if !examined {
+            self.choice = self.choice.max(Choice::NotExamined);
+        } else if self.velocities.may_be_open(task, y) {
+            let (done, choice) = self.velocities.choose(&mut job.sweeper.budget, task, y);
+            self.done.choice += done.iterations;
+            goal.left = done.residual;
+            self.choice = self.choice.max(choice);
+            job.sweeper.set_speeds_of(task.problem, task.contacts, y);
+        }
+    }
+
+    /// Solves an island by one method after another: the number of sweeps, `None` if it is abandoned.
+    fn pursue<const D: usize>(
+        &mut self,
+        job: &mut Job<'_>,
+        k: usize,
+        redundant: bool,
+        y: &mut [f64],
+    ) -> Option<usize> {
+        let Job { problem, islands, goals, sweeper, formed } = job;
+        let problem = *problem;
+        let task = Job::task(problem, islands, goals, k);
+        let goal = &mut goals[k];
+        let soon = self.soon::<D>(sweeper, task, *goal, redundant, y);
+        goal.left = soon.residual;
+        let small = task.contacts.len() <= self.settings.small;
+        // from a good start plain Newton needs a step or two
+        let first = redundant && !(small && goal.start <= GOOD_START * GOOD_START * goal.size);
+        let by_velocities = first && goal.left > goal.target && sweeper.budget.ended().is_none();
+        if by_velocities {
+            self.in_velocities(sweeper, task, goal, y);
+        }
+        let near = goal.left <= goal.target;
+        let long = self.done.through_bodies > 0 || redundant && !small;
+        let give_up = !self.settings.try_harder && long && !near;
+        if give_up || sweeper.budget.ended().is_some() {
+            self.done.sweeps += soon.iterations;
+            return None;
+        }
+        // Newton in velocities ends above what plain Newton reaches in a step or two
+        let least = 0.25 * LEAST_KEPT * LEAST_KEPT * goal.size;
+        let aim = if by_velocities { goal.aim.min(least) } else { goal.aim };
+        let enough = if small { aim } else { goal.target };
+        if goal.left > enough && task.contacts.len() <= self.settings.large {
+            let (blocks, a) = formed.blocks(problem);
+            // within tolerance already: a few steps towards the goal
+            let (target, max_steps) = match (near, redundant && !first) {
+                (true, _) => (aim, NEAR_STEPS),
+                (false, true) => (goal.target, FEW_STEPS),
+                (false, false) => (goal.target, self.settings.newton.max_steps),
+            };
+            let own = newton::Settings { max_steps, ..self.settings.newton.clone() };
+            let newton = Task { problem: blocks, target, ..task };
+            let done = self.steps.plain::<D>(With { sweeper, a, task: newton, settings: &own }, y);
+            let by = if near && by_velocities { &mut self.done.velocity } else { &mut self.done.newton };
+            *by += done.iterations;
+            goal.left = done.residual;
+            sweeper.set_speeds_of(problem, task.contacts, y);
+        }
+        if goal.left > goal.target && redundant && !first {
+            self.in_velocities(sweeper, task, goal, y);
+        }
+        if goal.left > goal.target {
+            let last = self.last::<D>(sweeper, formed, task, goal.left, y);
+            goal.left = last;
+        }
+        Some(soon.iterations)
+    }
+
     /// Newton in velocities.
     fn in_velocities(&mut self, sweeper: &mut Sweeper, task: Task<'_>, goal: &mut Goal, y: &mut [f64]) {
-        let done = self.velocities.island(&mut sweeper.budget, task, y);
+        let done = self.velocities.solve(&mut sweeper.budget, task, y);
         self.done.velocity += done.iterations;
         goal.left = done.residual;
         sweeper.set_speeds_of(task.problem, task.contacts, y);

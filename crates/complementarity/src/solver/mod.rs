@@ -42,6 +42,31 @@ pub enum End {
     Invalid,
 }
 
+/// Which of several forces were returned. Ordered: of several islands the last counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Choice {
+    /// No other forces are near: the linearised laws leave none open.
+    Unique,
+    /// Other forces solve the problem too. Those returned are the limit of solutions with equal compliance on every rigid
+    /// element: they depend neither on the warm start nor on the order of elements.
+    Chosen,
+    /// Not examined: by another method than `auto`, without the factors of `A`, or because the work allowed was used up.
+    #[default]
+    NotExamined,
+    /// The solution with compliance cannot be followed to the rigid one: the motion itself is not unique. The forces are those of the
+    /// branch that was reached.
+    NoLimit,
+    /// Forces grow without bound as the compliance vanishes: there is no rigid solution nearby.
+    Unbounded,
+}
+
+impl Choice {
+    /// Whether the forces do not depend on where the solver started.
+    pub fn is_made(self) -> bool {
+        matches!(self, Self::Unique | Self::Chosen)
+    }
+}
+
 /// What a solver of contact problems did; the forces are in the slice it was given.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,12 +81,19 @@ pub struct Outcome {
     pub wasted: usize,
     /// Residual of the returned forces.
     pub residual: Residual,
+    /// Which of several forces they are.
+    pub choice: Choice,
 }
 
 impl Outcome {
     /// The parts do not fit.
     pub const fn invalid(solver: &'static str) -> Self {
-        Self { solver, end: End::Invalid, iterations: 0, wasted: 0, residual: Residual::NONE }
+        Self::new(solver, End::Invalid, 0, Residual::NONE)
+    }
+
+    /// An outcome without wasted iterations, whose choice of forces is not examined.
+    pub(crate) const fn new(solver: &'static str, end: End, iterations: usize, residual: Residual) -> Self {
+        Self { solver, end, iterations, wasted: 0, residual, choice: Choice::NotExamined }
     }
 
     /// Whether the result is within tolerance.

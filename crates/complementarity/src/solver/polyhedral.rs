@@ -69,13 +69,7 @@ impl Polyhedral {
                 polygon
             }
         };
-        let mut outcome = Outcome {
-            solver: lemke::NAME,
-            end: End::Stalled,
-            iterations: 0,
-            wasted: 0,
-            residual: Residual::NONE,
-        };
+        let mut outcome = Outcome::new(lemke::NAME, End::Stalled, 0, Residual::NONE);
         for &near in if compliant { &COMPLIANT[..] } else { &RIGID } {
             if let Some(end) = self.budget.ended() {
                 return Ok(Outcome { end, ..outcome });

@@ -17,14 +17,15 @@
 //! Han (2023, SAP), from which this differs by the exact law, the centres and the unsymmetric matrix.
 
 mod blocks;
+mod choice;
 mod island;
 mod law;
 mod run;
 
-use super::{Budget, End, Outcome};
+use super::{Budget, Choice, End, Outcome};
 use crate::bench::{Bench, Done, Job, Limits, Task, Work};
 use crate::matrix::dot;
-use crate::operator::{Factored, MOST_ROWS, Operator};
+use crate::operator::{Factored, MOST_ROWS, Operator, Segment};
 use crate::problem::ContactProblem;
 use island::Island;
 use run::{Ended, Run};
@@ -102,11 +103,23 @@ impl VelocityNewton {
         self.velocities.settings.clone_from(&self.settings);
         let limits = Limits { tolerance, goal: tolerance, foresight: 1.0 };
         let outcome = self.bench.solve(problem, lambda, limits, (NAME, End::Stalled), &mut self.velocities);
+        let choice = self.velocities.choice;
         match self.velocities.limited && !outcome.is_solved() {
-            true => Outcome { end: End::Limit, ..outcome },
-            false => outcome,
+            true => Outcome { end: End::Limit, choice, ..outcome },
+            false => Outcome { choice, ..outcome },
         }
     }
+}
+
+/// What is wanted of an island.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Want {
+    /// Any solution.
+    Solution,
+    /// Of the forces at hand, a solution, the choice.
+    Choice,
+    /// The choice, if this number of rounds from the forces at hand suffices.
+    ChoiceWithin(usize),
 }
 
 /// Solves islands; the memory of that.
@@ -121,20 +134,30 @@ pub(crate) struct Velocities {
     unbounded: usize,
     /// Whether a limit was met.
     limited: bool,
+    /// Choice of the forces of the islands that the last run solved.
+    choice: Choice,
 }
 
 impl Work for Velocities {
     fn run<const D: usize>(&mut self, job: Job<'_>, y: &mut [f64]) -> usize {
         let Job { problem, islands, goals, sweeper, .. } = job;
         (self.limited, self.unbounded) = (false, 0);
+        let choose = self.settings.choose_forces;
+        self.choice = if choose { Choice::Unique } else { Choice::NotExamined };
         let mut total = 0;
         for k in 0..islands.count() {
             let task = Job::task(problem, islands, goals, k);
             let goal = &mut goals[k];
-            if self.settings.choose_forces || goal.start > goal.target {
-                let done = self.island(&mut sweeper.budget, task, y);
+            if goal.start > goal.target {
+                let done = self.solve(&mut sweeper.budget, task, y);
                 goal.left = done.residual;
                 total += done.iterations;
+            }
+            if choose {
+                let (done, choice) = self.choose(&mut sweeper.budget, task, y);
+                goal.left = done.residual;
+                total += done.iterations;
+                self.choice = self.choice.max(choice);
             }
         }
         total
@@ -164,24 +187,97 @@ impl Velocities {
         task.problem.rows * task.contacts.len() > velocities && 2 * task.contacts.len() >= 3 * pairs
     }
 
+    /// Whether the forces of an island can be other than those at hand: whether loaded rigid elements are left when bodies with a
+    /// single one are taken away with it, again and again. (What holds such a body is determined by its motion.)
+    pub fn may_be_open(&mut self, task: Task<'_>, y: &[f64]) -> bool {
+        let Operator::Factored(a) = task.problem.a else { return false };
+        let rows = task.problem.rows;
+        let Memory { degrees, leaves, .. } = &mut self.memory;
+        degrees.clear();
+        degrees.resize(a.speeds(), (0, 0));
+        let rigid = |c: usize| {
+            let (own, scale) = (&y[rows * c..][..rows], &task.problem.scale[rows * c..][..rows]);
+            let e = a.patch(c).map_or(&[][..], |(_, e)| e);
+            let diagonal = |i: usize| e.get(e.len() / rows * i + rows * (c - a.patch_elements(c).start) + i);
+            let yields = |i: usize| scale[i] == 0.0 || diagonal(i).is_some_and(|e| *e > 0.0);
+            own.iter().any(|f| *f != 0.0) && !(0..rows).all(yields)
+        };
+        let mut left = 0;
+        for &c in task.contacts.iter().filter(|&&c| rigid(c)) {
+            left += 1;
+            for (s, _) in a.segments(c) {
+                let (count, all) = &mut degrees[s.first];
+                (*count, *all) = (*count + 1, *all ^ c);
+            }
+        }
+        leaves.clear();
+        leaves.extend((0..degrees.len()).filter(|&s| degrees[s].0 == 1));
+        while let Some(body) = leaves.pop() {
+            let (count, c) = degrees[body];
+            let seen = |(s, w): (Segment, &[f64])| s.first == body && has_full_rank(w, s.len, rows);
+            if count != 1 || !a.segments(c).any(seen) {
+                continue;
+            }
+            left -= 1;
+            for (s, _) in a.segments(c) {
+                let (count, all) = &mut degrees[s.first];
+                (*count, *all) = (*count - 1, *all ^ c);
+                if *count == 1 {
+                    leaves.push(s.first);
+                }
+            }
+        }
+        left > 0
+    }
+
     /// Solves one island; what is left is not more than what was given.
-    pub fn island(&mut self, budget: &mut Budget, task: Task<'_>, y: &mut [f64]) -> Done {
-        let Operator::Factored(a) = task.problem.a else {
-            return Done { iterations: 0, residual: f64::INFINITY };
-        };
-        let Self { settings, three, six, memory, .. } = self;
-        let small = task.contacts.iter().all(|&c| a.segments(c).all(|(s, _)| s.len <= 3));
-        let first = memory.steps;
-        let (ended, residual) = match small {
-            true => solve_island(three, task, a, (settings, memory, budget), y),
-            false => solve_island(six, task, a, (settings, memory, budget), y),
-        };
+    pub fn solve(&mut self, budget: &mut Budget, task: Task<'_>, y: &mut [f64]) -> Done {
+        let (ended, _, done) = self.island(Want::Solution, budget, task, y);
         match ended {
             Ended::Unbounded => self.unbounded += task.contacts.len(),
             Ended::Limit => self.limited = true,
             Ended::Solved | Ended::Stalled => {}
         }
-        Done { iterations: self.memory.steps - first, residual }
+        done
+    }
+
+    /// Chooses forces of an island that is solved; it stays so.
+    pub fn choose(&mut self, budget: &mut Budget, task: Task<'_>, y: &mut [f64]) -> (Done, Choice) {
+        let (_, choice, done) = self.island(Want::Choice, budget, task, y);
+        (done, choice)
+    }
+
+    /// Solves an island and chooses its forces, if this number of rounds suffices: from forces and states near those of the result.
+    pub fn choose_within(
+        &mut self,
+        rounds: usize,
+        budget: &mut Budget,
+        task: Task<'_>,
+        y: &mut [f64],
+    ) -> (Done, Choice) {
+        let (_, choice, done) = self.island(Want::ChoiceWithin(rounds), budget, task, y);
+        (done, choice)
+    }
+
+    fn island(
+        &mut self,
+        want: Want,
+        budget: &mut Budget,
+        task: Task<'_>,
+        y: &mut [f64],
+    ) -> (Ended, Choice, Done) {
+        let Operator::Factored(a) = task.problem.a else {
+            let done = Done { iterations: 0, residual: f64::INFINITY };
+            return (Ended::Stalled, Choice::NotExamined, done);
+        };
+        let Self { settings, three, six, memory, .. } = self;
+        let small = task.contacts.iter().all(|&c| a.segments(c).all(|(s, _)| s.len <= 3));
+        let first = memory.steps;
+        let (ended, choice, residual) = match small {
+            true => work_on(three, want, task, a, (settings, memory, budget), y),
+            false => work_on(six, want, task, a, (settings, memory, budget), y),
+        };
+        (ended, choice, Done { iterations: self.memory.steps - first, residual })
     }
 }
 
@@ -190,42 +286,51 @@ impl Velocities {
 struct Memory {
     /// First node of the group that begins with each velocity.
     groups: Vec<usize>,
+    /// Elements that hold each body: their number, and all of them (exclusive or); bodies held by one.
+    degrees: Vec<(usize, usize)>,
+    leaves: Vec<usize>,
     /// Triangular factor of a patch's compliance.
     patch: Vec<f64>,
-    /// Best forces; estimates of the chosen ones and those before the choice.
+    /// Best forces, those before the choice, and those of the limit.
     best: Vec<f64>,
-    estimates: [Vec<f64>; 2],
+    given: Vec<f64>,
+    estimate: Vec<f64>,
     /// Shares of the proximal weight, see [`Run::weights`].
     weights: Vec<f64>,
     /// Linear systems.
     steps: usize,
 }
 
-/// Solves one island: how it ended, and the sum of squares of the natural map.
-fn solve_island<const D: usize, const P: usize>(
+/// Works on one island: how it ended, the choice of forces, and the sum of squares of the natural map.
+fn work_on<const D: usize, const P: usize>(
     island: &mut Island<D, P>,
+    want: Want,
     task: Task<'_>,
     a: &Factored,
     (settings, memory, budget): (&Settings, &mut Memory, &mut Budget),
     y: &mut [f64],
-) -> (Ended, f64) {
+) -> (Ended, Choice, f64) {
     let rows = task.problem.rows;
     read(island, task, a, memory);
     for (&c, own) in task.contacts.iter().zip(island.force.chunks_exact_mut(rows)) {
         own.copy_from_slice(&y[rows * c..][..rows]);
     }
-    let first = memory.steps;
+    let (first, mean) = (memory.steps, island.mean_diagonal());
     let weights = std::mem::take(&mut memory.weights);
     let mut run =
-        Run { island, settings, target: task.target, memory, budget, first, weights: &weights, mean: 1.0 };
-    let ended = run.solve();
+        Run { island, settings, target: task.target, memory, budget, first, weights: &weights, mean };
+    let (ended, choice) = match want {
+        Want::Solution => (run.solve(), Choice::NotExamined),
+        Want::Choice => (Ended::Solved, run.choose()),
+        Want::ChoiceWithin(rounds) => (Ended::Solved, run.choose_within(rounds)),
+    };
     memory.weights = weights;
     island.recentre();
     let residual = island.residual();
     for (&c, own) in task.contacts.iter().zip(island.force.chunks_exact(rows)) {
         y[rows * c..][..rows].copy_from_slice(own);
     }
-    (ended, residual)
+    (ended, choice, residual)
 }
 
 /// Reads an island from the factors of `A`.
@@ -253,8 +358,14 @@ fn read<const D: usize, const P: usize>(
         }
         let law = (problem.law(c), problem.mu[c]);
         island.add_element(law, &problem.b[rows * c..][..rows], &compliance[..rows]);
-        // a compliance of 1 as posed; rows without force have none
-        weights.extend(problem.scale[rows * c..][..rows].iter().map(|s| if *s > 0.0 { s * s } else { 1.0 }));
+        // a compliance of 1 as posed; rows that yield by themselves, and those without force, have none
+        let scale = &problem.scale[rows * c..][..rows];
+        let of_row = |(s, e): (&f64, f64)| match () {
+            () if e > 0.0 => 0.0,
+            () if *s > 0.0 => s * s,
+            () => scale[0] * scale[0],
+        };
+        weights.extend(scale.iter().zip(compliance).map(of_row));
         for (s, w) in a.segments(c) {
             if groups[s.first] == usize::MAX {
                 groups[s.first] = island.add_group(s.len);
@@ -271,9 +382,38 @@ fn read<const D: usize, const P: usize>(
         }
     }
     island.end();
-    let mean = weights.iter().sum::<f64>() / weights.len().max(1) as f64;
-    weights.iter_mut().for_each(|w| *w /= mean);
+    let rigid = weights.iter().filter(|w| **w > 0.0).count();
+    let mean = weights.iter().sum::<f64>() / rigid.max(1) as f64;
+    weights.iter_mut().filter(|w| **w > 0.0).for_each(|w| *w /= mean);
 }
+
+/// Whether the rows of `w` that are not zero are far from dependent: the pivots of `w w'`.
+fn has_full_rank(w: &[f64], len: usize, rows: usize) -> bool {
+    let mut basis = [[0.0; LEAF]; MOST_ROWS];
+    if len > LEAF {
+        return false;
+    }
+    for i in 0..rows {
+        let mut own = [0.0; LEAF];
+        own[..len].copy_from_slice(&w[len * i..][..len]);
+        let size = dot(&own, &own);
+        for before in &basis[..i] {
+            let along = dot(&own, before);
+            own.iter_mut().zip(before).for_each(|(x, b)| *x -= along * b);
+        }
+        let left = dot(&own, &own);
+        if size > 0.0 && left <= INDEPENDENT * size {
+            return false;
+        }
+        let scale = if left > 0.0 { 1.0 / left.sqrt() } else { 0.0 };
+        basis[i] = own.map(|x| scale * x);
+    }
+    true
+}
+
+/// Velocities of a body or tree up to which it may be taken away, and the least share (square) of a row that others do not hold.
+const LEAF: usize = 6;
+const INDEPENDENT: f64 = 1e-8;
 
 /// The triangular `L` of `E^-1 = L L'` of a patch, row by row; columns of directions that do not yield are zero.
 fn factor_patch(a: &Factored, contacts: Range<usize>, order: usize, l: &mut Vec<f64>) {

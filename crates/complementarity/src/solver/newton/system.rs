@@ -1,14 +1,13 @@
-//! The Newton step: Coulomb's law linearised on the states that the last sweep gave the contacts.
+//! The Newton step: element laws linearised in the states that the last sweep gave the contacts.
 //!
-//! Stick: all of `s + ds = 0`. Slip, with `e` the direction of the friction force and `f` those across: `s_n + ds_n = 0`,
-//! `f . (s_t + ds_t + tau dl_t) = 0`, and the force stays on the cone, `dl = (1, mu e) y_0 + (0, f) y`. Open: `dl = 0`. With `R` the rows that
-//! are kept and `C` the directions of the force, the system is `R (A + tau T + weight) C y = -R s`: not symmetric where contacts slip. Rows
-//! without a variable are padded, so that all blocks have one size. On a side of a polygon `e` is its normal, times its distance, and `tau = 0`; at a corner
-//! `e` is the corner, and nothing goes across.
+//! With `dl = C y` and `R ds + T y = 0` the linearised law ([`Linear`]), the system is `(R (A + weight) C + T) y = -R s`: not
+//! symmetric where contacts slip. Open contacts take no part. Rows without a variable are padded, so that all blocks have
+//! one size.
 
 use crate::block_lu::BlockLu;
 use crate::element::law::Law;
-use crate::element::polygon::{Face, Polygon};
+use crate::element::linear::{Linear, Regime};
+use crate::element::polygon::Face;
 use crate::factor::Lu;
 use crate::one_contact::{State, tangent};
 use crate::operator::BlockMatrix;
@@ -34,6 +33,8 @@ pub(crate) struct System {
     index: Vec<usize>,
     /// `R` and `C` of each active contact.
     frames: Vec<f64>,
+    /// `T` of each active contact.
+    weights: Vec<f64>,
     /// Whether each active contact slips.
     slips: Vec<bool>,
     /// Right-hand side, then `y`.
@@ -61,6 +62,7 @@ impl System {
         self.index.resize(problem.mu.len(), NONE);
         self.active.clear();
         self.frames.clear();
+        self.weights.clear();
         self.slips.clear();
         self.y.clear();
         for &c in contacts {
@@ -76,16 +78,21 @@ impl System {
             self.active.push(c);
             let slips = state == State::Slip;
             self.slips.push(slips);
-            let (r, columns) = match (slips, problem.law(c)) {
-                (false, _) | (_, Law::Row { .. }) => (identity(), identity()),
-                (true, Law::Disc) => slip_frame(problem.mu[c], l),
-                (true, Law::Polygon(polygon)) => flat_frame(&polygon, problem.mu[c], l),
+            let regime = match slips {
+                false => Regime::Stick,
+                true => slipping(problem.law(c), problem.mu[c], l, sweeper.local[c].tau),
             };
-            let s = &sweeper.speed.as_chunks::<D>().0[c];
-            self.y.extend((0..D).map(|i| -(0..D).map(|j| r[i][j] * s[j]).sum::<f64>()));
-            self.frames.extend_from_slice(r.as_flattened());
-            self.frames.extend_from_slice(columns.as_flattened());
+            self.add(&regime.linearise(problem.mu[c], D), &sweeper.speed.as_chunks::<D>().0[c]);
         }
+    }
+
+    /// Adds the linearised law of a contact, whose velocity is `s`.
+    fn add<const D: usize>(&mut self, law: &Linear<D>, s: &[f64; D]) {
+        let r = &law.equations;
+        self.y.extend((0..D).map(|i| -(0..D).map(|j| r[i][j] * s[j]).sum::<f64>()));
+        self.frames.extend_from_slice(r.as_flattened());
+        self.frames.extend((0..D * D).map(|k| law.columns[k % D][k / D]));
+        self.weights.extend_from_slice(&law.weights);
     }
 
     /// As [`Self::linearise`], with all contacts sticking.
@@ -94,14 +101,13 @@ impl System {
         self.active.clear();
         self.active.extend_from_slice(contacts);
         self.frames.clear();
+        self.weights.clear();
         self.slips.clear();
         self.y.clear();
         for (k, &c) in contacts.iter().enumerate() {
             self.index[c] = k;
             self.slips.push(false);
-            self.y.extend(sweeper.speed.as_chunks::<D>().0[c].map(|s| -s));
-            self.frames.extend_from_slice(identity::<D>().as_flattened());
-            self.frames.extend_from_slice(identity::<D>().as_flattened());
+            self.add(&Regime::Stick.linearise(0.0, D), &sweeper.speed.as_chunks::<D>().0[c]);
         }
     }
 
@@ -129,7 +135,7 @@ impl System {
     }
 
     fn factor<const D: usize>(&mut self, sweeper: &Sweeper, a: &BlockMatrix, weight: f64) -> bool {
-        let Self { lu, dense, full, is_dense, active, index, frames, slips, .. } = self;
+        let Self { lu, dense, full, is_dense, active, index, frames, weights, slips, .. } = self;
         let n = active.len();
         let frames = blocks_of::<D>(frames);
         // row i of the matrix, its block for contact j at `place[j]`
@@ -150,7 +156,7 @@ impl System {
             let unit = sweeper.unit::<D>(c);
             let out = &mut row[place(i)];
             for p in 0..D {
-                out[p][p] += weight * unit + if slips[i] && p > 0 { sweeper.local[c].tau } else { 0.0 };
+                out[p][p] += weight * unit + weights[D * i + p];
                 if slips[i] && frames[2 * i][p] == [0.0; D] {
                     out[p][p] = unit;
                 }
@@ -198,49 +204,25 @@ impl System {
     }
 }
 
-fn identity<const D: usize>() -> [[f64; D]; D] {
-    std::array::from_fn(|i| std::array::from_fn(|j| f64::from(u8::from(i == j))))
-}
-
-/// `R`: rows n and across the slip; `C`: columns `(1, mu e)` and across. Without friction only the normal.
-fn slip_frame<const D: usize>(mu: f64, l: &[f64; D]) -> ([[f64; D]; D], [[f64; D]; D]) {
-    let mut r = [[0.0; D]; D];
-    r[0][0] = 1.0;
-    let mut columns = r;
-    let length = tangent(l, l).sqrt();
-    if length > 0.0 {
-        let e: [f64; D] = std::array::from_fn(|i| if i == 0 { 0.0 } else { l[i] / length });
-        (1..D).for_each(|i| columns[i][0] = mu * e[i]);
-        // Householder's reflection takes e to an axis; the images of the other axes are across
-        let mut v = e;
-        v[1] += if e[1] < 0.0 { -1.0 } else { 1.0 };
-        let vv = tangent(&v, &v);
-        for k in 2..D {
-            for i in 1..D {
-                let f = f64::from(u8::from(i == k)) - 2.0 * v[i] * v[k] / vv;
-                (r[k - 1][i], columns[i][k - 1]) = (f, f);
-            }
+/// Regime of a contact that slips: on a disc along its force, on a polygon where its force is.
+fn slipping<const D: usize>(law: Law, mu: f64, l: &[f64; D], tau: f64) -> Regime<D> {
+    let mut along = [0.0; D];
+    let across = match law {
+        Law::Polygon(polygon) if mu > 0.0 => {
+            let (seen, across) = match polygon.face([l[0], l[1], l[2]]) {
+                Face::Corner(corner) => (corner, None),
+                Face::Side(normal) => (normal.map(|x| polygon.apothem() * x), Some(0.0)),
+            };
+            along[1..3].copy_from_slice(&seen);
+            across
         }
-    }
-    (r, columns)
-}
-
-/// As [`slip_frame`], on the side or at the corner of a polygon where the force is.
-fn flat_frame<const D: usize>(polygon: &Polygon, mu: f64, l: &[f64; D]) -> ([[f64; D]; D], [[f64; D]; D]) {
-    let mut r = [[0.0; D]; D];
-    r[0][0] = 1.0;
-    let mut columns = r;
-    let along = match polygon.face([l[0], l[1], l[2]]) {
-        _ if mu == 0.0 => [0.0; 2],
-        Face::Corner(corner) => corner,
-        Face::Side([t, o]) => {
-            (r[1][1], r[1][2]) = (-o, t);
-            (columns[1][1], columns[2][1]) = (-o, t);
-            [t, o].map(|x| polygon.apothem() * x)
+        _ => {
+            let length = tangent(l, l).sqrt();
+            (1..D).filter(|_| length > 0.0).for_each(|i| along[i] = l[i] / length);
+            (length > 0.0).then_some(tau)
         }
     };
-    (columns[1][0], columns[2][0]) = (mu * along[0], mu * along[1]);
-    (r, columns)
+    Regime::Slip { along, across }
 }
 
 /// `a b`.

@@ -5,8 +5,9 @@
 //! is a group of velocities of its own, seen through the rows of `L`.
 
 use super::blocks::{Blocks, vectorised};
-use super::law::force;
+use super::law::respond;
 use crate::element::law::Law;
+use crate::element::linear::Regime;
 use crate::operator::MOST_ROWS;
 
 /// Place of an element in the lists of its island.
@@ -57,8 +58,12 @@ pub(super) struct Island<const D: usize, const P: usize> {
     /// Elements whose pairs of nodes the pattern holds, and where their blocks are.
     held: Vec<bool>,
     addresses: Vec<u32>,
-    /// `s = A lambda + b` of the forces whose residual was asked for last.
+    /// `s = A lambda + b` of the forces whose residual was evaluated last.
     s: Vec<f64>,
+    /// Regime of each element, for the choice of forces; the right-hand sides and the change of the forces there.
+    regimes: Vec<Regime<MOST_ROWS>>,
+    q: Vec<f64>,
+    change: Vec<f64>,
 }
 
 impl<const D: usize, const P: usize> Island<D, P> {
@@ -128,10 +133,13 @@ impl<const D: usize, const P: usize> Island<D, P> {
     pub fn end(&mut self) {
         self.end_element();
         let rows = self.b.len();
-        for list in [&mut self.origin, &mut self.base, &mut self.force, &mut self.p, &mut self.s] {
+        let Self { origin, base, force, p, s, q, change, .. } = self;
+        for list in [origin, base, force, p, s, q, change] {
             list.clear();
             list.resize(rows, 0.0);
         }
+        self.regimes.clear();
+        self.regimes.resize(self.elements.len(), Regime::Fixed);
         self.held.clear();
         self.held.resize(self.elements.len(), false);
         for list in [&mut self.u, &mut self.defect, &mut self.step, &mut self.from] {
@@ -202,11 +210,18 @@ impl<const D: usize, const P: usize> Island<D, P> {
     fn push(&self, k: usize, sign: f64, v: &mut [[f64; D]]) {
         let e = &self.elements[k];
         let mut force = [0.0; MOST_ROWS];
-        (0..e.rows).for_each(|i| force[i] = self.force[e.row + i] - self.origin[e.row + i]);
+        (0..e.rows).for_each(|i| force[i] = sign * (self.force[e.row + i] - self.origin[e.row + i]));
+        self.push_force(k, &force, v);
+    }
+
+    /// `v += W_k' force`.
+    #[inline]
+    fn push_force(&self, k: usize, force: &[f64; MOST_ROWS], v: &mut [[f64; D]]) {
+        let e = &self.elements[k];
         for (&node, w) in self.parts_of(k).iter().zip(self.w[e.w..].chunks_exact(e.rows)) {
             let own = &mut v[node as usize];
             for (f, w) in force.iter().zip(w) {
-                (0..D).for_each(|j| own[j] += sign * f * w[j]);
+                (0..D).for_each(|j| own[j] += f * w[j]);
             }
         }
     }
@@ -237,7 +252,10 @@ impl<const D: usize, const P: usize> Island<D, P> {
             }
             self.p[e.row..][..e.rows].copy_from_slice(&p[..e.rows]);
             let slope = &mut self.slope[e.slope..][..e.rows * e.rows];
-            force(e.law, &p[..e.rows], &d[..e.rows], &mut self.force[e.row..][..e.rows], Some(slope));
+            let own = &mut self.force[e.row..][..e.rows];
+            let regime = respond(e.law, &p[..e.rows], &d[..e.rows], own);
+            regime.linearise(e.law.1, e.rows).slope(&d[..e.rows], slope);
+            self.regimes[k] = regime;
             self.push(k, -1.0, &mut defect);
         }
         self.defect = defect;
@@ -261,7 +279,8 @@ impl<const D: usize, const P: usize> Island<D, P> {
             }
             let slope = &mut self.slope[e.slope..][..e.rows * e.rows];
             let own = &mut self.force[e.row..][..e.rows];
-            force(e.law, &p[..e.rows], &d[..e.rows], own, Some(slope));
+            let regime = respond(e.law, &p[..e.rows], &d[..e.rows], own);
+            regime.linearise(e.law.1, e.rows).slope(&d[..e.rows], slope);
             for i in 0..e.rows {
                 own[i] += (0..e.rows).map(|j| slope[e.rows * i + j] * y[j]).sum::<f64>();
             }
@@ -278,14 +297,21 @@ impl<const D: usize, const P: usize> Island<D, P> {
 
     /// The Newton step `(I + W' D W) step = -G` from the slopes of the last evaluation; false if the matrix is singular.
     pub fn find_step(&mut self) -> bool {
+        self.factor() && self.solve_step()
+    }
+
+    /// Factors `I + W' D W`; false if it is singular.
+    fn factor(&mut self) -> bool {
         self.hold_closed();
         vectorised(
             #[inline(always)]
             || self.assemble(),
         );
-        if !self.blocks.factor() {
-            return false;
-        }
+        self.blocks.factor()
+    }
+
+    /// `step` from the defect and the factors; false if it is not finite.
+    fn solve_step(&mut self) -> bool {
         for (step, defect) in self.step.iter_mut().zip(&self.defect) {
             *step = defect.map(|x| -x);
         }
@@ -363,16 +389,164 @@ impl<const D: usize, const P: usize> Island<D, P> {
         self.blocks = blocks;
     }
 
+    /// Finds the regimes of the law at the forces whose residual was evaluated last, and the forces that obey the law in them.
+    /// With `eps` they are forces of the limit: an element that is between two regimes there (no force and no velocity, for instance)
+    /// is in that of the solution with compliance `eps`. Returns how far slips have turned since the regimes before, infinite
+    /// if others are there, and whether there are slips that are at most `small` times what the compliance yields.
+    pub fn find_regimes(&mut self, eps: Option<f64>, small: f64) -> (f64, bool) {
+        let (mut turned, mut vanishes) = (0.0f64, false);
+        for (e, last) in self.elements.iter().zip(&mut self.regimes) {
+            let (at, mut p) = (e.row..e.row + e.rows, [0.0; MOST_ROWS]);
+            at.clone().for_each(|i| p[i - e.row] = self.force[i] - self.s[i]);
+            let own = &mut self.change[at.clone()];
+            let mut regime = respond(e.law, &p[..e.rows], &[1.0; MOST_ROWS][..e.rows], own);
+            if let Some(eps) = eps {
+                let (mut d, mut force) = ([0.0; MOST_ROWS], [0.0; MOST_ROWS]);
+                at.clone().for_each(|i| d[i - e.row] = eps * self.weight[i] + self.compliance[i]);
+                let near = respond(e.law, &self.p[at], &d[..e.rows], &mut force[..e.rows]);
+                if difference(&regime, &near) > ALIKE {
+                    own.copy_from_slice(&force[..e.rows]);
+                    regime = near;
+                }
+                // both tangents yield alike
+                let slip = |i: usize| (d[i] * force[i] - self.p[e.row + i]).abs();
+                let slips = matches!(near, Regime::Slip { .. }) && e.law.1 > 0.0;
+                let yields = |i: usize| small * d[i] * force[0] * e.law.1;
+                let turns = e.law.0 == Law::Disc && e.rows > 2;
+                vanishes |= slips && turns && (1..e.rows).all(|i| slip(i) <= yields(i));
+            }
+            turned = turned.max(difference(&regime, last));
+            *last = regime;
+        }
+        (turned, vanishes)
+    }
+
+    /// Moves to the solution with compliance `eps` about the centre zero in the regimes that the last round led to; false if there is none.
+    pub fn begin_at(&mut self, eps: f64) -> bool {
+        for e in &self.elements {
+            let (at, mut d) = (e.row..e.row + e.rows, [0.0; MOST_ROWS]);
+            at.clone().for_each(|i| d[i - e.row] = eps * self.weight[i] + self.compliance[i]);
+            _ = respond(e.law, &self.p[at.clone()], &d[..e.rows], &mut self.force[at]);
+        }
+        self.recentre_at_zero();
+        self.predict(eps, eps)
+    }
+
+    /// Factors the system of the laws linearised in the regimes found, with compliance `eps`; false if it is singular.
+    pub fn factor_in_regimes(&mut self, eps: f64) -> bool {
+        for (e, regime) in self.elements.iter().zip(&self.regimes) {
+            let mut d = [0.0; MOST_ROWS];
+            for i in 0..e.rows {
+                d[i] = eps * self.weight[e.row + i] + self.compliance[e.row + i];
+            }
+            let slope = &mut self.slope[e.slope..][..e.rows * e.rows];
+            regime.linearise(e.law.1, e.rows).slope(&d[..e.rows], slope);
+        }
+        self.factor()
+    }
+
+    /// Moves the forces to the solution about the centre zero, in the regimes found; the square of the change.
+    pub fn move_in_regimes(&mut self, eps: f64) -> f64 {
+        self.force.copy_from_slice(&self.change);
+        self.recentre();
+        for i in 0..self.force.len() {
+            let d = eps * self.weight[i] + self.compliance[i];
+            self.q[i] = -self.base[i] - d * self.force[i];
+        }
+        self.respond_in_regimes();
+        // p of the solution with compliance: s = d lambda - p
+        for i in 0..self.force.len() {
+            let d = eps * self.weight[i] + self.compliance[i];
+            self.p[i] = self.q[i] + d * self.origin[i];
+        }
+        // the centre after zero is all of the forces
+        self.change.copy_from_slice(&self.force);
+        square(&self.change)
+    }
+
+    /// Moves the forces to the solution about the centre that the last change led to; the square of the change.
+    pub fn next_centre(&mut self, eps: f64) -> f64 {
+        for i in 0..self.force.len() {
+            self.q[i] = eps * self.weight[i] * self.change[i];
+        }
+        self.respond_in_regimes();
+        square(&self.change)
+    }
+
+    /// Corrects the forces by what rounding left of the laws linearised in the regimes found.
+    pub fn refine(&mut self) {
+        self.recentre();
+        for (e, regime) in self.elements.iter().zip(&self.regimes) {
+            let at = e.row..e.row + e.rows;
+            at.clone().for_each(|i| self.q[i] = -self.base[i] - self.compliance[i] * self.force[i]);
+            if let Regime::Slip { along, across: Some(tau) } = regime {
+                let (q, force) = (&mut self.q[at.clone()], &self.force[at]);
+                let size: f64 = (1..e.rows).map(|i| along[i] * along[i]).sum();
+                let share = (1..e.rows).map(|i| along[i] * force[i]).sum::<f64>() / size;
+                (1..e.rows).for_each(|i| q[i] -= tau * (force[i] - share * along[i]));
+            }
+        }
+        self.respond_in_regimes();
+    }
+
+    /// Of arbitrary forces, the part that leaves the velocities as they are; its square and that of all of them.
+    pub fn null_part(&mut self, eps: f64, probe: &mut impl FnMut() -> f64) -> (f64, f64) {
+        let mut size = 0.0;
+        for (e, regime) in self.elements.iter().zip(&self.regimes) {
+            for i in e.row..e.row + e.rows {
+                let arbitrary = if *regime == Regime::Fixed { 0.0 } else { probe() };
+                size += arbitrary * arbitrary;
+                self.q[i] = eps * self.weight[i] * arbitrary;
+            }
+        }
+        self.origin.copy_from_slice(&self.force);
+        self.respond_in_regimes();
+        self.force.copy_from_slice(&self.origin);
+        (square(&self.change), size)
+    }
+
+    /// What the forces change by under the velocities `-q` in the regimes found, added to them: `D q'` with
+    /// `q' = q - W (I + W' D W)^-1 W' D q`, which `q` becomes.
+    fn respond_in_regimes(&mut self) {
+        let mut defect = std::mem::take(&mut self.defect);
+        defect.fill([0.0; D]);
+        for (k, e) in self.elements.iter().enumerate() {
+            let mut force = [0.0; MOST_ROWS];
+            self.times_slope(e, &self.q[e.row..][..e.rows], -1.0, &mut force);
+            self.push_force(k, &force, &mut defect);
+        }
+        self.defect = defect;
+        if !self.solve_step() {
+            self.force.fill(f64::NAN);
+            return;
+        }
+        for k in 0..self.elements.len() {
+            let e = self.elements[k];
+            let (mut y, mut change) = ([0.0; MOST_ROWS], [0.0; MOST_ROWS]);
+            self.pull(k, &self.step, &mut y);
+            (0..e.rows).for_each(|i| y[i] = self.q[e.row + i] - y[i]);
+            self.q[e.row..][..e.rows].copy_from_slice(&y[..e.rows]);
+            self.times_slope(&e, &y[..e.rows], 1.0, &mut change);
+            for i in 0..e.rows {
+                self.change[e.row + i] = change[i];
+                self.force[e.row + i] += change[i];
+            }
+        }
+    }
+
+    /// `out = sign D_k q`.
+    fn times_slope(&self, e: &Element, q: &[f64], sign: f64, out: &mut [f64; MOST_ROWS]) {
+        let slope = &self.slope[e.slope..][..e.rows * e.rows];
+        for (out, row) in out.iter_mut().zip(slope.chunks_exact(e.rows)) {
+            *out = sign * row.iter().zip(q).map(|(a, q)| a * q).sum::<f64>();
+        }
+    }
+
     /// Keeps the point of the last evaluation, to return to.
     pub fn keep(&mut self) {
         self.kept.0.clone_from(&self.u);
         self.kept.1.clone_from(&self.force);
         self.kept.2.clone_from(&self.p);
-    }
-
-    /// Forces of the point that was kept.
-    pub fn kept_force(&self) -> &[f64] {
-        &self.kept.1
     }
 
     /// Returns to the point that was kept.
@@ -424,6 +598,25 @@ impl<const D: usize, const P: usize> Island<D, P> {
             total += square(&natural[..e.rows]);
         }
         if total.is_nan() { f64::INFINITY } else { total }
+    }
+}
+
+/// Slips at a solution and with a small compliance are the same if they differ by less.
+const ALIKE: f64 = 1e-2;
+
+/// How far a slip has turned; infinite if the regimes are of different kinds.
+fn difference(one: &Regime<MOST_ROWS>, other: &Regime<MOST_ROWS>) -> f64 {
+    match (one, other) {
+        (Regime::Slip { along: a, across: x }, Regime::Slip { along: b, across: y }) => {
+            let turned = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            match (x, y) {
+                (Some(x), Some(y)) => turned.max((x - y).abs() / (x + y + 1.0)),
+                (None, None) => turned,
+                _ => f64::INFINITY,
+            }
+        }
+        _ if one == other => 0.0,
+        _ => f64::INFINITY,
     }
 }
 

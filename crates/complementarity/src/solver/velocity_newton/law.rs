@@ -1,4 +1,4 @@
-//! Element laws with compliance: the force of an element as an explicit function of its velocity, and its derivative.
+//! Element laws with compliance: the force of an element as an explicit function of its velocity, in which regime of its law.
 //!
 //! An element with the relative velocity `y` (contributed by the bodies), its own compliance `e` per row and a proximal
 //! term about the centre `lambda0` obeys its law for `s = y + e lambda + eps (lambda - lambda0)`. With
@@ -8,54 +8,34 @@
 //! are not shifted by friction.
 
 use crate::element::law::Law;
+use crate::element::linear::Regime;
 use crate::element::polygon::Polygon;
+use crate::operator::MOST_ROWS;
 
-/// Writes `lambda(p)` of an element under a law with friction `mu` into `force` and, if there is one, `d lambda_i / d p_j` into `slope`, row by row.
-pub(super) fn force(
-    (law, mu): (Law, f64),
-    p: &[f64],
-    d: &[f64],
-    force: &mut [f64],
-    mut slope: Option<&mut [f64]>,
-) {
-    if let Some(slope) = &mut slope {
-        slope.fill(0.0);
-    }
+/// Writes `lambda(p)` of an element under a law with friction `mu` into `force`; returns the regime of the law there.
+pub(super) fn respond((law, mu): (Law, f64), p: &[f64], d: &[f64], force: &mut [f64]) -> Regime<MOST_ROWS> {
     let unbounded = p[0] / d[0];
     let (value, free) = match law {
         Law::Row { limit } => (unbounded.clamp(-limit, limit), unbounded.abs() < limit),
         Law::Disc | Law::Polygon(_) => (unbounded.max(0.0), unbounded > 0.0),
     };
     force[0] = value;
-    if let (Some(slope), true) = (&mut slope, free) {
-        slope[0] = 1.0 / d[0];
+    force[1..].fill(0.0);
+    if !free {
+        return Regime::Fixed;
     }
     if !law.is_contact() {
-        return force[1..].fill(0.0);
+        return Regime::Slip { along: [0.0; MOST_ROWS], across: None };
     }
-    let grows = if free { mu / d[0] } else { 0.0 };
-    friction(law, (mu * value, grows), p, d, force, slope);
-}
-
-/// The friction force for the limit `(r, dr / d p_n)`, and its rows of the slope.
-fn friction(
-    law: Law,
-    (r, grows): (f64, f64),
-    p: &[f64],
-    d: &[f64],
-    force: &mut [f64],
-    slope: Option<&mut [f64]>,
-) {
-    let rows = p.len();
-    (1..rows).for_each(|k| force[k] = p[k] / d[k]);
-    match (law.gauge(force) <= r, law) {
-        (true, _) => {
-            if let Some(slope) = slope {
-                (1..rows).for_each(|k| slope[(rows + 1) * k] = 1.0 / d[k]);
-            }
-        }
-        (false, Law::Polygon(polygon)) => side(polygon, (r, grows), p, d, force, slope),
-        (false, _) => ball((r, grows), p, d, force, slope),
+    let r = mu * value;
+    if r <= 0.0 {
+        return Regime::Slip { along: [0.0; MOST_ROWS], across: None };
+    }
+    (1..p.len()).for_each(|k| force[k] = p[k] / d[k]);
+    match law {
+        _ if law.gauge(force) <= r => Regime::Stick,
+        Law::Polygon(polygon) => side(polygon, r, p, d, force),
+        _ => ball(r, p, d, force),
     }
 }
 
@@ -64,16 +44,8 @@ fn length(x: &[f64]) -> f64 {
 }
 
 /// On the boundary of the ball `|x| <= r`: `lambda_k = p_k / (d_k + tau)` with `tau >= 0`.
-fn ball((r, grows): (f64, f64), p: &[f64], d: &[f64], force: &mut [f64], slope: Option<&mut [f64]>) {
+fn ball(r: f64, p: &[f64], d: &[f64], force: &mut [f64]) -> Regime<MOST_ROWS> {
     let rows = p.len();
-    if r <= 0.0 {
-        let all = length(p);
-        force[1..].fill(0.0);
-        if let Some(slope) = slope {
-            (1..rows).for_each(|k| slope[rows * k] = grows * p[k] / all);
-        }
-        return;
-    }
     let mut tau = length(p) / r - d[1];
     if d[2..].iter().any(|x| *x != d[1]) {
         // Newton on 1 / |lambda(tau)| = 1 / r, which is nearly linear and rises to its root from the left
@@ -89,36 +61,24 @@ fn ball((r, grows): (f64, f64), p: &[f64], d: &[f64], force: &mut [f64], slope: 
             }
         }
     }
-    (1..rows).for_each(|k| force[k] = p[k] / (d[k] + tau));
-    let Some(slope) = slope else { return };
-    // with H = 1 / (d + tau): d lambda = H dp - H lambda dtau and lambda . d lambda = r dr
-    let turned = |k: usize| force[k] / (d[k] + tau);
-    let total: f64 = (1..rows).map(|k| force[k] * turned(k)).sum();
-    for i in 1..rows {
-        slope[rows * i] = grows * r * turned(i) / total;
-        (1..rows).for_each(|k| slope[rows * i + k] = -turned(i) * turned(k) / total);
-        slope[(rows + 1) * i] += 1.0 / (d[i] + tau);
+    let mut along = [0.0; MOST_ROWS];
+    for k in 1..rows {
+        force[k] = p[k] / (d[k] + tau);
+        along[k] = force[k] / r;
     }
+    Regime::Slip { along, across: Some(tau) }
 }
 
 /// On the boundary of `r` times a polygon: `lambda_t = r a n + x t` on the side with the normal `n = (c, s)` and the
 /// distance `a`, `t = (-s, c)`, where the cost is least for `x = (t . p - r a t . D n) / (t . D t)`, within the side.
-fn side(
-    polygon: Polygon,
-    (r, grows): (f64, f64),
-    p: &[f64],
-    d: &[f64],
-    force: &mut [f64],
-    slope: Option<&mut [f64]>,
-) {
+fn side(polygon: Polygon, r: f64, p: &[f64], d: &[f64], force: &mut [f64]) -> Regime<MOST_ROWS> {
     let (a, half, z) = (polygon.apothem(), r * polygon.half_side(), [p[1] / d[1], p[2] / d[2]]);
     let nearest = |k: usize| {
         let [c, s] = polygon.normal(k);
         let stiff = d[1] * s * s + d[2] * c * c;
-        let skew = a * s * c * (d[2] - d[1]) / stiff;
-        let free = (c * p[2] - s * p[1]) / stiff - r * skew;
+        let free = (c * p[2] - s * p[1] - r * a * s * c * (d[2] - d[1])) / stiff;
         let x = free.clamp(-half, half);
-        ([r * a * c - x * s, r * a * s + x * c], x == free, [c, s], stiff, skew)
+        ([r * a * c - x * s, r * a * s + x * c], x == free)
     };
     let cost = |k: usize| {
         let at = nearest(k).0;
@@ -128,21 +88,13 @@ fn side(
         true => polygon.sector(z),
         false => (0..polygon.sides()).min_by(|&i, &j| cost(i).total_cmp(&cost(j))).unwrap_or(0),
     };
-    let (at, within, [c, s], stiff, skew) = nearest(k);
+    let (at, within) = nearest(k);
     force[1..3].copy_from_slice(&at);
     force[3..].fill(0.0);
-    let Some(slope) = slope else { return };
-    let rows = p.len();
-    let outward = match within {
-        true => [a * c + s * skew, a * s - c * skew],
-        false if r > 0.0 => at.map(|x| x / r),
-        false => polygon.farthest(z),
-    };
-    (slope[rows], slope[2 * rows]) = (grows * outward[0], grows * outward[1]);
-    if within {
-        (slope[rows + 1], slope[rows + 2]) = (s * s / stiff, -s * c / stiff);
-        (slope[2 * rows + 1], slope[2 * rows + 2]) = (-s * c / stiff, c * c / stiff);
-    }
+    let mut along = [0.0; MOST_ROWS];
+    let seen = if within { polygon.normal(k).map(|x| a * x) } else { at.map(|x| x / r) };
+    along[1..3].copy_from_slice(&seen);
+    Regime::Slip { along, across: within.then_some(0.0) }
 }
 
 /// Steps of the root search of `ball`; five are usual.
@@ -150,7 +102,7 @@ const ROOT_STEPS: usize = 50;
 
 #[cfg(test)]
 mod tests {
-    use super::{force as force_of, *};
+    use super::*;
     use crate::problem::Friction;
     use proptest::prelude::*;
 
@@ -169,7 +121,7 @@ mod tests {
 
     fn force(law: (Law, f64), p: &[f64], d: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; p.len()];
-        force_of(law, p, d, &mut out, None);
+        _ = respond(law, p, d, &mut out);
         out
     }
 
@@ -206,7 +158,8 @@ mod tests {
             let bend = (0..rows).map(|k| (at(h)[k] + at(-h)[k] - 2.0 * here[k]).abs() / h).fold(0.0, f64::max);
             prop_assume!(bend < 1e-2 && one.iter().zip(&two).all(|(a, b)| (a - b).abs() < 1e-6));
             let (mut out, mut slope) = (vec![0.0; rows], vec![0.0; rows * rows]);
-            force_of(law, &p[..rows], &d[..rows], &mut out, Some(&mut slope));
+            let regime = respond(law, &p[..rows], &d[..rows], &mut out);
+            regime.linearise(law.1, rows).slope(&d[..rows], &mut slope);
             for i in 0..rows {
                 let expected: f64 = (0..rows).map(|j| slope[rows * i + j] * along[j]).sum();
                 prop_assert!((one[i] - expected).abs() < 1e-5 * (1.0 + expected.abs()), "{} {:?} {}", i, one, expected);

@@ -1,17 +1,17 @@
-//! The loops around Newton's method on one island: proximal centres, and the choice of forces.
+//! The loops around Newton's method on one island: proximal centres.
 
 use super::island::Island;
 use super::{Memory, Settings};
 use crate::solver::Budget;
 
 /// `eps` where there is no warm start, as a share of the mean diagonal of `A`; it is also the largest at first.
-const FIRST: f64 = 1.0;
+pub(super) const FIRST: f64 = 1.0;
 /// `eps` after a warm start: this many times its relative residual, and at least the second number. (A start may be nearly
 /// right in velocities and far off in forces: large shares, which leave the forces near the start, need the fewest steps.)
-const WARM: (f64, f64) = (1e3, 1e-2);
+pub(super) const WARM: (f64, f64) = (1e3, 1e-2);
 /// Least and largest `eps`.
 const LEAST: f64 = 1e-10;
-const MOST: f64 = 1e3;
+pub(super) const MOST: f64 = 1e3;
 /// Factor of `eps` after a centre that took at most `EASY` steps, after one whose first step sufficed, and after failures (in turn, for with one alone centres
 /// and weights can come back to themselves); the largest factor after a centre once one has failed.
 const DOWN: f64 = 0.2;
@@ -25,18 +25,11 @@ const LEAST_LENGTH: f64 = 1e-3;
 const FALL: f64 = 1e-4;
 /// A centre is solved to this share of what the proximal term adds to the velocities, or of the target (squares).
 const ACCURACY: f64 = 1e-2;
+/// As [`ACCURACY`], where Newton's method makes no further progress.
+const ROUNDING: f64 = 1e-12;
 /// At the least `eps` it ends when a centre leaves more than this share of the residual (square). Forces grow without bound
 /// if the residual is also more than this share of that at the second number.
 const GROWTH: (f64, f64) = (0.25, 1e-6);
-/// The choice of forces: the factor of `eps`, its least, and the change of the estimate (relative) that ends it.
-const CHOICE_DOWN: f64 = 0.1;
-const CHOICE_LEAST: f64 = 1e-7;
-const CHOICE_CHANGE: f64 = 1e-8;
-/// Largest factor of `eps` after failures, before the choice is abandoned.
-const CHOICE_CAREFUL: f64 = 0.97;
-/// As [`ACCURACY`], for the choice of forces.
-const CHOICE_ACCURACY: f64 = 1e-12;
-
 /// How an island ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ended {
@@ -69,13 +62,7 @@ pub(super) struct Run<'a, const D: usize, const P: usize> {
 impl<const D: usize, const P: usize> Run<'_, D, P> {
     /// Solves from the forces as they are. What it leaves is not worse than what it was given.
     pub fn solve(&mut self) -> Ended {
-        self.mean = self.island.mean_diagonal();
         self.memory.best.clone_from(&self.island.force);
-        if self.settings.choose_forces && self.choose() {
-            self.island.force.clone_from(&self.memory.best);
-            return Ended::Solved;
-        }
-        self.island.force.clone_from(&self.memory.best);
         self.island.recentre();
         let given = self.island.residual();
         let mut left = given;
@@ -93,12 +80,12 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         ended
     }
 
-    fn spent(&self) -> bool {
+    pub(super) fn spent(&self) -> bool {
         self.memory.steps - self.first >= self.settings.max_steps || self.budget.ended().is_some()
     }
 
     /// Keeps the best forces; true if they are good enough.
-    fn good(&mut self, left: &mut f64) -> bool {
+    pub(super) fn good(&mut self, left: &mut f64) -> bool {
         let residual = self.island.residual();
         if residual < *left {
             *left = residual;
@@ -108,7 +95,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
     }
 
     /// Proximal centres from the one that is set, `eps` being `first` times the mean diagonal at first.
-    fn follow(&mut self, first: f64, left: &mut f64) -> Ended {
+    pub(super) fn follow(&mut self, first: f64, left: &mut f64) -> Ended {
         let (mut eps, mut factor, mut failures) = (first * self.mean, DOWN, 0);
         // `eps` and residual of the last centre that was solved, and the residual while `eps` was at least GROWTH.1
         let (mut before, mut last, mut early) = (None, f64::INFINITY, f64::INFINITY);
@@ -155,7 +142,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
     }
 
     /// The first step at a new `eps` or centre, in the states found.
-    fn predict(&mut self, before: f64, eps: f64) {
+    pub(super) fn predict(&mut self, before: f64, eps: f64) {
         self.memory.steps += 1;
         self.budget.spend(D * self.island.work());
         if !self.island.predict(before, eps) {
@@ -164,7 +151,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
     }
 
     /// Newton's method on `G(u) = 0` with a line search on `|G|^2`; false if it does not converge.
-    fn newton(&mut self, eps: f64, accuracy: f64) -> bool {
+    pub(super) fn newton(&mut self, eps: f64, accuracy: f64) -> bool {
         // |W G|^2 of a G that has no preferred direction
         let worth = self.mean * self.island.redundancy();
         let mut merit = self.island.evaluate(eps);
@@ -188,80 +175,13 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
                 }
                 t *= 0.5;
                 if t < LEAST_LENGTH {
-                    return false;
+                    // rounding may be all that is left
+                    let accuracy = accuracy.max(ROUNDING);
+                    return worth * merit <= accuracy * self.island.shift(eps).max(self.target);
                 }
             }
         }
         false
-    }
-
-    /// The limit of solutions with equal compliance `eps` on every element, `eps -> 0`, and then a solution next to it. It
-    /// starts where the solution is unique, at a large `eps`, and so does not depend on the warm start. False if it fails;
-    /// the best forces are then as they were.
-    fn choose(&mut self) -> bool {
-        let Memory { best, estimates: [_, given], .. } = &mut *self.memory;
-        given.clone_from(best);
-        let mut left = f64::INFINITY;
-        self.island.weight.copy_from_slice(self.weights);
-        let found = self.path();
-        self.island.weight.fill(1.0);
-        if found {
-            self.island.force.clone_from(&self.memory.estimates[0]);
-            self.island.recentre();
-            if self.good(&mut left) || self.follow(WARM.1, &mut left) == Ended::Solved {
-                return true;
-            }
-        }
-        self.memory.best.clone_from(&self.memory.estimates[1]);
-        false
-    }
-
-    /// Solutions about the centre zero with falling `eps`, extrapolated to `eps = 0` (they are smooth in `eps` as long as
-    /// states do not change); their limit goes to the estimate.
-    fn path(&mut self) -> bool {
-        let (mut eps, mut factor, mut found) = (FIRST * self.mean, CHOICE_DOWN, 0);
-        self.island.force.fill(0.0);
-        self.memory.estimates[0].clone_from(&self.island.force);
-        self.island.recentre_at_zero();
-        self.island.keep();
-        let mut before = eps;
-        loop {
-            if found > 0 {
-                self.predict(before, eps);
-            }
-            if self.newton(eps, CHOICE_ACCURACY) {
-                if found > 0 && self.extrapolate(eps / before) || eps <= CHOICE_LEAST * self.mean {
-                    return true;
-                }
-                found += 1;
-                factor = CHOICE_DOWN.max(factor * factor);
-                // velocities count from here, so that digits are kept
-                self.island.recentre_at_zero();
-                self.island.keep();
-                before = eps;
-                eps *= factor;
-            } else {
-                self.island.restore();
-                factor = factor.sqrt();
-                eps = if found > 0 { before * factor } else { eps / CHOICE_DOWN };
-            }
-            if self.spent() || factor > CHOICE_CAREFUL || eps > MOST * self.mean {
-                return false;
-            }
-        }
-    }
-
-    /// Extrapolates forces at two `eps`, the second `q` times the first, to zero; true if the estimate has settled.
-    fn extrapolate(&mut self, q: f64) -> bool {
-        let (mut change, mut size) = (0.0, 0.0);
-        let forces = self.island.force.iter().zip(self.island.kept_force());
-        for (estimate, (force, last)) in self.memory.estimates[0].iter_mut().zip(forces) {
-            let next = (force - q * last) / (1.0 - q);
-            change += (next - *estimate).powi(2);
-            size += next * next;
-            *estimate = next;
-        }
-        change <= CHOICE_CHANGE * CHOICE_CHANGE * size
     }
 }
 
@@ -270,14 +190,20 @@ mod tests {
     use super::*;
     use crate::element::law::Law;
     use crate::problem::Friction;
+    use crate::solver::Choice;
 
     fn solve(island: &mut Island<6, 8>, choose_forces: bool) -> Ended {
-        let settings = Settings { choose_forces, ..Settings::default() };
+        let settings = Settings::default();
         island.end();
         let (memory, budget) = (&mut Memory::default(), &mut Budget::default());
         let weights = &vec![1.0; island.force.len()];
-        Run { island, settings: &settings, target: 1e-20, memory, budget, first: 0, weights, mean: 1.0 }
-            .solve()
+        let mut run =
+            Run { island, settings: &settings, target: 1e-20, memory, budget, first: 0, weights, mean: 1.0 };
+        let ended = run.solve();
+        if choose_forces {
+            assert_eq!(run.choose(), Choice::Chosen);
+        }
+        ended
     }
 
     /// A mass of 1: a bilateral row holds x, a bounded one brakes y (and slips), a unilateral one stops z.

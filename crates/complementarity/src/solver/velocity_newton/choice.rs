@@ -1,0 +1,274 @@
+//! Which of several forces: the limit of solutions with equal compliance `eps` on every rigid element, `eps -> 0`.
+//!
+//! In the regimes of a solution (`Regime`) the law is linear, and with compliance its forces are
+//! `lambda(eps) = lambda0 + eps lambda1 + ...`. The limit `lambda0` follows from one factorisation at a fixed small `eps`: the
+//! solution about the centre zero, then that about the centre it gave, and so on. Each centre takes away a factor
+//! `eps / (sigma + eps)` of the error, `sigma` the smallest singular value that is not zero, and none adds anything that a
+//! compliance would not, for they start at zero (iterated Tikhonov regularisation; the steps `q <- eps w dlambda` below).
+//! The regimes of the result are compared with those it was computed in; where they differ, or a slip has turned, the next
+//! round begins there. This is Newton's method on the limit itself: from the forces of the last step a round or two suffice.
+//!
+//! Where rounds do not end, or an element slips only as far as the compliance yields (its velocity vanishes with `eps`, its
+//! friction stays at the limit), the solutions themselves are found at three small `eps` and extrapolated. If Newton's method
+//! does not find the first of them from the forces at hand, the solution is followed from a large `eps`, where it is unique.
+//! If it cannot be followed, there is no limit on this branch. On large islands that costs too much, and the forces stay as they are.
+
+use super::run::{Ended, FIRST, MOST, Run, WARM};
+use crate::solver::Choice;
+
+/// The small compliance, as a share of the diagonal of `A`: the geometric mean of the least and the largest.
+const SMALL: f64 = 1e-6;
+/// Rounds, centres per round, and the change (relative) that ends them.
+const ROUNDS: usize = 6;
+const CENTRES: usize = 60;
+const SETTLED: f64 = 1e-11;
+/// Slips that turn by less between two rounds are the same, and so are forces (relative).
+const SAME: f64 = 1e-8;
+/// A slip vanishes with the compliance if its `tau` is at most this many times the compliance.
+const VANISHES: f64 = 1e3;
+/// Forces are unique if at most this share of arbitrary ones leaves the velocities alone.
+const UNIQUE: f64 = 1e-3;
+/// Factor of `eps` between solutions that are extrapolated.
+const APART: f64 = 0.25;
+/// Rows of an island up to which solutions with compliance are followed.
+const FEW_ROWS: usize = 150;
+/// The path: factor of `eps`, and the largest factor after failures, before it is abandoned.
+const DOWN: f64 = 0.1;
+const CAREFUL: f64 = 0.97;
+/// A solution on the path is found to this share of what compliance adds to the velocities (square).
+const ACCURACY: f64 = 1e-15;
+/// Forces grow without bound if they are this many times as large after the last two decades of the path.
+const GROWTH: f64 = 30.0;
+
+impl<const D: usize, const P: usize> Run<'_, D, P> {
+    /// Chooses forces, beginning at those at hand, which are a solution. They are the best ones if it succeeds; otherwise those stay.
+    pub fn choose(&mut self) -> Choice {
+        self.begin_choice();
+        let Some(eps) = self.small() else { return self.end_choice(Choice::Unique) };
+        let choice = match self.rounds(eps, ROUNDS, false) {
+            Some(choice) => choice,
+            None if self.weights.len() > FEW_ROWS => Choice::NotExamined,
+            None => match self.reach(eps) {
+                Ended::Solved => self.limit(eps),
+                Ended::Stalled => self.branch(eps),
+                Ended::Unbounded => Choice::Unbounded,
+                Ended::Limit => Choice::NotExamined,
+            },
+        };
+        self.end_choice(choice)
+    }
+
+    /// Where the path cannot be followed: the limit next to its end or, if there is none, a solution next to it.
+    fn branch(&mut self, eps: f64) -> Choice {
+        self.memory.estimate.clone_from(&self.island.force);
+        match self.rounds(eps, ROUNDS, true) {
+            Some(choice) => choice,
+            None => {
+                self.polish();
+                Choice::NoLimit
+            }
+        }
+    }
+
+    /// A solution next to the estimate; false, and the forces that were given, if none is found.
+    fn polish(&mut self) -> bool {
+        self.island.weight.fill(1.0);
+        self.island.force.clone_from(&self.memory.estimate);
+        self.island.recentre();
+        let mut left = f64::INFINITY;
+        let found = self.good(&mut left) || self.follow(WARM.1, &mut left) == Ended::Solved;
+        self.island.force.clone_from(if found { &self.memory.best } else { &self.memory.given });
+        found
+    }
+
+    /// Solves and chooses by this number of rounds alone; `NotExamined`, and the forces as they were, if they do not suffice.
+    pub fn choose_within(&mut self, rounds: usize) -> Choice {
+        self.begin_choice();
+        let choice = self.small().and_then(|eps| self.rounds(eps, rounds, false));
+        self.end_choice(choice.unwrap_or(Choice::NotExamined))
+    }
+
+    fn begin_choice(&mut self) {
+        self.memory.given.clone_from(&self.island.force);
+        self.island.weight.copy_from_slice(self.weights);
+    }
+
+    fn end_choice(&mut self, choice: Choice) -> Choice {
+        self.island.weight.fill(1.0);
+        if !(choice.is_made() || choice == Choice::NoLimit) {
+            self.island.force.clone_from(&self.memory.given);
+        }
+        choice
+    }
+
+    /// The small compliance; `None` if no row is rigid.
+    fn small(&self) -> Option<f64> {
+        let rigid = self.weights.iter().filter(|w| **w > 0.0);
+        let (least, most) = rigid.fold((f64::INFINITY, 0.0f64), |(a, b), w| (a.min(*w), b.max(*w)));
+        (most > 0.0).then(|| SMALL / (least * most).sqrt())
+    }
+
+    /// Newton rounds on the limit, from any forces or from those with compliance `eps`; `None` if they do not end with forces
+    /// that are good enough.
+    fn rounds(&mut self, eps: f64, most: usize, at_eps: bool) -> Option<Choice> {
+        self.island.recentre();
+        let mut residual = self.island.residual();
+        let mut change = f64::INFINITY;
+        for round in 0..=most {
+            let (turned, vanishes) = self.island.find_regimes((at_eps || round > 0).then_some(eps), VANISHES);
+            let same = turned <= SAME || turned.is_finite() && change <= SAME;
+            if vanishes && turned.is_finite() {
+                return None;
+            }
+            if round > 0 && residual <= self.target && same {
+                return Some(self.leaves_open(eps));
+            }
+            if round == most || self.spent() {
+                return None;
+            }
+            self.memory.best.clone_from(&self.island.force);
+            if !self.round(eps) {
+                return None;
+            }
+            change = distance(&self.memory.best, &self.island.force);
+            self.island.recentre();
+            residual = self.island.residual();
+        }
+        None
+    }
+
+    /// The limit in the regimes found. False if there is none.
+    fn round(&mut self, eps: f64) -> bool {
+        self.memory.steps += 1;
+        self.budget.spend(D * self.island.work());
+        if !self.island.factor_in_regimes(eps) {
+            return false;
+        }
+        let mut change = self.island.move_in_regimes(eps);
+        for _ in 0..CENTRES {
+            let size = self.island.force.iter().map(|f| f * f).sum::<f64>();
+            if !size.is_finite() {
+                return false;
+            }
+            if change <= SETTLED * SETTLED * size {
+                break;
+            }
+            change = self.island.next_centre(eps);
+        }
+        self.island.refine();
+        self.island.refine();
+        true
+    }
+
+    /// Whether forces other than those at hand have the same velocities, by the factors at hand.
+    fn leaves_open(&mut self, eps: f64) -> Choice {
+        let mut seed = 0.5;
+        let mut probe = || {
+            seed = f64::fract(seed + 0.618_033_988_749_895);
+            seed - 0.5
+        };
+        let (still, size) = self.island.null_part(eps, &mut probe);
+        if still > UNIQUE * UNIQUE * size { Choice::Chosen } else { Choice::Unique }
+    }
+
+    /// Finds the solution with compliance `eps`: from the last round, or along the path.
+    fn reach(&mut self, eps: f64) -> Ended {
+        self.memory.steps += 1;
+        self.budget.spend(D * self.island.work());
+        if self.island.begin_at(eps) && self.newton(eps, ACCURACY) {
+            return Ended::Solved;
+        }
+        self.path(eps)
+    }
+
+    /// Solutions about the centre zero with falling `eps`, to the `last`.
+    fn path(&mut self, last: f64) -> Ended {
+        let (mut eps, mut factor, mut found) = (FIRST * self.mean, DOWN, 0);
+        self.island.force.fill(0.0);
+        self.island.recentre_at_zero();
+        self.island.keep();
+        let (mut before, mut early) = (eps, 0.0);
+        loop {
+            if found > 0 {
+                self.predict(before, eps);
+            }
+            if self.newton(eps, ACCURACY) {
+                found += 1;
+                let size = self.island.force.iter().map(|f| f * f).sum::<f64>().sqrt();
+                if eps >= 1e2 * last {
+                    early = size;
+                }
+                if eps <= last {
+                    return if size > GROWTH * early { Ended::Unbounded } else { Ended::Solved };
+                }
+                factor = DOWN.max(factor * factor);
+                // velocities count from here, so that digits are kept
+                self.island.recentre_at_zero();
+                self.island.keep();
+                before = eps;
+                eps = (eps * factor).max(last);
+            } else {
+                self.island.restore();
+                factor = factor.sqrt();
+                eps = if found > 0 { before * factor } else { eps / DOWN };
+            }
+            if self.spent() {
+                return Ended::Limit;
+            }
+            if factor > CAREFUL || eps > MOST * self.mean {
+                self.island.restore();
+                return Ended::Stalled;
+            }
+        }
+    }
+
+    /// The limit from the solution with compliance `eps`.
+    fn limit(&mut self, eps: f64) -> Choice {
+        self.island.recentre_at_zero();
+        self.island.keep();
+        let choice = self.rounds(eps, ROUNDS, true);
+        choice.unwrap_or_else(|| {
+            self.island.restore();
+            self.extrapolate(eps)
+        })
+    }
+
+    /// The limit from the solution with compliance `eps` and two more, and a solution next to it.
+    fn extrapolate(&mut self, eps: f64) -> Choice {
+        let q = APART;
+        for k in 0..3 {
+            let own = eps * q.powi(k);
+            if k > 0 {
+                self.island.recentre_at_zero();
+                self.island.keep();
+                self.predict(own / q, own);
+                if !self.newton(own, ACCURACY) {
+                    self.island.restore();
+                    self.memory.estimate.clone_from(&self.island.force);
+                    self.polish();
+                    return Choice::NoLimit;
+                }
+            }
+            // Neville: terms in eps and eps^2 cancel
+            let share = [q * q * q, -q * (1.0 + q), 1.0][k as usize] / ((1.0 - q) * (1.0 - q * q));
+            self.memory.estimate.resize(self.island.force.len(), 0.0);
+            for (sum, force) in self.memory.estimate.iter_mut().zip(&self.island.force) {
+                *sum = share * force + if k == 0 { 0.0 } else { *sum };
+            }
+        }
+        let last = eps * q * q;
+        self.memory.steps += 1;
+        let choice = match self.island.factor_in_regimes(last) {
+            true => self.leaves_open(last),
+            false => Choice::Chosen,
+        };
+        if self.polish() { choice } else { Choice::NoLimit }
+    }
+}
+
+/// `|a - b| / |b|`.
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    let square = |x: f64| x * x;
+    let change: f64 = a.iter().zip(b).map(|(a, b)| square(a - b)).sum();
+    (change / b.iter().map(|b| square(*b)).sum::<f64>()).sqrt()
+}

@@ -1,0 +1,39 @@
+//! Symmetric scenes move symmetrically, though rigid redundant contacts leave their forces open.
+#![allow(missing_docs)]
+
+use stiction::scene::Scene;
+use stiction::state::State;
+use stiction::step::Stepper;
+
+/// The scene's state after so many seconds.
+fn after(file: &str, duration: f64) -> (Stepper, State) {
+    let path = format!("{}/../../scenes/{file}", env!("CARGO_MANIFEST_DIR"));
+    let scene = Scene::read(path).expect("a valid scene");
+    let steps = (duration / scene.step.h).round() as usize;
+    let mut stepper = Stepper::new(scene).expect("a valid model");
+    let mut state = stepper.initial();
+    for _ in 0..steps {
+        _ = stepper.step(&mut state).expect("no step fails");
+    }
+    (stepper, state)
+}
+
+/// Friction of both fingers and the weight act on the box from t = 0.3 s on: v_z = (2 mu F - m g) (0.1 s) / m.
+#[test]
+fn a_slipping_box_rises_by_friction_and_does_not_turn() {
+    let (_, state) = after("gripper-slips.toml", 0.4);
+    // palm and fingers have three velocities; those of the box come last: linear, then angular or the reverse
+    let box_velocity = &state.velocity[3..9];
+    let expected = (2.0 * 0.5 * 20.0 - 9.81) * 0.1;
+    let mut sorted: Vec<f64> = box_velocity.to_vec();
+    sorted.sort_by(|a, b| b.abs().total_cmp(&a.abs()));
+    assert!((sorted[0] - expected).abs() < 0.01 * expected, "{box_velocity:?}");
+    assert!(sorted[1].abs() < 1e-6, "{box_velocity:?}");
+}
+
+/// A table on four legs stays where it is, and does not turn.
+#[test]
+fn a_symmetric_table_stays_symmetric() {
+    let (_, state) = after("four-legged-table.toml", 1.0);
+    assert!(state.velocity.iter().all(|v| v.abs() < 1e-9), "{:?}", state.velocity);
+}
