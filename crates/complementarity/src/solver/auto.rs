@@ -285,7 +285,8 @@ impl Work for Escalation {
         for k in 0..job.islands.count() {
             let task = Job::task(job.problem, job.islands, job.goals, k);
             let redundant = self.is_redundant(task);
-            if redundant && self.chosen_at_once(&mut job, k, y) {
+            let small = task.contacts.len() <= self.settings.small;
+            if redundant && small && self.chosen_at_once(&mut job, k, y) {
                 continue;
             }
             let Some(sweeps) = self.pursue::<D>(&mut job, k, redundant, y) else { break };
