@@ -3,6 +3,7 @@
 
 use complementarity::certificate::{Diagnosis, Settings, examine};
 use complementarity::problem::FrictionProblem;
+use complementarity::solver::Budget;
 use stiction::contact::set::ContactSet;
 use stiction::formulation::{ContactProblem, Laws, assemble};
 use stiction::inputs::Inputs;
@@ -127,8 +128,9 @@ fn overlap_that_no_motion_undoes_is_relaxed_and_listed() {
         let mut state = stepper.initial();
         let problem = problem_as_posed(&model, &state);
         let known = examine(&problem, None, &Settings::default());
-        let told =
-            Diagnosis::of_friction(&problem, Some(&[0.0; 6]), &known).lines(|_| String::new()).join("; ");
+        let told = Diagnosis::of_friction(&problem, Some(&[0.0; 6]), &known, &mut Budget::default())
+            .lines(|_| String::new())
+            .join("; ");
         assert!(told.contains("there is no solution with normal forces up to"), "{told}");
 
         let report = stepper.step(&mut state).expect(solver);

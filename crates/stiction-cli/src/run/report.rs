@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
 use stiction::run::{Balance, ENTRIES, Ended, Entry, Event, EventKind, Summary, UNIT};
+use stiction::scene::Method;
 use stiction::state::RowId;
 use stiction::step::Trust;
 
@@ -116,9 +117,14 @@ fn trust_words(o: &Outcome) -> Vec<String> {
     if let Some((time, rows)) = &s.first_without_motion {
         let names = names(o, rows);
         lines.push(format!("motion not unique: first at t = {time:.6} s, between {names}"));
-        lines.push(
-            "of several forces those were taken that equal compliance of all contacts gives".to_owned(),
-        );
+    }
+    let several = s.trust[Trust::ForcesNotUnique as usize] + s.trust[Trust::MotionNotUnique as usize] > 0;
+    if several && o.model.scene().step.solver == Method::Auto {
+        let but = match s.unchosen {
+            0 => String::new(),
+            n => format!("; in {} there is no such limit, or it was not examined", steps(n)),
+        };
+        lines.push(format!("of several forces those are taken that equal, vanishing compliance gives{but}"));
     }
     if let Some(e) = &s.first_impact {
         let (time, contact, impulse) = (e.time, contact_name(o, e), e.impulse);
@@ -202,6 +208,7 @@ pub fn json(o: &Outcome) -> String {
         "cut": s.cut.iter().map(|(t, n)| json!({"time": t, "parts": n})).collect::<Vec<_>>(),
         "overlaps": o.overlaps,
         "relaxed_steps": s.relaxed,
+        "unchosen_steps": s.unchosen,
         "trust": Trust::ALL.iter().zip(s.trust).map(|(t, n)| (t.name().to_owned(), n.into())).collect::<serde_json::Map<String, Value>>(),
         "impact": s.first_impact.map(|e| json!({"time": e.time, "contact": contact_name(o, &e), "impulse": e.impulse})),
         "events": counts,

@@ -33,6 +33,8 @@ pub struct Summary {
     pub first_events: Vec<Event>,
     /// Steps by what is known of them, in the order of [`Trust::ALL`].
     pub trust: [usize; Trust::ALL.len()],
+    /// Steps whose forces are one of several, and not shown to be the limit of equal compliance.
+    pub unchosen: usize,
     /// The first impact without a collision.
     pub first_impact: Option<Event>,
     /// The first step whose motion is not unique: the time it ended, s, and the rows that carry force.
@@ -58,6 +60,7 @@ impl Default for Summary {
             wasted: 0,
             events: [0; EventKind::ALL.len()],
             trust: [0; Trust::ALL.len()],
+            unchosen: 0,
             first_impact: None,
             first_without_motion: None,
             first_events: vec![],
@@ -113,6 +116,7 @@ impl Summary {
             self.worst = (report.residual, time);
         }
         self.iterations += report.iterations;
+        self.unchosen += usize::from(!report.choice.is_made());
         self.wasted += report.wasted;
         match self.solvers.iter_mut().find(|(name, _)| *name == report.solver) {
             Some((_, steps)) => *steps += 1,

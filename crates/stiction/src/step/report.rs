@@ -7,6 +7,7 @@ use crate::model::{Model, Owner, StandingKind};
 use crate::space::{Frame, Vector};
 use crate::state::{ContactId, RowId, State};
 use complementarity::residual::Residual;
+use complementarity::solver::Choice;
 use std::borrow::Cow;
 
 /// Elements whose slip is below this share of the largest free velocity are said to stick.
@@ -161,6 +162,8 @@ pub struct StepReport {
     pub recovery_work: f64,
     /// Elements whose overlap no motion was found to undo; they do not approach further.
     pub relaxed: usize,
+    /// Which of several forces were taken; the worst of the step's parts.
+    pub choice: Choice,
     /// What is known of the solution of the step (of its last part, if it was cut).
     pub trust: Trust,
 }
@@ -179,6 +182,7 @@ impl Default for StepReport {
             work: 0.0,
             recovery_work: 0.0,
             relaxed: 0,
+            choice: Choice::Unique,
             trust: Trust::Unique,
         }
     }

@@ -140,6 +140,7 @@ impl ContactSolver {
         if outcome.residual.relative >= report.residual.relative {
             (report.residual, report.solver) = (outcome.residual, outcome.solver);
         }
+        report.choice = report.choice.max(outcome.choice);
         report.parts += 1;
         Ok(())
     }

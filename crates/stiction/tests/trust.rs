@@ -1,0 +1,70 @@
+//! What a run knows of its solutions beside their residual.
+#![allow(missing_docs)]
+
+use std::sync::Arc;
+use stiction::model::Model;
+use stiction::run::{Ended, EventKind, Options, Summary, run};
+use stiction::scene::Scene;
+use stiction::step::Trust;
+
+fn summary(text: &str) -> Summary {
+    let scene = Scene::from_toml("trust.toml", text).expect("a valid scene");
+    let model = Arc::new(Model::new(&scene).expect("a valid model"));
+    let (mut state, mut summary) = (model.initial(), Summary::default());
+    let ended = run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");
+    assert_eq!(ended, Ended::Finished);
+    summary
+}
+
+/// A rod of 1 kg and 1 m slides on its lower end at 60 degrees with friction 3.
+fn rod(velocity: f64) -> String {
+    format!(
+        "planar = true\n[[material]]\nname = \"default\"\nfriction = 3\n\
+         [[world]]\nname = \"ground\"\nshape = \"half_space\"\n\
+         [[body]]\nname = \"rod\"\nmass = 1\ninertia = {}\nposition = [0.25, {}]\nangle_deg = 60\nvelocity = [{velocity}, 0]\n\
+         shape = {{ polygon = {{ vertices = [[-0.5, 0], [0, -0.001], [0.5, 0], [0, 0.001]] }} }}\n\
+         [step]\nduration = 0.01\n",
+        1.0 / 12.0,
+        0.75f64.sqrt() / 2.0
+    )
+}
+
+/// Painleve: with `A_nn = 7/4`, `A_nt = -sqrt(27)/4`, `A_tt = 13/4` a slip to the left has no finite forces for mu above 4/3 (the normal force accelerates the
+/// end downwards); the rod is stopped by the impulse that solves `A p = (g h, 2)`.
+#[test]
+fn slip_without_a_rigid_solution_is_an_impact() {
+    let found = summary(&rod(-2.0));
+    assert_eq!(found.count(EventKind::Impact), 1);
+    assert_eq!(found.trust[Trust::NoRigidSolution as usize], 1);
+    let impact = found.first_impact.expect("an impact");
+    let (nn, nt, tt) = (1.75, -27f64.sqrt() / 4.0, 3.25);
+    let impulse = (tt * 9.81e-3 - nt * 2.0) / (nn * tt - nt * nt);
+    assert!((impact.impulse - impulse).abs() < 1e-9, "{} of {impulse}", impact.impulse);
+    // to the right the rod is dragged, and slips on
+    let found = summary(&rod(2.0));
+    assert_eq!((found.count(EventKind::Impact), found.trust[Trust::NoRigidSolution as usize]), (0, 0));
+}
+
+const GROUND: &str = "[[world]]\nname = \"ground\"\nshape = \"half_space\"\n";
+
+#[test]
+fn what_is_known_is_what_the_textbook_says() {
+    // in the air nothing else can happen
+    let ball = "[[body]]\nname = \"b\"\nshape = { sphere = { radius = 0.1 } }\nmass = 1\n";
+    let found = summary(&format!("{ball}[step]\nduration = 0.1\n"));
+    assert_eq!(found.trust[Trust::Unique as usize], 100);
+    // one contact at rest
+    let found = summary(&format!("{GROUND}{ball}position = [0, 0, 0.1]\n"));
+    let good = found.trust[Trust::Unique as usize] + found.trust[Trust::LocallyUnique as usize];
+    assert!(good > 0 && good + found.trust[Trust::NotExamined as usize] == found.steps, "{:?}", found.trust);
+    // four legs are one too many, whether they stand or slide
+    for velocity in [0.0, 1.0] {
+        let table = "[[body]]\nname = \"b\"\nshape = { box = { half = [0.5, 0.5, 0.1] } }\nmass = 1\nposition = [0, 0, 0.1]\n";
+        let found = summary(&format!("{GROUND}{table}velocity = [{velocity}, 0, 0]\n"));
+        assert!(found.trust[Trust::ForcesNotUnique as usize] > 0, "{:?}", found.trust);
+        for bad in [Trust::Unique, Trust::LocallyUnique, Trust::MotionNotUnique, Trust::NoRigidSolution] {
+            assert_eq!(found.trust[bad as usize], 0, "{bad:?}");
+        }
+        assert_eq!(found.unchosen, 0);
+    }
+}
