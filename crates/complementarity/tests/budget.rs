@@ -22,14 +22,14 @@ fn hard(n: usize) -> Lcp {
     let mut u = Uniform(n as u64);
     let m = Matrix::from_fn(n, n, |_, _| u.signed() + 0.05);
     let q = (0..n).map(|_| -u.next()).collect();
-    Lcp::new(m, q).unwrap()
+    Lcp::new(m, q).expect("a valid problem")
 }
 
 /// Contacts in the plane with a matrix of no class.
 fn hard_contacts(contacts: usize) -> FrictionProblem {
     let lcp = hard(2 * contacts);
     let (a, b) = (lcp.matrix().clone(), lcp.vector().to_vec());
-    FrictionProblem::new(a, b, vec![0.8; contacts], 2, Friction::Pyramid).unwrap()
+    FrictionProblem::new(a, b, vec![0.8; contacts], 2, Friction::Pyramid).expect("a valid problem")
 }
 
 fn end_of(report: &Report) -> Option<End> {
@@ -50,7 +50,7 @@ fn is_interrupted_soon(name: &str, solve: impl FnOnce(Budget) -> Option<End>) {
     });
     let end = solve(budget);
     let ended = Instant::now();
-    let late = ended.saturating_duration_since(raise.join().unwrap());
+    let late = ended.saturating_duration_since(raise.join().expect("no panic"));
     assert_eq!(end, Some(End::Interrupted), "{name}");
     assert!(late < SOON, "{name}: {late:?} after the flag");
 }

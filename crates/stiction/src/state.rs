@@ -1,6 +1,7 @@
 //! What a system is at a time: everything needed to go on from there, and nothing else.
 
 use crate::step::Trust;
+use complementarity::solver::Choice;
 use serde::{Deserialize, Serialize};
 
 /// A contact from step to step: its parts, as [`crate::model::Model::parts`] numbers them, and the features that meet.
@@ -114,6 +115,9 @@ impl Memory {
 pub struct SolverMemory {
     /// Whether the forces were already good when the last step began: bodies are at rest, and good forces are kept as they are.
     pub at_rest: bool,
+    /// Which of several forces they are.
+    #[serde(default)]
+    pub choice: Choice,
     /// What is known of the forces, if they were examined since the bodies came to rest.
     #[serde(default)]
     pub trust: Trust,
@@ -153,6 +157,7 @@ impl SolverMemory {
     /// Forgets everything and keeps the memory.
     pub fn clear(&mut self) {
         self.at_rest = false;
+        self.choice = Choice::NotExamined;
         self.trust = Trust::NotExamined;
         self.basis.clear();
     }
@@ -160,7 +165,7 @@ impl SolverMemory {
     /// Becomes a copy of another, in the memory at hand.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.at_rest = other.at_rest;
-        self.trust = other.trust;
+        (self.choice, self.trust) = (other.choice, other.trust);
         self.basis.clear();
         // as much room as the other has: a later basis may need it
         self.basis.reserve(other.basis.capacity());

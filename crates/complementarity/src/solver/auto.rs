@@ -112,8 +112,8 @@ pub struct Auto {
     /// Whether the forces of the warm start are those of bodies at rest: the solve before also had a good start. Forces that have just stopped a
     /// body are not: they would set it moving again.
     pub at_rest: bool,
-    /// Choice of the forces returned last.
-    choice: Choice,
+    /// Choice of the forces of the warm start, reported if they are kept; then that of the result.
+    pub choice: Choice,
     pub(crate) bench: Bench,
     escalation: Escalation,
     polyhedral: Option<Box<Polyhedral>>,

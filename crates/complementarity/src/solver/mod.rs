@@ -5,7 +5,7 @@
 //! way out. After the first solve of a size they allocate nothing.
 
 use crate::residual::Residual;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -43,7 +43,8 @@ pub enum End {
 }
 
 /// Which of several forces were returned. Ordered: of several islands the last counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Choice {
     /// No other forces are near: the linearised laws leave none open.
     Unique,

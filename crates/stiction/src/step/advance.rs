@@ -1,12 +1,13 @@
 //! `advance`: contact forces -> the next state.
 
-use super::{Failed, Forces, Motion, StepReport};
+use super::{Failed, Forces, Motion, StepReport, trust};
 use crate::contact::set::ContactSet;
 use crate::dynamics::{Drift, NotDrifted};
 use crate::formulation::{ContactProblem, Laws, rotates};
 use crate::model::Model;
 use crate::state::{RowId, State};
 use complementarity::matrix::dot;
+use complementarity::solver::auto::WARM_START;
 
 /// The values of a step up to its forces.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +78,9 @@ pub fn advance(
     state.time += h;
     state.position.copy_from_slice(position);
     state.velocity.copy_from_slice(after);
+    report.trust = trust::known(problem.b.len(), forces.memory.trust, report.solver == WARM_START);
     state.solver.copy_from(&forces.memory);
+    state.solver.trust = report.trust;
     remember(model, solved, scratch, state, report);
     Ok(())
 }

@@ -114,11 +114,13 @@ impl ContactSolver {
         self.solver.set_budget(Budget { rows, stop: self.stop.clone() });
         let Forces { lambda, memory, .. } = forces;
         if let Some(auto) = self.solver.as_auto() {
-            (auto.settings.try_harder, auto.at_rest) = (self.try_harder, memory.at_rest);
+            auto.settings.try_harder = self.try_harder;
+            (auto.at_rest, auto.choice) = (memory.at_rest, memory.choice);
         }
         let outcome = self.solver.solve(problem.view(), lambda, &mut memory.basis);
         self.budget -= rows - self.solver.budget().rows.min(rows);
         let outcome = outcome.map_err(|e| not_converted(time, &e))?;
+        memory.choice = outcome.choice;
         memory.at_rest = self.solver.as_auto().is_some_and(|auto| auto.at_rest);
         report.wasted += outcome.wasted;
         if outcome.end == End::Interrupted {

@@ -5,7 +5,7 @@
 //! small. M, W and G stay those of the old state; velocity products are no part of f, see [`crate::dynamics::Drift`]. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
 
 use super::motion::{CLOSED, fall};
-use super::{Failed, Solved, StepReport, Workspace, advance, detect, elements, place, standing, trust};
+use super::{Failed, Solved, StepReport, Workspace, advance, detect, elements, place, standing};
 use crate::contact::set::ContactSet;
 use crate::dynamics::Kinematics;
 use crate::formulation::{ContactProblem, assemble};
@@ -14,7 +14,6 @@ use crate::model::Model;
 use crate::scene::{ForceTime, GapLevel};
 use crate::space::length;
 use crate::state::{RowId, State};
-use complementarity::solver::auto::WARM_START;
 
 /// Rounds after which the forces count as not settled.
 const ROUNDS: usize = 50;
@@ -63,9 +62,7 @@ pub(super) fn step(
     }
     let Workspace { laws, motion, contacts, problem, forces, advancing, .. } = work;
     let solved = Solved { laws, motion, contacts, problem, forces };
-    let trust = trust::known(problem.b.len(), state, report.solver == WARM_START);
     advance(model, solved, advancing, state, report)?;
-    (report.trust, state.solver.trust) = (trust, trust);
     report.relaxed += problem.relaxed.len();
     work.relaxed.extend(problem.relaxed.iter().map(|&k| row_id(model, contacts, problem, k)));
     elements(model, solved, advancing.deformation(), &mut work.elements, report);

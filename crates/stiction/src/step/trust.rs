@@ -85,10 +85,10 @@ fn stride(rows: usize) -> u64 {
 }
 
 /// What is known of a step without an examination: nothing is near, or bodies stay at rest that were examined (`kept`).
-pub(super) fn known(rows: usize, state: &State, kept: bool) -> Trust {
+pub(super) fn known(rows: usize, before: Trust, kept: bool) -> Trust {
     match rows {
         0 => Trust::Unique,
-        _ if kept => state.solver.trust,
+        _ if kept => before,
         _ => Trust::NotExamined,
     }
 }
