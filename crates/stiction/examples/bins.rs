@@ -46,6 +46,12 @@ fn main() {
             bad += 1;
             println!("seed {seed}, {} parts, {took:.2} s: {}", model.scene().bodies.len(), words.join("; "));
         }
+        if summary.loose > 0 {
+            println!(
+                "seed {seed}: tolerance not reached in {} steps, residual {:.1e}",
+                summary.loose, summary.worst.0.relative
+            );
+        }
         if summary.relaxed > 0 {
             println!("seed {seed}: overlap relaxed in {} steps", summary.relaxed);
         }

@@ -433,6 +433,27 @@ impl ContactProblem {
         }
     }
 
+    /// Writes `(1-theta) J v`, row by row; `scratch` becomes `H v / h`.
+    pub fn relative_velocities(
+        &self,
+        mass: &MassMatrix,
+        v: &[f64],
+        scratch: &mut Vec<f64>,
+        out: &mut Vec<f64>,
+    ) {
+        scratch.clear();
+        scratch.extend_from_slice(v);
+        for (t, dofs) in mass.trees() {
+            mass.times_root(t, &mut scratch[dofs]);
+        }
+        scratch.iter_mut().for_each(|x| *x /= self.h);
+        out.clear();
+        out.resize(self.b.len(), 0.0);
+        for (k, rows) in self.factors().offsets().windows(2).enumerate() {
+            self.factors().pull(k, scratch, &mut out[rows[0]..rows[1]]);
+        }
+    }
+
     /// Adds to `b` what a change of the free velocity does, `(1-theta) J change`; `change` becomes `H change / h`.
     pub fn add_velocity(&mut self, mass: &MassMatrix, change: &mut [f64]) {
         for (t, dofs) in mass.trees() {

@@ -25,6 +25,10 @@ pub fn text(o: &Outcome) -> String {
     lines.push(("time", format!("{wall}, {:.2} us a step; {recording} of it recording", per_step(o))));
     let (worst, at) = s.worst;
     lines.push(("residual", format!("worst {:.1e} relative, at t = {at:.6} s", worst.relative)));
+    if s.loose > 0 {
+        let (n, first, asked) = (steps(s.loose), s.first_loose, o.model.scene().step.tolerance);
+        lines.push(("warning", format!("the tolerance of {asked:e} was not reached in {n}, first at t = {first:.6} s: accepted at up to 1e-6")));
+    }
     let solvers: Vec<String> = s.solvers.iter().map(|(name, n)| format!("{name} in {}", steps(*n))).collect();
     if !solvers.is_empty() {
         let work = format!("{} iterations, {} more wasted", s.iterations, s.wasted);
@@ -208,6 +212,7 @@ pub fn json(o: &Outcome) -> String {
         "cut": s.cut.iter().map(|(t, n)| json!({"time": t, "parts": n})).collect::<Vec<_>>(),
         "overlaps": o.overlaps,
         "relaxed_steps": s.relaxed,
+        "loose_steps": s.loose,
         "unchosen_steps": s.unchosen,
         "trust": Trust::ALL.iter().zip(s.trust).map(|(t, n)| (t.name().to_owned(), n.into())).collect::<serde_json::Map<String, Value>>(),
         "impact": s.first_impact.map(|e| json!({"time": e.time, "contact": contact_name(o, &e), "impulse": e.impulse})),

@@ -81,10 +81,16 @@ pub struct ContactTable {
     /// Owner and material of each part, and whether it moves.
     parts: Vec<(Owner, usize, bool)>,
     rows: usize,
+    bounces: bool,
     directions: Directions,
 }
 
 impl ContactTable {
+    /// Whether some contacts have restitution.
+    pub fn bounces(&self) -> bool {
+        self.bounces
+    }
+
     /// One rule for each two materials and each way in which two parts of them meet, checked once, without its compliance
     /// ([`Self::compile`]); or all that is wrong.
     pub(super) fn new(scene: &Resolved, parts: &[Part]) -> Result<Self, Vec<Fault>> {
@@ -96,6 +102,7 @@ impl ContactTable {
             others: HashMap::default(),
             parts: parts.iter().map(|p| (p.owner, p.material, p.moves)).collect(),
             rows: 0,
+            bounces: false,
             directions: if scene.planar { Directions::Planar } else { Directions::Spatial },
         };
         let (mut sides, mut faults): (Vec<Sides>, _) = (vec![], vec![]);
@@ -119,6 +126,7 @@ impl ContactTable {
                 table.set(i, j, index);
             }
         }
+        table.bounces = table.rules.iter().any(|r| r.given.restitution > 0.0);
         table.rows = table.rules.iter().map(|r| r.rows).max().unwrap_or(table.directions.count());
         for (rule, sides) in table.rules.iter().zip(sides) {
             faults.extend(scene.faults_of(&rule.given, sides, table.rows));

@@ -27,6 +27,8 @@ pub struct ContactRule {
     pub torsion: f64,
     /// Rolling friction, m.
     pub rolling: f64,
+    /// Coefficient of restitution.
+    pub restitution: f64,
     /// Contact law.
     pub law: Law,
 }
@@ -94,6 +96,11 @@ impl Resolved {
             friction_set,
             torsion: value(|p| p.given.torsion, |m| m.torsion),
             rolling: value(|p| p.given.rolling, |m| m.rolling),
+            restitution: pairs
+                .into_iter()
+                .flatten()
+                .find_map(|p| p.given.restitution)
+                .unwrap_or_else(|| materials[0].restitution.max(materials[1].restitution)),
             law: law.or_else(|| self.common_law([a.1, b.1])).unwrap_or(&self.laws[a.1]).clone(),
         })
     }

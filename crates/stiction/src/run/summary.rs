@@ -21,6 +21,10 @@ pub struct Summary {
     pub relaxed: usize,
     /// See `relaxed`.
     pub first_relaxed: Option<(f64, Vec<RowId>)>,
+    /// Steps accepted at a residual above the tolerance, and the time the first of them ended, s.
+    pub loose: usize,
+    /// See `loose`.
+    pub first_loose: f64,
     /// Who answered in how many steps; where a step has several contact problems, the one with the worst residual.
     pub solvers: Vec<(&'static str, usize)>,
     /// Iterations of those who answered, and of those who did not.
@@ -54,6 +58,8 @@ impl Default for Summary {
             worst: (Residual::ZERO, 0.0),
             cut: vec![],
             relaxed: 0,
+            loose: 0,
+            first_loose: 0.0,
             first_relaxed: None,
             solvers: vec![],
             iterations: 0,
@@ -114,6 +120,12 @@ impl Summary {
     fn contacts(&mut self, time: f64, report: &StepReport) {
         if report.residual.relative > self.worst.0.relative {
             self.worst = (report.residual, time);
+        }
+        if report.loose > 0 {
+            if self.loose == 0 {
+                self.first_loose = time;
+            }
+            self.loose += 1;
         }
         self.iterations += report.iterations;
         self.unchosen += usize::from(!report.choice.is_made());

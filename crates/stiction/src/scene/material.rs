@@ -24,6 +24,9 @@ pub struct Material {
     pub torsion: f64,
     /// Rolling friction against itself, m: most moment about the tangents over normal force; 0 by default.
     pub rolling: f64,
+    /// Coefficient of restitution of rigid contacts, from 0 to 1: velocity after an impact over that before; 0 by default. Of two
+    /// materials the larger counts.
+    pub restitution: f64,
     /// Contact law; rigid by default. Against a rigid material it is the law of the contact.
     pub law: Law,
 }
@@ -38,6 +41,7 @@ impl Default for Material {
             friction: 0.5,
             torsion: 0.0,
             rolling: 0.0,
+            restitution: 0.0,
             law: Law::Rigid,
         }
     }
@@ -141,6 +145,8 @@ pub struct Pair {
     pub torsion: Option<f64>,
     /// Rolling friction, m.
     pub rolling: Option<f64>,
+    /// Coefficient of restitution, from 0 to 1; the larger of the materials' by default.
+    pub restitution: Option<f64>,
     /// How the materials' friction, torsion and rolling combine; not beside `friction`.
     pub friction_rule: Option<FrictionRule>,
     /// Set of friction forces; that of the step by default.
@@ -160,6 +166,7 @@ impl Default for Pair {
             friction: None,
             torsion: None,
             rolling: None,
+            restitution: None,
             friction_rule: None,
             friction_set: None,
             grain: None,

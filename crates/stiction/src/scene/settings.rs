@@ -34,6 +34,8 @@ pub struct StepSettings {
     /// Largest velocity at which rigid bodies that overlap are pushed apart, and joints beyond a limit return, m/s or rad/s; 0.1 by
     /// default. Bodies in motion are pushed apart at up to a tenth of their own velocity.
     pub recovery_velocity: f64,
+    /// Impacts below this velocity do not bounce, m/s; 0.01 by default.
+    pub bounce_threshold: f64,
     /// How many times a failed step is halved before the run ends; 10 by default, at most 60.
     pub retries: usize,
 }
@@ -50,6 +52,7 @@ impl Default for StepSettings {
             gap: GapLevel::Position,
             tolerance: 1e-10,
             recovery_velocity: 0.1,
+            bounce_threshold: 0.01,
             retries: 10,
         }
     }

@@ -36,6 +36,8 @@ pub struct Scratch {
     deformation: Vec<f64>,
     forces: Vec<f64>,
     remembered: Vec<f64>,
+    /// Velocity `v'` after impacts with restitution; empty without. Positions do not see it.
+    pub(super) bounced: Vec<f64>,
     /// Made when it is first needed.
     pub(super) drift: Option<Drift>,
 }
@@ -58,19 +60,29 @@ pub fn advance(
 ) -> Result<(), Failed> {
     let Solved { motion, problem, forces, .. } = solved;
     let (theta, h) = (model.scene().step.explicit_share, motion.h);
-    let Scratch { after, velocity, position, drift, .. } = scratch;
+    let Scratch { after, velocity, position, drift, bounced, .. } = scratch;
     after.clone_from(&motion.free);
     if !problem.is_empty() {
         problem.push(&motion.mass, &forces.lambda, velocity, after);
     }
-    velocity.clear();
-    velocity.extend(state.velocity.iter().zip(&*after).map(|(v, after)| theta * v + (1.0 - theta) * after));
     position.resize(state.position.len(), 0.0);
     let drift = drift.get_or_insert_with(|| Drift::new(model.system()));
-    drift.advance(&motion.kinematics, &motion.mass, h, velocity, (position, after)).map_err(|e| match e {
-        NotDrifted::Mass(e) => Failed::Mass(e),
-        NotDrifted::Unsettled { change } => Failed::Unsettled { time: state.time, h, change },
-    })?;
+    let (start, time) = (&state.velocity, state.time);
+    let mut go = |after: &mut Vec<f64>| {
+        velocity.clear();
+        velocity.extend(start.iter().zip(&*after).map(|(v, after)| theta * v + (1.0 - theta) * after));
+        drift.advance(&motion.kinematics, &motion.mass, h, velocity, (position, after)).map_err(|e| match e {
+            NotDrifted::Mass(e) => Failed::Mass(e),
+            NotDrifted::Unsettled { change } => Failed::Unsettled { time, h, change },
+        })
+    };
+    if !bounced.is_empty() {
+        go(bounced)?;
+    }
+    go(after)?;
+    if !bounced.is_empty() {
+        std::mem::swap(after, bounced);
+    }
     if !position.iter().chain(&*after).all(|x| x.is_finite()) {
         return Err(Failed::NotFinite { time: state.time });
     }

@@ -17,6 +17,7 @@
 
 mod advance;
 mod detect;
+mod impact;
 mod load;
 mod motion;
 mod overlap;
@@ -69,6 +70,7 @@ pub struct Workspace {
     solver: ContactSolver,
     advancing: Scratch,
     settling: theta::Scratch,
+    impacts: impact::Impacts,
     retry: retry::Memory,
 }
 
@@ -88,6 +90,7 @@ impl Workspace {
             solver: ContactSolver::new(model),
             advancing: Scratch::default(),
             settling: theta::Scratch::default(),
+            impacts: impact::Impacts::default(),
             retry: retry::Memory::default(),
         }
     }

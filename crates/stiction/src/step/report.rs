@@ -162,6 +162,8 @@ pub struct StepReport {
     pub recovery_work: f64,
     /// Elements whose overlap no motion was found to undo; they do not approach further.
     pub relaxed: usize,
+    /// Parts that were accepted at a relative residual above the scene's tolerance, up to 1e-6, because shorter ones did not reach it.
+    pub loose: usize,
     /// Which of several forces were taken; the worst of the step's parts.
     pub choice: Choice,
     /// What is known of the solution of the step (of its last part, if it was cut).
@@ -182,6 +184,7 @@ impl Default for StepReport {
             work: 0.0,
             recovery_work: 0.0,
             relaxed: 0,
+            loose: 0,
             choice: Choice::Unique,
             trust: Trust::Unique,
         }

@@ -12,6 +12,9 @@ use complementarity::solver::Budget;
 /// Rows of connected contacts up to which a failed step is examined.
 const EXAMINED: usize = 600;
 
+/// Halvings after which a part that is not solved to the scene's tolerance is accepted at [`super::solve::LOOSE`]; the report lists it.
+const LOOSE_LEVEL: usize = 2;
+
 /// Most halvings of a step, whatever the scene allows.
 const MOST_RETRIES: usize = 50;
 
@@ -45,7 +48,14 @@ pub(super) fn step(
         let part = h / (1u64 << level) as f64;
         // two short steps are mostly easier than one that is hard; where they are not, they are pursued
         work.solver.try_harder = level > 0 || retries == 0;
-        let mut why = match theta::step(model, state, inputs, part, work, &mut report) {
+        let mut made_part = theta::step(model, state, inputs, part, work, &mut report);
+        if matches!(made_part, Err(Failed::Unsolved { .. })) && level >= LOOSE_LEVEL.min(retries) {
+            work.solver.set_loose(true);
+            made_part = theta::step(model, state, inputs, part, work, &mut report);
+            work.solver.set_loose(false);
+            report.loose += usize::from(made_part.is_ok());
+        }
+        let mut why = match made_part {
             Ok(()) => {
                 (left, made) = (left - 1, made + 1);
                 continue;

@@ -12,6 +12,8 @@ use std::sync::atomic::AtomicBool;
 /// Rows that the solves of a step may touch in all, some seconds of work; one solve takes at most a share of what is left.
 const STEP_BUDGET: u64 = 400_000_000;
 const SOLVE_SHARE: u64 = 2;
+/// Relative residual at which a step is accepted if shorter ones did not reach the scene's tolerance. The report says so.
+pub(super) const LOOSE: f64 = 1e-6;
 /// Times that a solve may touch each row where overlap is to be undone: if that is not enough, the overlap is relaxed.
 const TOUCHES: u64 = 1000;
 
@@ -19,6 +21,8 @@ const TOUCHES: u64 = 1000;
 #[derive(Debug, Clone)]
 pub struct ContactSolver {
     solver: Solver,
+    /// The scene's tolerance.
+    tolerance: f64,
     /// Whether large islands are pursued where a shorter step would be easier.
     pub try_harder: bool,
     /// Raised by others to end a solve.
@@ -43,12 +47,17 @@ impl ContactSolver {
     pub fn new(model: &Model) -> Self {
         let step = &model.scene().step;
         let solver = Solver::new(step.solver, step.tolerance);
-        Self { solver, try_harder: true, stop: None, budget: STEP_BUDGET }
+        Self { solver, tolerance: step.tolerance, try_harder: true, stop: None, budget: STEP_BUDGET }
     }
 
     /// A step begins: it has the whole budget.
     pub(super) fn begin_step(&mut self) {
         self.budget = STEP_BUDGET;
+    }
+
+    /// Whether solves aim at [`LOOSE`] where the scene's tolerance is smaller.
+    pub(super) fn set_loose(&mut self, loose: bool) {
+        self.solver.set_tolerance(if loose { self.tolerance.max(LOOSE) } else { self.tolerance });
     }
 
     /// Whether something of the step's budget is left.

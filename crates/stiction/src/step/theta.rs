@@ -4,6 +4,7 @@
 //! `v_theta = theta v + (1-theta) v+` and `q_theta`, and so on: the contraction in the proof of pang2005 Proposition 3, for h
 //! small. M, W and G stay those of the old state; velocity products are no part of f, see [`crate::dynamics::Drift`]. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
 
+use super::impact::bounce;
 use super::motion::{CLOSED, fall};
 use super::{Failed, Solved, StepReport, Workspace, advance, detect, elements, place, standing};
 use crate::contact::set::ContactSet;
@@ -60,9 +61,17 @@ pub(super) fn step(
     if model.scene().step.force_time() == ForceTime::Theta {
         settle(model, state, inputs, before, work, report)?;
     }
-    let Workspace { laws, motion, contacts, problem, forces, advancing, .. } = work;
-    let solved = Solved { laws, motion, contacts, problem, forces };
+    let Workspace { laws, motion, contacts, problem, forces, advancing, solver, impacts, .. } = work;
+    let bounced = bounce(model, (motion, contacts), problem, forces, solver, impacts, (state.time, report))?;
+    advancing.bounced.clear();
+    if bounced {
+        advancing.bounced.extend_from_slice(&impacts.velocity);
+    }
+    let mut solved = Solved { laws, motion, contacts, problem, forces };
     advance(model, solved, advancing, state, report)?;
+    if bounced {
+        solved.forces = &impacts.forces;
+    }
     report.relaxed += problem.relaxed.len();
     work.relaxed.extend(problem.relaxed.iter().map(|&k| row_id(model, contacts, problem, k)));
     elements(model, solved, advancing.deformation(), &mut work.elements, report);

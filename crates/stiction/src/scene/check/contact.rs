@@ -17,6 +17,7 @@ impl Checker<'_> {
             let at = list.index(i);
             self.name(&m.name, "material", &mut taken, at);
             self.not_negative(m.torsion, at.key("torsion"));
+            self.restitution(m.restitution, at);
             self.not_negative(m.rolling, at.key("rolling"));
             m.density = m.density.map(|x| self.positive(x, at.key("density")));
             // one fault at a time
@@ -142,6 +143,7 @@ impl Checker<'_> {
             if let Some(set) = p.friction_set {
                 self.friction_kind(set, at.key("friction_set"));
             }
+            p.restitution.map(|e| self.restitution(e, at));
             for (key, x) in [("friction", p.friction), ("torsion", p.torsion), ("rolling", p.rolling)] {
                 x.map(|x| self.not_negative(x, at.key(key)));
             }
@@ -150,6 +152,10 @@ impl Checker<'_> {
             pairs.push(Pair { of, given: p.clone(), grain, law });
         }
         pairs
+    }
+
+    fn restitution(&mut self, e: f64, at: At<'_>) {
+        self.number(e, at.key("restitution"), |e| (0.0..=1.0).contains(&e), "a number from 0 to 1");
     }
 
     /// Who a pair is of, and by which key.
@@ -187,6 +193,7 @@ impl Checker<'_> {
                     ("friction", pair.friction.is_some()),
                     ("torsion", pair.torsion.is_some()),
                     ("rolling", pair.rolling.is_some()),
+                    ("restitution", pair.restitution.is_some()),
                     ("friction_rule", pair.friction_rule.is_some()),
                     ("friction_set", pair.friction_set.is_some()),
                     ("grain", pair.grain.is_some()),

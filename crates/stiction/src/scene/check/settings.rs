@@ -18,6 +18,7 @@ impl Checker<'_> {
         let tolerance = |x| x > 0.0 && x < 1.0;
         self.number(step.tolerance, at.key("tolerance"), tolerance, "a number above 0 and below 1");
         self.positive(step.recovery_velocity, at.key("recovery_velocity"));
+        self.not_negative(step.bounce_threshold, at.key("bounce_threshold"));
         if step.retries > 60 {
             self.fault(at.key("retries"), format!("retries is {}, expected at most 60", step.retries));
         }
