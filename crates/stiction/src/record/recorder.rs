@@ -179,10 +179,7 @@ impl Recorder {
             }
         }
         if self.writer.is_full() {
-            let begin = Instant::now();
-            let path = self.writer.folder().join(STATE_FILE);
-            self.writer.seal_full(|| state_text(&path, view.model(), view.state))?;
-            self.spent += begin.elapsed();
+            return self.seal(view);
         }
         Ok(())
     }
