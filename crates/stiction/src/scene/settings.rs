@@ -202,9 +202,11 @@ pub enum Table {
     Steps,
     /// Slip, stick, open, close.
     Events,
+    /// Coordinates, efforts and reactions of joints.
+    Joints,
 }
 
 impl Table {
     /// All tables.
-    pub const ALL: [Self; 4] = [Self::Bodies, Self::Contacts, Self::Steps, Self::Events];
+    pub const ALL: [Self; 5] = [Self::Bodies, Self::Contacts, Self::Steps, Self::Events, Self::Joints];
 }

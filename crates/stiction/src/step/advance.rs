@@ -1,5 +1,6 @@
 //! `advance`: contact forces -> the next state.
 
+use super::report::elastic;
 use super::{Failed, Forces, Motion, StepReport};
 use crate::contact::set::ContactSet;
 use crate::dynamics::{Drift, NotDrifted};
@@ -94,6 +95,10 @@ fn remember(
     let Scratch { deformation, forces: own, remembered, .. } = scratch;
     deformation.clear();
     deformation.resize(problem.deformation.len(), 0.0);
+    for m in state.memory.iter().filter(|m| !m.deformations.is_empty()) {
+        let remains = contacts.contacts.binary_search_by_key(&m.id, |c| RowId::Contact(c.id)).is_ok();
+        report.release_loss += if remains { 0.0 } else { elastic(model, m) };
+    }
     state.memory.clear();
     for (k, c) in contacts.contacts.iter().enumerate() {
         let lambda = &forces.lambda[problem.rows_of_contact(c)];
