@@ -127,8 +127,14 @@ fn overlap_that_no_motion_undoes_is_relaxed_and_listed() {
         let mut state = stepper.initial();
         let problem = problem_as_posed(&model, &state);
         let known = examine(&problem, None, &Settings::default());
-        let told =
-            Diagnosis::of_friction(&problem, Some(&[0.0; 6]), &known).lines(|_| String::new()).join("; ");
+        let told = Diagnosis::of_friction(
+            &problem,
+            Some(&[0.0; 6]),
+            &known,
+            &mut complementarity::solver::Budget::default(),
+        )
+        .lines(|_| String::new())
+        .join("; ");
         assert!(told.contains("there is no solution with normal forces up to"), "{told}");
 
         let report = stepper.step(&mut state).expect(solver);
