@@ -177,8 +177,7 @@ fn a_law_without_damping_has_none() {
 
 #[test]
 fn names_are_not_empty_and_one_fault_is_told_once() {
-    check("name = §''", "the name of the scene is empty");
-    check("name = §'  '", "the name of the scene is empty");
+    check("name = §'  '", "the name of the scene is blank");
     check("[[material]]\nname = §' '", "the name of a material is empty or has control characters");
     let parts = "[[body.part]]\nshape = { sphere = { radius = 1 } }\n".repeat(2);
     check(

@@ -6,7 +6,7 @@ use crate::contact::set::ContactSet;
 use crate::dynamics::{Drift, NotDrifted};
 use crate::formulation::{ContactProblem, Laws, rotates};
 use crate::model::Model;
-use crate::state::{RowId, State};
+use crate::state::{RowId, State, next_time};
 use complementarity::matrix::dot;
 
 /// The values of a step up to its forces.
@@ -75,7 +75,7 @@ pub fn advance(
         return Err(Failed::NotFinite { time: state.time });
     }
     report.work += h * dot(&motion.outside, velocity);
-    state.time += h;
+    state.time = next_time(state.time, h);
     state.position.copy_from_slice(position);
     state.velocity.copy_from_slice(after);
     state.solver.copy_from(&forces.memory);
