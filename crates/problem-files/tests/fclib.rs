@@ -129,6 +129,7 @@ fn friction_sets_are_read_and_bad_ones_named() {
     assert_eq!(axes(&[1.0, -0.5]), "vectors/friction_axes[1] = -0.5, expected a finite number >= 0");
     assert_eq!(axes(&[1.0, f64::NAN]), "vectors/friction_axes[1] = NaN, expected a finite number >= 0");
     assert_eq!(told(|f| f.axes = Some(vec![1.0, 1.0])), "missing dataset 'vectors/friction_sets'");
+    assert_eq!(told(|f| f.sets = Some(vec![0, 1])), "missing dataset 'vectors/friction_axes'");
     let discs = told(|f| (f.sets, f.axes) = (Some(vec![0, 0]), Some(vec![1.0, f64::NAN])));
     assert_eq!(discs, "vectors/friction_axes[1] = NaN, expected a finite number >= 0");
     let unused = "vectors/friction_axes[0] = 2, expected 1 at a contact whose set is no ellipsoid";

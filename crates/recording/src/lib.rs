@@ -43,6 +43,9 @@ pub enum Error {
     /// The folder holds a recording, which is not to be replaced.
     #[error("{}: there is a recording already", .0.display())]
     Exists(PathBuf),
+    /// Another run writes a recording there.
+    #[error("{}: another run is recording there", .0.display())]
+    Busy(PathBuf),
     /// The folder holds something that is no recording.
     #[error("{}: not empty, and no recording", .0.display())]
     Foreign(PathBuf),

@@ -7,13 +7,11 @@
 use crate::table::Rows;
 use crate::{Error, Format, csv, encode};
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Rows of a part.
+/// Rows of a part, and most that wait for a file.
 pub(crate) const PART: usize = 1 << 17;
-/// Text that waits for the file, in rows.
-const TEXT: usize = 1 << 10;
 
 /// Where a table is kept: its file, of several the first.
 pub(crate) fn place(folder: &Path, table: &str, format: Format) -> PathBuf {
@@ -67,8 +65,8 @@ pub(crate) struct Sink {
 
 #[derive(Debug)]
 enum Writer {
-    /// `None`: no file yet.
-    Csv(Option<File>),
+    /// The file and its length before rows were added; `None`: no file yet.
+    Csv(Option<(File, u64)>),
     Parquet {
         /// Number of the part that is filled.
         part: usize,
@@ -89,38 +87,55 @@ impl Sink {
 
     /// Whether there are more rows than should be in memory: it is time to seal.
     pub fn full(&self) -> bool {
-        let most = if matches!(self.writer, Writer::Csv(_)) { TEXT } else { PART };
-        self.rows.len() >= most
+        self.rows.len() >= PART
     }
 
     /// Everything so far is on disk and can be read. `bytes`: memory for that, which tables share.
     pub fn seal(&mut self, bytes: &mut Vec<u8>) -> Result<(), Error> {
+        self.prepare(bytes)?;
+        self.commit()
+    }
+
+    /// Puts everything so far on disk, from where [`commit`](Self::commit) shows it and [`withdraw`](Self::withdraw) takes it back.
+    pub fn prepare(&mut self, bytes: &mut Vec<u8>) -> Result<(), Error> {
         let (folder, table) = (&self.folder, &*self.rows.table().name);
         match &mut self.writer {
             Writer::Csv(file) => {
                 let path = place(folder, table, Format::Csv);
                 let fail = |e| Error::io(&path, e);
                 bytes.clear();
-                let file = match file {
+                let (file, _) = match file {
                     Some(file) => file,
                     None => {
                         csv::header(self.rows.table(), bytes);
-                        file.insert(File::create(&path).map_err(fail)?)
+                        file.insert((File::create(&path).map_err(fail)?, 0))
                     }
                 };
                 csv::write(&self.rows, bytes);
-                self.rows.clear();
-                file.write_all(bytes).map_err(fail)?;
+                file.write_all(bytes).map_err(fail)
             }
-            Writer::Parquet { part: number, sealed } => {
-                if *sealed == Some(self.rows.len()) {
-                    return Ok(());
-                }
+            Writer::Parquet { sealed, .. } if *sealed == Some(self.rows.len()) => Ok(()),
+            Writer::Parquet { part: number, .. } => {
                 let path = part(folder, table, *number);
                 encode::encode(&self.rows, bytes).map_err(|e| Error::io(&path, io::Error::other(e)))?;
-                // until the first seal is done nobody takes the folder for a recording
-                let put = if sealed.is_none() { write } else { replace };
-                put(&path, bytes)?;
+                write(&hidden(&path), bytes)
+            }
+        }
+    }
+
+    /// Shows what was prepared to readers.
+    pub fn commit(&mut self) -> Result<(), Error> {
+        match &mut self.writer {
+            Writer::Csv(file) => {
+                if let Some((file, length)) = file {
+                    let path = place(&self.folder, &self.rows.table().name, Format::Csv);
+                    *length = file.stream_position().map_err(|e| Error::io(&path, e))?;
+                }
+                self.rows.clear();
+            }
+            Writer::Parquet { sealed, .. } if *sealed == Some(self.rows.len()) => {}
+            Writer::Parquet { part: number, sealed } => {
+                show(&part(&self.folder, &self.rows.table().name, *number))?;
                 *sealed = Some(self.rows.len());
                 if self.rows.len() >= PART {
                     self.rows.clear();
@@ -129,6 +144,19 @@ impl Sink {
             }
         }
         Ok(())
+    }
+
+    /// Takes back what was prepared, whole or in part, as far as the operating system lets it.
+    pub fn withdraw(&mut self) {
+        match &mut self.writer {
+            Writer::Csv(Some((file, length))) => {
+                let _ = file.set_len(*length).and_then(|()| file.seek(SeekFrom::Start(*length)));
+            }
+            Writer::Csv(None) => {}
+            Writer::Parquet { part: number, .. } => {
+                let _ = fs::remove_file(hidden(&part(&self.folder, &self.rows.table().name, *number)));
+            }
+        }
     }
 
     /// Adds rows of a table of the same columns.

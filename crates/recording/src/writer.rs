@@ -1,8 +1,9 @@
 //! A recording on its way to disk.
 
-use crate::sink::{Sink, hidden, replace, show, write};
+use crate::sink::{Sink, hidden, show, write};
 use crate::table::Rows;
 use crate::{Error, Format, Layout};
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,9 +20,11 @@ const SEAL_SHARE: u32 = 30;
 pub struct Writer {
     folder: PathBuf,
     layout: Arc<Layout>,
-    /// The files of the layout, until they are on disk; and whether another recording is to go then.
+    /// The files of the layout, until they are on disk; and whether another recording is to go then, if there is one.
     files: Option<Vec<Vec<u8>>>,
-    replaces: bool,
+    replace: bool,
+    /// Held as long as this writes.
+    lock: Option<File>,
     sinks: Vec<Sink>,
     /// Files in the making.
     bytes: Vec<u8>,
@@ -32,8 +35,8 @@ pub struct Writer {
 
 impl Writer {
     /// `tables`: no rows yet, some of the layout's tables, maybe without their optional columns. `files`: the bytes of the layout's
-    /// files. A folder with something in it is refused, unless that is a recording and `replace` is true. The folder is
-    /// made, and what it held replaced, at the first seal. Other files in it stay.
+    /// files. A folder with something in it is refused, unless that is a recording and `replace` is true, and so is
+    /// one that another writer writes. The folder is made, and what it held replaced, at the first seal. Other files in it stay.
     pub fn create(
         folder: &Path,
         layout: &Arc<Layout>,
@@ -42,12 +45,14 @@ impl Writer {
         format: Format,
         replace: bool,
     ) -> Result<Self, Error> {
-        let replaces = layout.check(folder, replace)?;
+        layout.check(folder, replace)?;
+        let lock = lock(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
             layout: layout.clone(),
             files: Some(files),
-            replaces,
+            replace,
+            lock,
             sinks: tables.into_iter().map(|rows| Sink::new(folder, rows, format)).collect(),
             bytes: vec![],
             sealed: Instant::now(),
@@ -75,38 +80,52 @@ impl Writer {
         self.sinks.iter().any(Sink::full)
     }
 
-    /// Writes the full tables alone; everything if nothing is on disk yet. `mark` gives the bytes of the layout's mark.
-    pub fn seal_full(&mut self, mark: impl FnOnce() -> Result<Vec<u8>, Error>) -> Result<(), Error> {
-        if self.files.is_some() { self.seal(&mark()?) } else { self.seal_tables(Sink::full) }
-    }
-
-    /// Puts everything so far on disk.
+    /// Puts everything so far on disk. What cannot be written whole leaves tables and mark as they were sealed before.
     pub fn seal(&mut self, mark: &[u8]) -> Result<(), Error> {
         let begin = Instant::now();
         let path = self.folder.join(self.layout.mark);
         if let Some(files) = self.files.take() {
             // the mark is hidden until all is there: that shows whose the folder is if this is cut short
             std::fs::create_dir_all(&self.folder).map_err(|e| Error::io(&self.folder, e))?;
+            if self.lock.is_none() {
+                self.lock = lock(&self.folder)?;
+            }
+            // another run may have ended here since
+            let replaces = self.layout.check(&self.folder, self.replace)?;
             write(&hidden(&path), mark)?;
-            if self.replaces {
+            if replaces {
                 self.layout.remove(&self.folder)?;
             }
             for (name, bytes) in self.layout.files.iter().zip(&files) {
                 write(&self.folder.join(name), bytes)?;
             }
-            self.seal_tables(|_| true)?;
-            show(&path)?;
-        } else {
-            self.seal_tables(|_| true)?;
-            replace(&path, mark)?;
         }
+        if let Err(e) = self.prepare(&path, mark) {
+            self.sinks.iter_mut().for_each(Sink::withdraw);
+            return Err(e);
+        }
+        self.sinks.iter_mut().try_for_each(Sink::commit)?;
+        show(&path)?;
         self.sealed = Instant::now();
         self.wait = SEAL.max(SEAL_SHARE * (self.sealed - begin));
         Ok(())
     }
 
-    fn seal_tables(&mut self, which: impl Fn(&Sink) -> bool) -> Result<(), Error> {
+    /// All files that are to be shown, hidden.
+    fn prepare(&mut self, path: &Path, mark: &[u8]) -> Result<(), Error> {
         let Self { sinks, bytes, .. } = self;
-        sinks.iter_mut().filter(|s| which(s)).try_for_each(|s| s.seal(bytes))
+        sinks.iter_mut().try_for_each(|s| s.prepare(bytes))?;
+        write(&hidden(path), mark)
+    }
+}
+
+/// Claims a folder for one writer until what is returned is dropped, or the process ends in whatever way. `None` where the operating system or the
+/// file system knows no such locks.
+fn lock(folder: &Path) -> Result<Option<File>, Error> {
+    let Ok(file) = File::open(folder) else { return Ok(None) };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(Error::Busy(folder.to_owned())),
+        Err(TryLockError::Error(_)) => Ok(None),
     }
 }

@@ -123,6 +123,7 @@ fn nothing_of_an_old_recording_goes_before_there_is_a_new_one() {
     let mut first = start(Format::Parquet, false);
     assert!(!folder.exists());
     first.seal(b"1").unwrap();
+    drop(first);
     let found = || {
         let recording = Recording::open(&folder, &layout).unwrap();
         (recording.format(), recording.read("weather").unwrap().len(), recording.file("last.txt").unwrap())
@@ -131,6 +132,7 @@ fn nothing_of_an_old_recording_goes_before_there_is_a_new_one() {
     let mut second = start(Format::Csv, true);
     assert_eq!(found(), (Format::Parquet, 1, b"1".to_vec()));
     second.seal(b"2").unwrap();
+    drop(second);
     assert_eq!(found(), (Format::Csv, 1, b"2".to_vec()));
     // files of others are safe
     fs::write(folder.join("thesis.csv"), "years of work").unwrap();
@@ -139,4 +141,68 @@ fn nothing_of_an_old_recording_goes_before_there_is_a_new_one() {
     assert!(folder.join("thesis.csv").is_file() && !folder.join("weather.csv").exists());
     fs::remove_file(folder.join("station.txt")).unwrap();
     assert!(matches!(writer(&folder, &layout, Format::Csv, true), Err(Error::Foreign(_))));
+}
+
+#[test]
+fn two_writers_of_one_folder_are_refused() {
+    let layout = layout(None);
+    let folder = scratch("busy");
+    let mut first = writer(&folder, &layout, Format::Parquet, false).unwrap();
+    // both began when there was nothing
+    let mut second = writer(&folder, &layout, Format::Parquet, true).unwrap();
+    push(first.rows(0), 0);
+    first.seal(b"noon").unwrap();
+    assert!(matches!(second.seal(b"noon"), Err(Error::Busy(_))));
+    assert!(matches!(writer(&folder, &layout, Format::Parquet, true), Err(Error::Busy(_))));
+    assert_eq!(Recording::open(&folder, &layout).unwrap().read("weather").unwrap().len(), 1);
+    // one that began before the first ended finds its recording
+    let late = scratch("late");
+    let mut early = writer(&late, &layout, Format::Parquet, false).unwrap();
+    let mut third = writer(&late, &layout, Format::Parquet, false).unwrap();
+    early.seal(b"noon").unwrap();
+    drop(early);
+    assert!(matches!(third.seal(b"night"), Err(Error::Exists(_))));
+    drop(first);
+    writer(&folder, &layout, Format::Parquet, true).unwrap().seal(b"night").unwrap();
+}
+
+/// A folder in the place of a table's next file stands for a disk that is full: it cannot be written.
+#[test]
+fn what_cannot_be_written_leaves_tables_and_mark_that_agree() {
+    let two = |layout: &Layout| {
+        let mut tables = layout.tables.clone();
+        tables.push(Arc::new(Table { name: "winds".into(), columns: tables[0].columns.clone() }));
+        Arc::new(Layout { tables, ..layout.clone() })
+    };
+    let layout = two(&layout(None));
+    for format in Format::ALL {
+        let folder = scratch(&format!("full-{format:?}"));
+        let tables = layout.tables.iter().map(Rows::new).collect();
+        let mut writer =
+            Writer::create(&folder, &layout, tables, vec![b"hill".to_vec()], format, false).unwrap();
+        let fill = |writer: &mut Writer| {
+            for table in 0..2 {
+                (0..10).for_each(|k| push(writer.rows(table), k));
+            }
+        };
+        fill(&mut writer);
+        writer.seal(b"noon").unwrap();
+        fill(&mut writer);
+        let next = folder.join(if format == Format::Csv { ".last.txt" } else { ".winds.parquet" });
+        fs::create_dir(&next).unwrap();
+        assert!(matches!(writer.seal(b"night"), Err(Error::Io { .. })));
+        drop(writer);
+        let recording = Recording::open(&folder, &layout).unwrap();
+        assert_eq!(recording.read("weather").unwrap().len(), 10, "{format:?}");
+        assert_eq!(recording.read("winds").unwrap().len(), 10, "{format:?}");
+        assert_eq!(recording.file("last.txt").unwrap(), b"noon");
+        fs::remove_dir(next).unwrap();
+        assert!(
+            fs::read_dir(&folder).unwrap().all(|e| !e
+                .unwrap()
+                .file_name()
+                .to_string_lossy()
+                .starts_with('.'))
+        );
+    }
 }

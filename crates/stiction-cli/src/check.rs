@@ -17,7 +17,8 @@ pub fn run(arguments: &Check) -> Result<ExitCode, InputError> {
     // what the check does not see: the compliance of patches
     let model = Model::new(&scene).map_err(|faults| InputError::model(&arguments.scene.file, faults))?;
     let mut text = summary(&model);
-    for line in overlap_lines(&model, &model.initial()) {
+    let misfit = model.scene().step.misfit();
+    for line in misfit.into_iter().chain(overlap_lines(&model, &model.initial())) {
         // writing to a String cannot fail
         let _ = writeln!(text, "warning: {line}");
     }

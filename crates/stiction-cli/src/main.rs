@@ -30,7 +30,7 @@ impl InputError {
         Self(match e {
             RecordError::Exists(_) => format!("{e} (--force replaces it, --out names another folder)"),
             RecordError::NoTable { .. } => format!("{e} (record.tables of the scene says which are kept)"),
-            RecordError::Foreign(_) => format!("{e} (--out names another folder)"),
+            RecordError::Busy(_) | RecordError::Foreign(_) => format!("{e} (--out names another folder)"),
             _ => e.to_string(),
         })
     }

@@ -45,6 +45,8 @@ struct Outcome {
     file: String,
     model: Arc<Model>,
     summary: Summary,
+    /// How steps do not fit the duration, if they do not.
+    misfit: Option<String>,
     /// Overlaps at the start, in words.
     overlaps: Vec<String>,
     /// Steps requested.
@@ -89,6 +91,8 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
             "{saved}: at t = {reached} s, and the run ends at {end} s (--duration sets a later end)"
         )));
     }
+    // a run that goes on may have begun with other steps
+    let misfit = model.scene().step.misfit().filter(|_| arguments.resume.is_none());
     let overlaps = overlap_lines(&model, &state);
     let format = if arguments.csv { Format::Csv } else { Format::Parquet };
     let mut recorder =
@@ -118,6 +122,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
         file,
         model,
         summary,
+        misfit,
         overlaps,
         asked,
         time,

@@ -14,6 +14,7 @@ pub use balance::{Account, Balance, ENTRIES, Entry, UNIT};
 pub use events::{Event, EventKind};
 pub use summary::Summary;
 
+use crate::analysis::joints::{self, JointReport, joints};
 use crate::dynamics::Kinematics;
 use crate::model::{Model, Resolved};
 use crate::scene::StepSettings;
@@ -30,7 +31,7 @@ use std::time::{Duration, Instant};
 const FRAME: Duration = Duration::from_millis(100);
 /// Most steps without a look at the clock.
 const UNSEEN: usize = 64;
-/// Share of a step by which records may be early, for times are sums of rounded numbers.
+/// Share of a step by which records may be early, for times are rounded numbers.
 const EARLY: f64 = 1e-3;
 
 /// Why an observer ends a run.
@@ -163,6 +164,19 @@ impl View<'_> {
             self.here.placed = true;
         }
         &self.here.kinematics
+    }
+
+    /// Joints after the last step; nothing before the first.
+    pub fn joints(&mut self, scratch: &mut joints::Scratch, out: &mut Vec<JointReport>) {
+        self.kinematics();
+        joints(
+            self.stepper.model(),
+            self.stepper.workspace(),
+            self.state,
+            &self.here.kinematics,
+            scratch,
+            out,
+        );
     }
 
     /// Energies at the state, and losses and work since the run began, in the order of [`ENTRIES`], J. Computed once for all observers.

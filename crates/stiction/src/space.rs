@@ -117,6 +117,11 @@ impl Frame {
         [n, cos * t + sin * o, cos * o - sin * t]
     }
 
+    /// The vector with these components along n, t, o.
+    pub fn world(&self, [n, t, o]: Vector) -> Vector {
+        add(add(scale(n, self.n), scale(t, self.t)), scale(o, self.o))
+    }
+
     /// Components of `a` in n, t, o.
     pub fn components(&self, a: Vector) -> Vector {
         [dot(self.n, a), dot(self.t, a), dot(self.o, a)]

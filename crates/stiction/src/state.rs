@@ -140,6 +140,18 @@ pub struct State {
     pub solver: SolverMemory,
 }
 
+/// Share of a step by which a time may differ from a multiple of the step and count as one.
+const OFF_GRID: f64 = 1e-9;
+
+/// The time a step of length `h` after another. Where that is a multiple of `h` but for rounding, it is `k h` to the last bit, so that rounding does
+/// not add up from step to step, whether or not a run was resumed on the way.
+pub(crate) fn next_time(time: f64, h: f64) -> f64 {
+    let next = time + h;
+    let multiple = (next / h).round() * h;
+    let rounding = (OFF_GRID * h).max(4.0 * f64::EPSILON * next.abs());
+    if (multiple - next).abs() <= rounding { multiple } else { next }
+}
+
 impl State {
     /// Becomes a copy of another, in the memory at hand.
     pub fn copy_from(&mut self, other: &Self) {
@@ -176,6 +188,19 @@ impl SolverMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_multiples_of_the_step_to_the_last_bit() {
+        for h in [1e-3, 1e-4, 0.02 / 3.0, 0.1] {
+            let mut time = 0.0;
+            for k in 1..=100_000 {
+                time = next_time(time, h);
+                assert_eq!(time.to_bits(), (f64::from(k) * h).to_bits(), "{k} steps of {h}");
+            }
+        }
+        // a start elsewhere stays
+        assert_eq!(next_time(0.55, 0.1), 0.55 + 0.1);
+    }
 
     #[test]
     fn memory_finds_each_group_and_no_other() {

@@ -150,9 +150,52 @@ fn numbers_out_of_range_say_what_was_expected() {
         "elements is 0: 0 rows of deformation, expected 1 to 5000",
     );
     check(
-        "[[material]]\nname = 'm'\nlaw = §{ kelvin_voigt = { stiffness = 1 } }",
-        "damping not clear, expected damping, or damping_ratio and mass",
+        "[[material]]\nname = 'm'\nlaw = { kelvin_voigt = { stiffness = §-1 } }",
+        "normal stiffness is -1, expected at least 0 and finite",
     );
+    for (law, expected) in [
+        ("§damping_ratio = 1", "damping_ratio without mass, expected both"),
+        ("§mass = 1", "mass without damping_ratio, expected both"),
+        ("damping = 1, §damping_ratio = 1", "damping_ratio beside damping, expected damping alone"),
+        ("damping = 1, §mass = 1", "mass beside damping, expected damping alone"),
+    ] {
+        // the place is that of the value
+        let (key, value) = law.split_at(law.rfind('1').unwrap());
+        let law = format!("{}§{value}", key.replace('§', ""));
+        let text = format!("[[material]]\nname = 'm'\nlaw = {{ kelvin_voigt = {{ stiffness = 1, {law} }} }}");
+        check(&text, expected);
+    }
+}
+
+#[test]
+fn a_law_without_damping_has_none() {
+    let text = "[[material]]\nname = 'm'\nlaw = { kelvin_voigt = { stiffness = [2, 1] } }";
+    let resolved = Scene::from_toml("s.toml", text).unwrap().resolve().unwrap();
+    let expected = stiction::contact::Law::KelvinVoigt { stiffness: [2.0, 1.0], damping: [0.0, 0.0] };
+    assert_eq!(resolved.laws, [expected]);
+}
+
+#[test]
+fn names_are_not_empty_and_one_fault_is_told_once() {
+    check("name = §'  '", "the name of the scene is blank");
+    check("[[material]]\nname = §' '", "the name of a material is empty or has control characters");
+    let parts = "[[body.part]]\nshape = { sphere = { radius = 1 } }\n".repeat(2);
+    check(
+        &format!("[[body]]\nname = 'b'\nmass = 1\nmaterial = §'woood'\n{parts}"),
+        "unknown material 'woood': there are none here",
+    );
+}
+
+#[test]
+fn steps_that_do_not_fit_the_duration_are_told() {
+    let said = |h: f64, duration: f64| {
+        stiction::scene::StepSettings { h, duration, ..Default::default() }.misfit().unwrap_or_default()
+    };
+    assert_eq!(said(0.1, 0.3), "");
+    assert_eq!(said(1e-3, 1e4), "");
+    assert_eq!(said(2.0, 1.0), "step.h = 2 s is longer than the duration of 1 s: the run is one step");
+    let expected = "the duration of 1 s is no multiple of step.h = 0.3 s: the run ends at 1.2 s";
+    assert_eq!(said(0.3, 1.0), expected);
 }
 
 #[test]

@@ -49,6 +49,9 @@ pub(super) fn give(
         });
     }
     let ellipsoids = sets.contains(&Friction::Ellipsoid);
+    if ellipsoids && axes.is_none() {
+        return Err(Fault::missing("dataset", AXES));
+    }
     let problem = problem.with_frictions(sets)?;
     let Some(axes) = axes else { return Ok(problem) };
     let expected = problem.size() - problem.contacts();

@@ -1,6 +1,6 @@
 //! Lines over time: panels above each other with one time axis, and a legend beside them.
 
-use super::axis::Axis;
+use super::axis::{Axis, in_unit, shown_range};
 use super::svg::{Anchor, GREY, INK, Svg, width_of};
 
 /// Okabe and Ito's colours, told apart by the colour-blind; without the yellow, which is faint on white.
@@ -16,6 +16,10 @@ pub const BOTTOM: f64 = 46.0;
 pub const SMALL: f64 = 11.0;
 pub const NORMAL: f64 = 12.0;
 pub const LARGE: f64 = 14.0;
+/// Most entries of a legend; the last says how many more there are.
+const ENTRIES: usize = 10;
+/// Lines nearer to each other than this share of their range lie on each other.
+const SAME: f64 = 3e-3;
 /// Longest name in a legend, in letters.
 const LONGEST: usize = 36;
 /// Pieces of a line in which the least and the greatest are kept.
@@ -36,11 +40,27 @@ impl Style {
     }
 }
 
+impl Style {
+    /// The same label among others, or itself.
+    fn among<'a>(&'a self, others: &'a [Self]) -> &'a Self {
+        others.iter().find(|s| s.label == self.label).unwrap_or(self)
+    }
+}
+
 /// Values over time; a value that is no number breaks the line.
 #[derive(Debug, Clone)]
 pub struct Line {
     pub style: Style,
     pub points: Vec<[f64; 2]>,
+}
+
+impl Line {
+    /// Whether it is nowhere farther than `near` from another line with the same times.
+    fn lies_on(&self, other: &Self, near: f64) -> bool {
+        let near = |a: f64, b: f64| (a.is_nan() && b.is_nan()) || (a - b).abs() <= near;
+        let same = |(a, b): (&[f64; 2], &[f64; 2])| a[0] == b[0] && near(a[1], b[1]);
+        self.points.len() == other.points.len() && self.points.iter().zip(&other.points).all(same)
+    }
 }
 
 /// Lines that share an axis of values.
@@ -67,37 +87,83 @@ impl Chart {
     pub fn draw(&self) -> Svg {
         let times = self.panels.iter().flat_map(|p| &p.lines).flat_map(|l| &l.points).map(|p| p[0]);
         let time = Axis::new(from_zero(range(times)), "s", 8.0);
-        let styles = self.styles();
+        let dashed = self.dashed();
+        let styles = self.styles(&dashed);
         let n = self.panels.len() as f64;
-        let least = 18.0 * styles.len().min(24) as f64;
+        let least = 18.0 * styles.len().min(ENTRIES) as f64;
         let panel = PANEL.max((least - BETWEEN * (n - 1.0)) / n);
         let height = TOP + n * panel + (n - 1.0) * BETWEEN + BOTTOM;
         let mut svg = Svg::new(LEFT + WIDTH + legend_width(&styles, height), height);
         svg.text([LEFT, 24.0], LARGE, Anchor::Start, &self.title);
         for (k, p) in self.panels.iter().enumerate() {
             let frame = [LEFT, TOP + k as f64 * (panel + BETWEEN), WIDTH, panel];
-            p.draw(&mut svg, frame, &time, k + 1 == self.panels.len());
+            p.draw(&mut svg, frame, &time, self.scale(p.unit), &dashed, k + 1 == self.panels.len());
         }
         draw_legend(&mut svg, &styles, LEFT + WIDTH + 14.0);
         svg
     }
 
-    fn styles(&self) -> Vec<&Style> {
-        let mut list: Vec<&Style> = vec![];
+    /// Size of a quantity in all panels of its unit, and at least what a body, a motion and a rotation of ordinary size have.
+    fn scale(&self, unit: &str) -> f64 {
+        let least = match unit {
+            "m" | "m/s" | "rad/s" => 0.1,
+            "°" => 1f64.to_degrees(),
+            "" => 1.0,
+            _ => 0.0,
+        };
+        let lines = self.panels.iter().filter(|p| p.unit == unit).flat_map(|p| &p.lines);
+        let sizes = lines.flat_map(|l| &l.points).map(|p| p[1].abs()).filter(|x| x.is_finite());
+        sizes.fold(least, f64::max)
+    }
+
+    /// The looks of all lines, as they are drawn.
+    fn styles(&self, dashed: &[Style]) -> Vec<Style> {
+        let mut list: Vec<Style> = vec![];
         for line in self.panels.iter().flat_map(|p| &p.lines) {
-            if !list.contains(&&line.style) {
-                list.push(&line.style);
+            let style = line.style.among(dashed);
+            if !list.contains(style) {
+                list.push(style.clone());
             }
         }
         list
     }
+
+    /// New looks for lines that lie on another one in a panel: dashes, through which that can be seen.
+    fn dashed(&self) -> Vec<Style> {
+        let mut dashed: Vec<Style> = vec![];
+        for panel in &self.panels {
+            let values = panel.lines.iter().flat_map(|l| &l.points).map(|p| p[1]);
+            let [low, high] = shown_range(values, self.scale(panel.unit), panel.clips()).0;
+            for (k, line) in panel.lines.iter().enumerate() {
+                let before = panel.lines[..k].iter();
+                let below: Vec<usize> = before
+                    .filter(|other| other.style != line.style && other.lies_on(line, SAME * (high - low)))
+                    .map(|other| other.style.among(&dashed).dash)
+                    .collect();
+                let style = line.style.among(&dashed);
+                if below.contains(&style.dash) {
+                    let free = (0..DASHES.len()).find(|d| !below.contains(d)).unwrap_or(style.dash);
+                    let style = Style { dash: free, ..style.clone() };
+                    dashed.retain(|s| s.label != style.label);
+                    dashed.push(style);
+                }
+            }
+        }
+        dashed
+    }
 }
 
 impl Panel {
-    fn draw(&self, svg: &mut Svg, frame: [f64; 4], time: &Axis, last: bool) {
+    /// Whether spikes may stick out of the frame: only those of impacts, in forces.
+    fn clips(&self) -> bool {
+        self.unit == "N"
+    }
+
+    fn draw(&self, svg: &mut Svg, frame: [f64; 4], time: &Axis, scale: f64, dashed: &[Style], last: bool) {
         let [x0, y0, w, h] = frame;
-        let values = self.lines.iter().flat_map(|l| &l.points).map(|p| p[1]);
-        let axis = Axis::padded(range(values), self.unit, 5.0);
+        let values = || self.lines.iter().flat_map(|l| &l.points).map(|p| p[1]);
+        let (shown, clipped) = shown_range(values(), scale, self.clips());
+        let axis = Axis::padded(shown, self.unit, 5.0);
         for (value, label) in &axis.ticks {
             let y = y0 + h * (1.0 - axis.share(*value));
             svg.line([x0, y], [x0 + w, y], GREY, if *value == 0.0 { 1.2 } else { 0.6 });
@@ -110,11 +176,40 @@ impl Panel {
             let place = |p: &[f64; 2]| [x0 + w * time.share(p[0]), y0 + h * (1.0 - axis.share(p[1]))];
             let runs: Vec<Vec<[f64; 2]>> =
                 runs(&line.points).map(|run| thin(run).iter().map(place).collect()).collect();
-            let style = &line.style;
+            let style = line.style.among(dashed);
             svg.path(&runs, COLOURS[style.colour % COLOURS.len()], DASHES[style.dash % DASHES.len()]);
         }
         svg.unclip();
         svg.frame(frame);
+        if clipped {
+            self.draw_spikes(svg, frame, time, &axis);
+            let [low, high] = range(values());
+            let mut said = "spikes".to_owned();
+            if low < axis.low {
+                said += &format!(" down to {}", in_unit(low, self.unit));
+            }
+            if high > axis.high {
+                said += &format!(" up to {}", in_unit(high, self.unit));
+            }
+            svg.text([x0 + w - 6.0, y0 + h - 6.0], SMALL, Anchor::End, &said);
+        }
+    }
+
+    /// A mark at the edge for each value beyond it.
+    fn draw_spikes(&self, svg: &mut Svg, [x0, y0, w, h]: [f64; 4], time: &Axis, axis: &Axis) {
+        for line in &self.lines {
+            let colour = COLOURS[line.style.colour % COLOURS.len()];
+            for [t, value] in &line.points {
+                let x = x0 + w * time.share(*t);
+                // the tip lies on the frame, and the rest within
+                let (tip, base) = match () {
+                    () if *value > axis.high => (y0, y0 + 7.0),
+                    () if *value < axis.low => (y0 + h, y0 + h - 7.0),
+                    () => continue,
+                };
+                svg.polygon(&[[x, tip], [x - 4.0, base], [x + 4.0, base]], colour);
+            }
+        }
     }
 }
 
@@ -134,8 +229,8 @@ pub fn draw_times(svg: &mut Svg, [x0, y0, w, h]: [f64; 4], time: &Axis, last: bo
 }
 
 /// How many lines a legend has room for, and what stands below them if that is not all.
-fn legend_lines(styles: &[&Style], height: f64) -> (usize, Option<String>) {
-    let room = ((height - TOP - BOTTOM) / 18.0) as usize;
+fn legend_lines(styles: &[Style], height: f64) -> (usize, Option<String>) {
+    let room = (((height - TOP - BOTTOM) / 18.0) as usize).min(ENTRIES);
     if styles.len() <= room {
         return (styles.len(), None);
     }
@@ -143,14 +238,14 @@ fn legend_lines(styles: &[&Style], height: f64) -> (usize, Option<String>) {
     (shown, Some(format!("and {} more", styles.len() - shown)))
 }
 
-fn legend_width(styles: &[&Style], height: f64) -> f64 {
+fn legend_width(styles: &[Style], height: f64) -> f64 {
     let (_, more) = legend_lines(styles, height);
     let names = styles.iter().map(|s| short(&s.label)).chain(more);
     let widest = names.map(|name| width_of(&name, NORMAL)).fold(0.0, f64::max);
     14.0 + 34.0 + widest + 10.0
 }
 
-fn draw_legend(svg: &mut Svg, styles: &[&Style], x: f64) {
+fn draw_legend(svg: &mut Svg, styles: &[Style], x: f64) {
     let (shown, more) = legend_lines(styles, svg.height);
     for (k, style) in styles.iter().take(shown).enumerate() {
         let y = TOP + 9.0 + 18.0 * k as f64;
@@ -164,12 +259,15 @@ fn draw_legend(svg: &mut Svg, styles: &[&Style], x: f64) {
     }
 }
 
-/// The name, or what fits of it.
+/// The name, or its beginning and its end, by which long ones are told apart.
 pub fn short(name: &str) -> String {
-    if name.chars().count() <= LONGEST {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= LONGEST {
         return name.to_owned();
     }
-    name.chars().take(LONGEST - 1).chain(['…']).collect()
+    let end = LONGEST / 2;
+    let begin = LONGEST - 1 - end;
+    letters[..begin].iter().chain(&['…']).chain(&letters[letters.len() - end..]).collect()
 }
 
 /// Least and greatest, without what is no number.
@@ -213,12 +311,12 @@ mod tests {
     #[test]
     fn a_legend_has_room_for_the_words_on_what_it_leaves_out() {
         let styles: Vec<Style> = (0..200).map(|k| Style::number("b", k)).collect();
-        let all: Vec<&Style> = styles.iter().collect();
-        assert_eq!(legend_lines(&all[..10], 10.0 * 18.0 + TOP + BOTTOM), (10, None));
+        assert_eq!(legend_lines(&styles[..10], 10.0 * 18.0 + TOP + BOTTOM), (10, None));
         let height = 20.0 * 18.0 + TOP + BOTTOM;
-        assert_eq!(legend_lines(&all, height), (19, Some("and 181 more".to_owned())));
+        assert_eq!(legend_lines(&styles, height), (9, Some("and 191 more".to_owned())));
+        assert_eq!(short("a name that is longer than most others#7"), "a name that is lo…than most others#7");
         // the text begins 14 + 31 right of the panels
-        assert!(legend_width(&all, height) > 45.0 + width_of("and 181 more", NORMAL));
+        assert!(legend_width(&styles, height) > 45.0 + width_of("and 191 more", NORMAL));
     }
 
     #[test]
@@ -231,6 +329,25 @@ mod tests {
         assert!(kept.contains(&[123_456.0, 7.0]) && kept.contains(&[654_321.0, -7.0]));
         assert_eq!((kept[0], kept[kept.len() - 1]), (points[0], points[999_999]));
         assert!(kept.windows(2).all(|w| w[0][0] < w[1][0]));
+    }
+
+    #[test]
+    fn a_line_on_another_is_dashed_in_all_panels() {
+        let line = |label: &str, k: usize, by: f64| {
+            let points = (0..10).map(|t| [f64::from(t), f64::from(t) + by]).collect();
+            Line { style: Style::number(label, k), points }
+        };
+        let panel = |lines| Panel { what: String::new(), unit: "m", lines };
+        let apart = panel(vec![line("a", 0, 0.0), line("b", 1, 5.0), line("c", 2, 9.0)]);
+        let same = panel(vec![line("a", 0, 0.0), line("b", 1, 1e-6), line("c", 2, 9.0)]);
+        let looks = |panels: Vec<Panel>| {
+            let chart = Chart { title: String::new(), panels };
+            chart.styles(&chart.dashed()).iter().map(|s| (s.colour, s.dash)).collect::<Vec<_>>()
+        };
+        assert_eq!(looks(vec![apart.clone()]), [(0, 0), (1, 0), (2, 0)]);
+        assert_eq!(looks(vec![apart, same]), [(0, 0), (1, 1), (2, 0)]);
+        let all = panel(vec![line("a", 0, 0.0), line("b", 1, 0.0), line("c", 2, 0.0)]);
+        assert_eq!(looks(vec![all]), [(0, 0), (1, 1), (2, 2)]);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use crate::InputError;
 use crate::args::Plot;
-use std::collections::BTreeSet;
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
 use stiction::record::{Recording, Rows};
 use stiction::scene::{Table, nearest};
 
@@ -82,7 +83,7 @@ pub fn group<'a>(
     count: usize,
     mut of: impl FnMut(usize) -> Option<(&'a str, i64)>,
 ) -> Vec<((String, i64), Vec<usize>)> {
-    let mut places = std::collections::HashMap::new();
+    let mut places = HashMap::new();
     let mut groups: Vec<((String, i64), Vec<usize>)> = vec![];
     for k in 0..count {
         let Some(key) = of(k) else { continue };
@@ -93,6 +94,35 @@ pub fn group<'a>(
         groups[place].1.push(k);
     }
     groups
+}
+
+/// Names in the order in which people count: part 2 before part 10.
+pub fn natural(a: &str, b: &str) -> Ordering {
+    /// The digits with which a text begins, without leading zeros, or its first letter; and the rest.
+    fn piece(text: &str) -> (&str, bool, &str) {
+        let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let first = text.chars().next().map_or(0, char::len_utf8);
+        let (piece, rest) = text.split_at(digits.max(first));
+        (if digits > 0 { piece.trim_start_matches('0') } else { piece }, digits > 0, rest)
+    }
+    let (mut left, mut right) = (a, b);
+    while !left.is_empty() && !right.is_empty() {
+        let ((x, number, rest), (y, also, others)) = (piece(left), piece(right));
+        let order = if number && also { x.len().cmp(&y.len()).then(x.cmp(y)) } else { x.cmp(y) };
+        if order.is_ne() {
+            return order;
+        }
+        (left, right) = (rest, others);
+    }
+    left.len().cmp(&right.len()).then_with(|| a.cmp(b))
+}
+
+/// How contacts are called in a figure: by their pair, where that has one contact there; else as in the tables.
+pub fn contact_names<'a>(contacts: impl Iterator<Item = &'a str>) -> HashMap<String, String> {
+    let all: BTreeSet<&str> = contacts.collect();
+    let alone = |name: &str| all.iter().filter(|other| pair(other) == pair(name)).count() == 1;
+    let shown = |name: &str| if alone(name) { pair(name) } else { name }.to_owned();
+    all.iter().map(|name| ((*name).to_owned(), shown(name))).collect()
 }
 
 /// Whether every name is one of a recording's bodies or contacts, as `column` says.
@@ -112,7 +142,8 @@ pub fn check_names(
             known.extend(rows.words(column).flat_map(|name| [name, pair(name)]).map(str::to_owned));
         }
     }
-    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let mut known: Vec<&str> = known.iter().map(String::as_str).collect();
+    known.sort_by(|a, b| natural(a, b));
     match asked.iter().find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
         Some(name) => {
@@ -141,4 +172,22 @@ pub fn wanted(list: &[String], name: &str) -> bool {
 /// The two that touch: a contact's name without its feature.
 pub fn pair(contact: &str) -> &str {
     contact.rsplit_once('#').map_or(contact, |(pair, _)| pair)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_the_order_in_which_people_count() {
+        let mut names = ["part 10", "part 2", "part", "part 2b", "a", "part 02", "Part 3", "part é", "9"];
+        names.sort_by(|a, b| natural(a, b));
+        assert_eq!(names, ["9", "Part 3", "a", "part", "part 02", "part 2", "part 2b", "part 10", "part é"]);
+    }
+
+    #[test]
+    fn contacts_go_by_their_pair_where_it_has_one() {
+        let names = contact_names(["a/b#0", "a/c#e3", "a/c#4"].into_iter());
+        assert_eq!([&names["a/b#0"], &names["a/c#e3"], &names["a/c#4"]], ["a/b", "a/c#e3", "a/c#4"]);
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::Undrawn;
 use super::chart::{Chart, Line, Panel};
-use super::data::{Source, group, pair, wanted};
+use super::data::{Source, contact_names, group, natural, pair, wanted};
 use super::legend::{Legend, title};
 use crate::InputError;
 use std::collections::HashMap;
@@ -32,7 +32,8 @@ impl Elements {
         let of = |k: usize| {
             (source.shows(time[k]) && wanted(contacts, names[k])).then_some((names[k], element[k]))
         };
-        let tracks = group(rows.len(), of);
+        let mut tracks = group(rows.len(), of);
+        tracks.sort_by(|a, b| natural(&a.0.0, &b.0.0).then(a.0.1.cmp(&b.0.1)));
         let times = source.times(&rows)?;
         Ok(Self { rows, tracks, times })
     }
@@ -83,10 +84,11 @@ pub fn by_element(sources: &[Source], contacts: &[String]) -> Result<Chart, Undr
     let keys: Vec<&Key> = read.iter().flat_map(|e| e.tracks.iter().map(|t| &t.0)).collect();
     let one_contact = keys.windows(2).all(|w| w[0].0 == w[1].0);
     let one_element = keys.iter().all(|k| k.1 == 0);
+    let names = contact_names(keys.iter().map(|k| k.0.as_str()));
     let name = |(contact, element): &Key| match (one_contact, one_element) {
-        (_, true) => contact.clone(),
+        (_, true) => names[contact].clone(),
         (true, false) => format!("element {element}"),
-        (false, false) => format!("{contact}, element {element}"),
+        (false, false) => format!("{}, element {element}", names[contact]),
     };
     let legend = Legend::new(sources, keys.iter().map(|k| name(k)));
     if legend.names.len() > MOST_ELEMENTS {

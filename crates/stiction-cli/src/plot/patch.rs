@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::chart::{LARGE, NORMAL, SMALL, TOP};
-use super::data::{Source, group, wanted};
+use super::data::{Source, contact_names, group, natural, wanted};
 use super::status::{OPEN, SLIP, STICK};
 use super::svg::{Anchor, INK, Svg};
 use crate::InputError;
@@ -15,7 +15,7 @@ const LEFT: f64 = 66.0;
 const RIGHT: f64 = 92.0;
 const BELOW: f64 = 70.0;
 /// Friction below this share of the greatest pressure is not shown.
-const ROUNDING: f64 = 1e-9;
+const ROUNDING: f64 = 1e-6;
 
 /// An element in the plane of its patch, m from the patch's middle.
 struct Cell {
@@ -60,11 +60,14 @@ fn find(source: &Source, rows: &Rows, contacts: &[String], at: Option<f64>) -> V
     let (names, time): (Vec<&str>, _) = (rows.words("contact").collect(), rows.numbers("time"));
     let of = |k: usize| (source.shows(time[k]) && wanted(contacts, names[k])).then_some((names[k], 0));
     let mut patches = vec![];
-    for ((name, _), track) in group(rows.len(), of) {
+    let mut groups = group(rows.len(), of);
+    groups.sort_by(|a, b| natural(&a.0.0, &b.0.0));
+    let shown = contact_names(groups.iter().map(|g| g.0.0.as_str()));
+    for ((name, _), track) in groups {
         let away = |k: &usize| at.map_or(-time[*k], |t| (time[*k] - t).abs());
         let Some(&nearest) = track.iter().min_by(|a, b| away(a).total_cmp(&away(b))) else { continue };
         let now: Vec<usize> = track.into_iter().filter(|k| time[*k] == time[nearest]).collect();
-        patches.extend(flat(rows, name, &now));
+        patches.extend(flat(rows, shown[&name].clone(), &now));
     }
     patches
 }
@@ -138,8 +141,7 @@ impl Patch {
         let side = MAP / (2.0 * self.half()) * self.spacing;
         for (k, cell) in self.cells.iter().enumerate() {
             let [x, y] = self.place(corner, cell.at);
-            // a little larger, so that no seams show
-            svg.rect([x - side / 2.0, y - side / 2.0, side + 0.2, side + 0.2], &colour(k));
+            svg.tile([x - side / 2.0, y - side / 2.0, side, side], &colour(k));
         }
         let [x, y] = corner;
         let axis = Axis::new([-self.half(), self.half()], "m", 4.0);
@@ -164,7 +166,7 @@ impl Patch {
         for k in 0..BARS {
             let h = MAP / BARS as f64;
             let share = (k as f64 + 0.5) / BARS as f64;
-            svg.rect([x, y + MAP - h * (k + 1) as f64, 12.0, h + 0.2], &colour(share));
+            svg.tile([x, y + MAP - h * (k + 1) as f64, 12.0, h], &colour(share));
         }
         svg.frame([x, y, 12.0, MAP]);
         for (value, label) in &axis.ticks {

@@ -3,7 +3,7 @@
 use super::Undrawn;
 use super::axis::Axis;
 use super::chart::{BOTTOM, LARGE, NORMAL, SMALL, TOP, draw_times, from_zero, short};
-use super::data::{Source, group, wanted};
+use super::data::{Source, contact_names, group, natural, wanted};
 use super::svg::{Anchor, GREY, Svg, width_of};
 use stiction::scene::Table;
 
@@ -45,10 +45,12 @@ pub fn draw(sources: &[Source], contacts: &[String]) -> Result<Option<Svg>, Undr
             (rows.words("contact").collect(), rows.words("event").collect());
         let element = rows.counts("element");
         let mut groups = group(rows.len(), |k| wanted(contacts, names[k]).then_some((names[k], element[k])));
-        groups.sort_by(|a, b| a.0.cmp(&b.0));
+        groups.sort_by(|a, b| natural(&a.0.0, &b.0.0).then(a.0.1.cmp(&b.0.1)));
+        let shown = contact_names(groups.iter().map(|g| g.0.0.as_str()));
         let one_element = groups.iter().all(|g| g.0.1 == 0);
         for ((contact, element), track) in groups {
-            let mut name = if one_element { contact } else { format!("{contact}, {element}") };
+            let contact = &shown[&contact];
+            let mut name = if one_element { contact.clone() } else { format!("{contact}, {element}") };
             if sources.len() > 1 {
                 name = format!("{}: {name}", source.label);
             }

@@ -35,6 +35,23 @@ impl Svg {
         ));
     }
 
+    /// Filled.
+    pub fn polygon(&mut self, corners: &[[f64; 2]], fill: &str) {
+        let corners: Vec<String> = corners.iter().map(|[x, y]| format!("{x:.2},{y:.2}")).collect();
+        self.tag(format_args!(r#"<polygon points="{}" fill="{fill}"/>"#, corners.join(" ")));
+    }
+
+    /// A rectangle that joins others without a seam: its edges lie on whole pixels of a picture of twice the size, and are not smoothed.
+    pub fn tile(&mut self, [x, y, w, h]: [f64; 4], fill: &str) {
+        let edge = |x: f64| 0.5 * (2.0 * x).round();
+        let ([left, right], [top, bottom]) = ([edge(x), edge(x + w)], [edge(y), edge(y + h)]);
+        self.tag(format_args!(
+            r#"<rect x="{left:.1}" y="{top:.1}" width="{:.1}" height="{:.1}" fill="{fill}" shape-rendering="crispEdges"/>"#,
+            right - left,
+            bottom - top
+        ));
+    }
+
     /// The outline alone.
     pub fn frame(&mut self, [x, y, w, h]: [f64; 4]) {
         self.tag(format_args!(

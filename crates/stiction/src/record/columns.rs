@@ -1,6 +1,7 @@
 //! The tables of a recording: each column with its name, unit and value together. `docs/run.md` says what they mean.
 
 use super::names::{Name, Names};
+use crate::analysis::joints::JointReport;
 use crate::model::Owner;
 use crate::run::{ENTRIES, Event, FIRST_ENTRIES, UNIT};
 use crate::scene::Table;
@@ -104,11 +105,37 @@ pub(super) const CONTACTS: &[Column<ElementReport>] = &[
     }),
 ];
 
+/// Columns of contacts that recordings of version 0.1.0 do not have: the tangent t, and the force on body b in world axes.
+pub(super) const WORLD: &[Column<ElementReport>] = &[
+    number("tx", "", |e| e.frame.t[0]),
+    number("ty", "", |e| e.frame.t[1]),
+    number("tz", "", |e| e.frame.t[2]),
+    number("fx", "N", |e| e.frame.world(e.force)[0]),
+    number("fy", "N", |e| e.frame.world(e.force)[1]),
+    number("fz", "N", |e| e.frame.world(e.force)[2]),
+];
+
 /// Further columns of contacts, where the scene has torsion or rolling friction.
 pub(super) const MOMENTS: &[Column<ElementReport>] = &[
     number("moment_n", "N m", |e| e.moment[0]),
     number("moment_t", "N m", |e| e.moment[1]),
     number("moment_o", "N m", |e| e.moment[2]),
+];
+
+pub(super) const JOINTS: &[Column<JointReport>] = &[
+    time(),
+    word("joint", |j| Name::Owner(Owner::Body(j.body))),
+    word("kind", |j| Name::Word(j.kind)),
+    count("dof", |j| j.dof),
+    number("position", "m or rad", |j| j.position),
+    number("velocity", "m/s or rad/s", |j| j.velocity),
+    number("effort", "N or N m", |j| j.effort),
+    number("fx", "N", |j| j.force[0]),
+    number("fy", "N", |j| j.force[1]),
+    number("fz", "N", |j| j.force[2]),
+    number("mx", "N m", |j| j.moment[0]),
+    number("my", "N m", |j| j.moment[1]),
+    number("mz", "N m", |j| j.moment[2]),
 ];
 
 /// A row of `steps`, without the energy balance.
@@ -189,6 +216,7 @@ pub fn table_name(table: Table) -> &'static str {
         Table::Contacts => "contacts",
         Table::Steps => "steps",
         Table::Events => "events",
+        Table::Joints => "joints",
     }
 }
 
@@ -207,10 +235,13 @@ pub(super) fn table(table: Table, moments: bool) -> Arc<recording::Table> {
     });
     let columns = match table {
         Table::Bodies => stored(BODIES, false).collect(),
-        Table::Contacts if moments => stored(CONTACTS, false).chain(stored(MOMENTS, true)).collect(),
-        Table::Contacts => stored(CONTACTS, false).collect(),
+        Table::Contacts => {
+            let moments = if moments { MOMENTS } else { &[] };
+            stored(CONTACTS, false).chain(stored(moments, true)).chain(stored(WORLD, true)).collect()
+        }
         Table::Steps => stored(STEPS, false).chain(balance).chain(stored(KNOWN, true)).collect(),
         Table::Events => stored(EVENTS, false).chain(stored(IMPULSES, true)).collect(),
+        Table::Joints => stored(JOINTS, false).collect(),
     };
     Arc::new(recording::Table { name: table_name(table).into(), columns })
 }

@@ -1,11 +1,13 @@
 //! Writes a run as it happens.
 
 use super::columns::{
-    self, BODIES, Body, CONTACTS, EVENTS, IMPULSES, KNOWN, Known, LAYOUT, MOMENTS, STEPS, Step, extend,
+    self, BODIES, Body, CONTACTS, EVENTS, IMPULSES, JOINTS, KNOWN, Known, LAYOUT, MOMENTS, STEPS, Step,
+    WORLD, extend,
 };
 use super::names::Names;
 use super::saved::state_text;
 use super::{Format, RecordError, Rows, STATE_FILE};
+use crate::analysis::joints::{self, JointReport, has_joint};
 use crate::model::Model;
 use crate::run::{ENTRIES, Fault, Observer, View};
 use crate::scene::Table;
@@ -36,6 +38,7 @@ pub struct Recorder {
     /// Rows in the making; elements are copied only where friction is anisotropic.
     bodies: Vec<Body>,
     elements: Vec<ElementReport>,
+    joints: (joints::Scratch, Vec<JointReport>),
     /// Time of the last record, s.
     last: f64,
     /// Time of the last row of `steps`, s.
@@ -100,10 +103,13 @@ impl Recorder {
         // short runs need no more memory than this for what is sure to come, and touch no more of it than they fill
         let records = 2 + (scene.step.duration / scene.record.interval) as usize;
         let (mut tables, mut places) = (vec![], [None; Table::ALL.len()]);
-        for table in Table::ALL.into_iter().filter(|t| scene.record.tables.contains(t)) {
+        let joints = (0..scene.bodies.len()).filter(|i| has_joint(model, *i)).count();
+        let wanted = |t: &Table| scene.record.tables.contains(t) && (*t != Table::Joints || joints > 0);
+        for table in Table::ALL.into_iter().filter(wanted) {
             let mut rows = Rows::new(&columns::table(table, moments));
             rows.reserve(ROOM.min(match table {
                 Table::Bodies => records.saturating_mul(scene.bodies.len()),
+                Table::Joints => records.saturating_mul(joints),
                 Table::Steps => records,
                 Table::Contacts | Table::Events => 0,
             }));
@@ -119,6 +125,7 @@ impl Recorder {
             names: Names::new(model),
             bodies: vec![],
             elements: vec![],
+            joints: Default::default(),
             last: 0.0,
             last_row: 0.0,
             since: Since::NOTHING,
@@ -179,10 +186,7 @@ impl Recorder {
             }
         }
         if self.writer.is_full() {
-            let begin = Instant::now();
-            let path = self.writer.folder().join(STATE_FILE);
-            self.writer.seal_full(|| state_text(&path, view.model(), view.state))?;
-            self.spent += begin.elapsed();
+            return self.seal(view);
         }
         Ok(())
     }
@@ -194,6 +198,7 @@ impl Recorder {
         if view.is_record {
             self.last = view.state.time;
             self.write_contacts(view);
+            self.write_joints(view);
             self.write_bodies(view);
         }
     }
@@ -239,12 +244,24 @@ impl Recorder {
                 turned.extend(list.iter().map(along_x));
                 list = &turned;
             }
-            extend((rows, names), 0, CONTACTS, time, list);
+            extend((&mut *rows, &mut *names), 0, CONTACTS, time, list);
+            let mut next = CONTACTS.len();
             if moments {
-                extend((rows, names), CONTACTS.len(), MOMENTS, time, list);
+                extend((&mut *rows, &mut *names), next, MOMENTS, time, list);
+                next += MOMENTS.len();
             }
+            extend((rows, names), next, WORLD, time, list);
         }
         self.elements = turned;
+    }
+
+    fn write_joints(&mut self, view: &mut View<'_>) {
+        let (mut scratch, mut list) = std::mem::take(&mut self.joints);
+        if let Some(table) = self.rows(Table::Joints) {
+            view.joints(&mut scratch, &mut list);
+            extend(table, 0, JOINTS, view.state.time, &list);
+        }
+        self.joints = (scratch, list);
     }
 
     fn write_step(&mut self, view: &mut View<'_>, h: f64, status: &'static str) {
@@ -277,6 +294,7 @@ impl Recorder {
 fn along_x(e: &ElementReport) -> ElementReport {
     let turned = |v| e.frame.along_x().from(&e.frame, v);
     ElementReport {
+        frame: e.frame.along_x(),
         force: turned(e.force),
         moment: turned(e.moment),
         speed: turned(e.speed),
@@ -338,6 +356,7 @@ impl Observer for Recorder {
         let begin = Instant::now();
         if view.state.time > self.last {
             self.write_contacts(view);
+            self.write_joints(view);
         }
         self.last_state(view);
         self.spent += begin.elapsed();

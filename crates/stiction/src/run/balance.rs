@@ -31,7 +31,7 @@ pub enum Account {
 }
 
 /// All entries: energies, losses, works.
-pub const ENTRIES: [Entry; 7] = [
+pub const ENTRIES: [Entry; 8] = [
     Entry { name: "kinetic", label: "kinetic", account: Account::Stored(|e| e.kinetic) },
     Entry { name: "potential", label: "potential", account: Account::Stored(|e| e.potential) },
     Entry { name: "elastic", label: "elastic, in contacts", account: Account::Stored(|e| e.elastic) },
@@ -42,6 +42,11 @@ pub const ENTRIES: [Entry; 7] = [
         name: "recovery_work",
         label: "of undoing overlap",
         account: Account::Supplied(|r| r.recovery_work),
+    },
+    Entry {
+        name: "release_loss",
+        label: "lost in contacts that end",
+        account: Account::Lost(|r| r.release_loss),
     },
 ];
 

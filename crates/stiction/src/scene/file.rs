@@ -102,7 +102,9 @@ fn from_table(table: &Table, stem: &str) -> Result<Scene, Vec<(Fault, bool)>> {
         Err(_) if !wrong.is_empty() => return Err(found),
         Err(e) => return Err(vec![(Fault::new(String::new(), e.message()), false)]),
     };
-    if scene.name.is_empty() {
+    if !scene.name.is_empty() && scene.name.trim().is_empty() {
+        found.push((Fault::new("name".to_owned(), "the name of the scene is blank"), false));
+    } else if scene.name.is_empty() {
         stem.clone_into(&mut scene.name);
     }
     let (resolved, mut faults) = scene.resolved();

@@ -66,7 +66,7 @@ pub enum Law {
     KelvinVoigt {
         /// [normal, tangential], or one number for both, N/m.
         stiffness: Numbers,
-        /// [normal, tangential], or one number for both, N s/m.
+        /// [normal, tangential], or one number for both, N s/m; 0 by default.
         damping: Option<Numbers>,
         /// Share of the critical damping of `mass`: damping = 2 ratio sqrt(stiffness mass).
         damping_ratio: Option<f64>,

@@ -71,6 +71,23 @@ impl StepSettings {
         (steps - 1e-9 * steps.max(1.0)).ceil().max(1.0) as usize
     }
 
+    /// What is worth knowing of a run whose steps do not fit its duration: it ends later.
+    pub fn misfit(&self) -> Option<String> {
+        let (h, duration, end) = (self.h, self.duration, self.count() as f64 * self.h);
+        // as `count` rounds
+        if (end - duration).abs() <= 1e-9 * duration.max(h) {
+            return None;
+        }
+        Some(match h > duration {
+            true => {
+                format!("step.h = {h} s is longer than the duration of {duration} s: the run is one step")
+            }
+            false => format!(
+                "the duration of {duration} s is no multiple of step.h = {h} s: the run ends at {end} s"
+            ),
+        })
+    }
+
     /// What is wrong if there are too many steps.
     pub fn excess(&self) -> Option<String> {
         let steps = self.duration / self.h;
@@ -188,9 +205,11 @@ pub enum Table {
     Steps,
     /// Slip, stick, open, close.
     Events,
+    /// Coordinates, efforts and reactions of joints.
+    Joints,
 }
 
 impl Table {
     /// All tables.
-    pub const ALL: [Self; 4] = [Self::Bodies, Self::Contacts, Self::Steps, Self::Events];
+    pub const ALL: [Self; 5] = [Self::Bodies, Self::Contacts, Self::Steps, Self::Events, Self::Joints];
 }

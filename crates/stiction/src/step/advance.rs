@@ -1,11 +1,12 @@
 //! `advance`: contact forces -> the next state.
 
+use super::report::elastic;
 use super::{Failed, Forces, Motion, StepReport, trust};
 use crate::contact::set::ContactSet;
 use crate::dynamics::{Drift, NotDrifted};
 use crate::formulation::{ContactProblem, Laws, rotates};
 use crate::model::Model;
-use crate::state::{RowId, State};
+use crate::state::{RowId, State, next_time};
 use complementarity::matrix::dot;
 use complementarity::solver::auto::WARM_START;
 
@@ -87,7 +88,7 @@ pub fn advance(
         return Err(Failed::NotFinite { time: state.time });
     }
     report.work += h * dot(&motion.outside, velocity);
-    state.time += h;
+    state.time = next_time(state.time, h);
     state.position.copy_from_slice(position);
     state.velocity.copy_from_slice(after);
     report.trust = trust::known(problem.b.len(), forces.memory.trust, report.solver == WARM_START);
@@ -109,6 +110,10 @@ fn remember(
     let Scratch { deformation, forces: own, remembered, .. } = scratch;
     deformation.clear();
     deformation.resize(problem.deformation.len(), 0.0);
+    for m in state.memory.iter().filter(|m| !m.deformations.is_empty()) {
+        let remains = contacts.contacts.binary_search_by_key(&m.id, |c| RowId::Contact(c.id)).is_ok();
+        report.release_loss += if remains { 0.0 } else { elastic(model, m) };
+    }
     state.memory.clear();
     for (k, c) in contacts.contacts.iter().enumerate() {
         let lambda = &forces.lambda[problem.rows_of_contact(c)];

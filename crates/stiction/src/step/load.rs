@@ -15,16 +15,13 @@ pub(super) fn add_outside(
     time: f64,
     f: &mut [f64],
 ) {
-    for load in &scene.loads {
-        let pose = kinematics.pose(load.body);
-        let (mut force, mut torque) = (load.force.at(time), load.torque.at(time));
-        if load.axes == Axes::Body {
-            (force, torque) = (pose.attitude.apply(force), pose.attitude.apply(torque));
-        }
-        kinematics.add_wrench(load.body, pose.point(load.point), force, torque, f);
-    }
+    each_applied(scene, kinematics, time, &mut |body, point, force, torque| {
+        kinematics.add_wrench(body, point, force, torque, f);
+    });
     for spring in scene.springs.iter().filter(|s| s.damping != 0.0) {
-        add_along(kinematics, spring, |_, rate| spring.damping * rate, f);
+        along(kinematics, spring, |_, rate| spring.damping * rate, &mut |body, point, force, torque| {
+            kinematics.add_wrench(body, point, force, torque, f);
+        });
     }
     for (k, motor) in scene.motors.iter().enumerate() {
         let target = inputs.targets.get(k).copied().flatten();
@@ -39,12 +36,55 @@ pub(super) fn add_outside(
 /// Adds the forces of springs to the generalised force `f`.
 pub(super) fn add_springs(scene: &Resolved, kinematics: &Kinematics, f: &mut [f64]) {
     for spring in &scene.springs {
-        add_along(kinematics, spring, |l, _| spring.stiffness * (l - spring.rest_length), f);
+        along(
+            kinematics,
+            spring,
+            |l, _| spring.stiffness * (l - spring.rest_length),
+            &mut |body, at, force, torque| {
+                kinematics.add_wrench(body, at, force, torque, f);
+            },
+        );
     }
 }
 
-/// Adds a pull, given length and its rate, along a spring.
-fn add_along(kinematics: &Kinematics, spring: &Spring, pull: impl Fn(f64, f64) -> f64, f: &mut [f64]) {
+/// Shows every force and torque of loads and springs at `time`: the body, the point in the world, force and torque in world axes.
+pub(crate) fn each_load(
+    scene: &Resolved,
+    kinematics: &Kinematics,
+    time: f64,
+    each: &mut impl FnMut(usize, Vector, Vector, Vector),
+) {
+    each_applied(scene, kinematics, time, each);
+    for spring in &scene.springs {
+        let pull = |l: f64, rate: f64| spring.stiffness * (l - spring.rest_length) + spring.damping * rate;
+        along(kinematics, spring, pull, each);
+    }
+}
+
+/// The same of loads alone.
+fn each_applied(
+    scene: &Resolved,
+    kinematics: &Kinematics,
+    time: f64,
+    each: &mut impl FnMut(usize, Vector, Vector, Vector),
+) {
+    for load in &scene.loads {
+        let pose = kinematics.pose(load.body);
+        let (mut force, mut torque) = (load.force.at(time), load.torque.at(time));
+        if load.axes == Axes::Body {
+            (force, torque) = (pose.attitude.apply(force), pose.attitude.apply(torque));
+        }
+        each(load.body, pose.point(load.point), force, torque);
+    }
+}
+
+/// Shows the forces of a pull along a spring, given its length and the rate of that.
+fn along(
+    kinematics: &Kinematics,
+    spring: &Spring,
+    pull: impl Fn(f64, f64) -> f64,
+    each: &mut impl FnMut(usize, Vector, Vector, Vector),
+) {
     let [(p, v), (q, w)] = spring.ends.map(|end| place(kinematics, end));
     let across = sub(q, p);
     let l = length(across);
@@ -53,7 +93,7 @@ fn add_along(kinematics: &Kinematics, spring: &Spring, pull: impl Fn(f64, f64) -
         let pull = pull(l, dot(axis, sub(w, v)));
         for (end, at, sign) in [(spring.ends[0], p, 1.0), (spring.ends[1], q, -1.0)] {
             if let Some(body) = end.body {
-                kinematics.add_wrench(body, at, scale(sign * pull, axis), [0.0; 3], f);
+                each(body, at, scale(sign * pull, axis), [0.0; 3]);
             }
         }
     }

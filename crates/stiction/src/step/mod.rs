@@ -30,6 +30,7 @@ mod trust;
 pub use crate::model::InvalidModel;
 pub use advance::{Scratch, Solved, advance};
 pub use detect::{Detection, detect};
+pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
 pub use motion::{Motion, place};
 pub use overlap::{Overlap, overlaps};

@@ -15,6 +15,8 @@ pub(crate) const CLOSED: f64 = 1e-9;
 pub struct Motion {
     /// Length of the step, s.
     pub h: f64,
+    /// Time at which the applied forces were evaluated, s.
+    pub time: f64,
     /// Poses and velocities when the step begins.
     pub kinematics: Kinematics,
     /// The mass matrix there.
@@ -37,6 +39,7 @@ impl Motion {
         let none = vec![0.0; model.system().velocity_size()];
         Self {
             h: model.scene().step.h,
+            time: 0.0,
             kinematics: Kinematics::new(model.system()),
             mass: MassMatrix::new(model.system()),
             velocity: none.clone(),
@@ -85,7 +88,7 @@ pub fn place(
     h: f64,
     motion: &mut Motion,
 ) -> Result<(), Failed> {
-    motion.h = h;
+    (motion.h, motion.time) = (h, state.time);
     motion.kinematics.go_to(&state.position, &state.velocity);
     motion.mass.go_to(&motion.kinematics)?;
     motion.velocity.copy_from_slice(&state.velocity);

@@ -5,7 +5,7 @@ use super::{InvalidModel, Solved, Trust, load};
 use crate::dynamics::{Kinematics, SingularMass};
 use crate::model::{Model, Owner, StandingKind};
 use crate::space::{Frame, Vector};
-use crate::state::{ContactId, RowId, State};
+use crate::state::{ContactId, Remembered, RowId, State};
 use complementarity::residual::Residual;
 use complementarity::solver::Choice;
 use std::borrow::Cow;
@@ -156,6 +156,8 @@ pub struct StepReport {
     pub friction_loss: f64,
     /// Work lost in contact dampers, J.
     pub damping_loss: f64,
+    /// Elastic energy of contacts that ended while they were deformed, J.
+    pub release_loss: f64,
     /// Work of loads, motors and the dampers of springs, J.
     pub work: f64,
     /// Work of the forces that undo the overlap of rigid bodies, J.
@@ -181,6 +183,7 @@ impl Default for StepReport {
             rounds: 0,
             friction_loss: 0.0,
             damping_loss: 0.0,
+            release_loss: 0.0,
             work: 0.0,
             recovery_work: 0.0,
             relaxed: 0,
@@ -195,12 +198,7 @@ impl Energy {
     /// Energies of a model at a state, to which `kinematics` goes.
     pub fn at(model: &Model, state: &State, kinematics: &mut Kinematics) -> Self {
         kinematics.go_to(&state.position, &state.velocity);
-        let elastic = state.memory.iter().map(|m| {
-            let RowId::Contact(id) = m.id else { return 0.0 };
-            let compliance = model.contacts().rule_of(id).and_then(|r| r.compliance.as_ref());
-            let known = compliance.filter(|c| c.rows() == m.deformations.len());
-            known.map_or(0.0, |c| c.elastic_energy(m.deformations))
-        });
+        let elastic = state.memory.iter().map(|m| elastic(model, m));
         Self {
             elastic: elastic.sum(),
             kinetic: kinematics.kinetic_energy(),
@@ -208,6 +206,14 @@ impl Energy {
                 + load::spring_energy(model.scene(), kinematics),
         }
     }
+}
+
+/// Elastic energy in what a contact remembers, J.
+pub(super) fn elastic(model: &Model, m: Remembered<'_>) -> f64 {
+    let RowId::Contact(id) = m.id else { return 0.0 };
+    let compliance = model.contacts().rule_of(id).and_then(|r| r.compliance.as_ref());
+    let known = compliance.filter(|c| c.rows() == m.deformations.len());
+    known.map_or(0.0, |c| c.elastic_energy(m.deformations))
 }
 
 /// What the elements of a step did, in newtons and metres per second, and what friction dissipated. `deformation`: after the step, rows n, t(, o).

@@ -4,7 +4,7 @@ use super::{Failed, StepReport, Workspace, theta};
 use crate::inputs::Inputs;
 use crate::model::Model;
 use crate::scene::Method;
-use crate::state::State;
+use crate::state::{State, next_time};
 use complementarity::certificate::{Diagnosis, Settings, examine};
 use complementarity::problem::FrictionProblem;
 use complementarity::solver::Budget;
@@ -85,7 +85,7 @@ pub(super) fn step(
         }
         return Err(why);
     }
-    state.time = time + h;
+    state.time = next_time(time, h);
     if level > 0 {
         report.parts = report.parts.max(made);
     }

@@ -134,7 +134,8 @@ fn settle(
         // theta q + (1-theta) q+, for attitudes along the rotation
         model.system().advance(&state.position, velocity, (1.0 - theta) * h, position);
         kinematics.update(position, velocity);
-        fall(model, inputs, kinematics, state.time + h, &mut motion.outside, free);
+        motion.time = state.time + h;
+        fall(model, inputs, kinematics, motion.time, &mut motion.outside, free);
         motion.mass.solve(free);
         free.iter_mut().zip(&state.velocity).for_each(|(a, v)| *a = v + h * *a);
         report.rounds += 1;

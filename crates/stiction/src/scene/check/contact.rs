@@ -102,8 +102,18 @@ impl Checker<'_> {
                         Law::KelvinVoigt { stiffness, damping: self.both(c, here.key("damping")) }
                     }
                     (None, Some(ratio), Some(mass)) => Law::kelvin_voigt(stiffness, *ratio, *mass)?,
-                    _ => {
-                        self.fault(at, "damping not clear, expected damping, or damping_ratio and mass");
+                    (None, None, None) => Law::KelvinVoigt { stiffness, damping: [0.0; 2] },
+                    (Some(_), ratio, _) => {
+                        let key = if ratio.is_some() { "damping_ratio" } else { "mass" };
+                        self.fault(here.key(key), format!("{key} beside damping, expected damping alone"));
+                        Law::Rigid
+                    }
+                    (None, Some(_), None) => {
+                        self.fault(here.key("damping_ratio"), "damping_ratio without mass, expected both");
+                        Law::Rigid
+                    }
+                    (None, None, Some(_)) => {
+                        self.fault(here.key("mass"), "mass without damping_ratio, expected both");
                         Law::Rigid
                     }
                 }

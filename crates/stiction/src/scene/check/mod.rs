@@ -100,6 +100,10 @@ impl Checker<'_> {
     }
 
     fn unknown(&mut self, at: At<'_>, kind: &str, name: &str, known: &[&str]) {
-        self.faults.push(Fault::unknown(at.to_string(), kind, name, known));
+        let path = at.to_string();
+        // a name that several need is told once
+        if self.faults.iter().all(|f| f.path != path) {
+            self.faults.push(Fault::unknown(path, kind, name, known));
+        }
     }
 }

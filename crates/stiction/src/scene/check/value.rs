@@ -124,7 +124,7 @@ impl Checker<'_> {
     /// Whether a name is not taken; `at` has it as its key `name`.
     pub fn name(&mut self, name: &str, kind: &str, taken: &mut HashSet<String>, at: At<'_>) {
         let at = at.key("name");
-        if name.is_empty() || name.chars().any(char::is_control) {
+        if name.trim().is_empty() || name.chars().any(char::is_control) {
             self.fault(at, format!("the name of a {kind} is empty or has control characters"));
         } else if kind != "material" && name == "world" {
             self.fault(at, "the name 'world' is the world's own");
