@@ -24,6 +24,7 @@ mod report;
 mod retry;
 mod solve;
 mod theta;
+mod travel;
 mod trust;
 
 pub use crate::model::InvalidModel;
