@@ -8,8 +8,8 @@
 //! Normal rows and limits hold `g/h` in `b`, so that the gap at the end of the step is not negative. Where rigid bodies overlap already,
 //! `g/h` is bounded from below ([`ContactProblem::gap_rate`]): overlap is undone at a bounded velocity.
 
-use crate::contact::Compliance;
 use crate::contact::set::{Contact, ContactSet};
+use crate::contact::{Compliance, Grid};
 use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
 use crate::model::Owner;
 use crate::model::{Model, Rule, StandingRow};
@@ -92,6 +92,8 @@ pub struct ContactProblem {
     terms: Vec<f64>,
     /// `j M^-1 j'` of each element's normal row, 1/kg.
     mobility: Vec<f64>,
+    /// Scratch: deformation of a patch before it is carried on.
+    carried: Vec<f64>,
     /// Scratch: a row of `J`, zero between uses.
     row: Vec<f64>,
     /// Scratch: `theta v + (1-theta) free`.
@@ -142,6 +144,7 @@ impl ContactProblem {
             linear_rows,
             terms: vec![],
             mobility: vec![],
+            carried: vec![],
             row: vec![],
             middle: vec![],
             point: Matrix::zeros(linear_rows, linear_rows),
@@ -191,6 +194,11 @@ impl ContactProblem {
                         let own = self.deformation[first..].as_chunks_mut().0;
                         own.iter_mut().for_each(|d| *d = c.frame.from(&from, *d));
                     }
+                    if let Some(law) = &model.contacts().rules()[c.rule].compliance
+                        && law.patch().transports()
+                    {
+                        self.carry(law.patch().grid(), contacts, c);
+                    }
                 }
                 _ => self.deformation.resize(first + deforms, 0.0),
             }
@@ -198,6 +206,24 @@ impl ContactProblem {
         for &k in &self.standing {
             let known = state.memory.find(model.standing()[k].id);
             self.start.push(known.and_then(|m| m.forces.first()).copied().unwrap_or(0.0));
+        }
+    }
+
+    /// The deformation of the materials that are under the elements of a patch when the step ends: see `step/travel.rs`.
+    fn carry(&mut self, grid: &Grid, contacts: &ContactSet, c: &Contact) {
+        let (h, linear, (sin, cos)) = (self.h, self.linear_rows, (c.spin * self.h).sin_cos());
+        let own = &mut self.deformation[linear * c.first..][..linear * c.count];
+        self.carried.clear();
+        self.carried.extend_from_slice(own);
+        for (k, (out, e)) in own.chunks_exact_mut(linear).zip(&contacts.elements[c.elements()]).enumerate() {
+            let ([x, y], [vx, vy]) = (grid.centre(k), e.travel.velocity);
+            let near = grid.around([x + h * vx, y + h * vy]);
+            for (i, d) in out.iter_mut().enumerate() {
+                *d = near.iter().map(|&(j, w)| w * self.carried[linear * j + i]).sum();
+            }
+            if let [_, t, o] = out {
+                (*t, *o) = (cos * *t - sin * *o, sin * *t + cos * *o);
+            }
         }
     }
 
@@ -236,11 +262,12 @@ impl ContactProblem {
             for k in c.elements() {
                 self.elements.push(rule.element);
                 // an element farther off than anything moves, or whose line misses a body, takes no force
+                let (e, travelled) = (&contacts.elements[k], self.h * contacts.elements[k].travel.gap_rate);
                 let gap = match model.scene().step.gap {
                     GapLevel::Position => {
-                        contacts.elements[k].gap.min(motion.margin) + self.deformation[self.linear_rows * k]
+                        (e.gap + travelled).min(motion.margin) + self.deformation[self.linear_rows * k]
                     }
-                    GapLevel::Velocity => 0.0,
+                    GapLevel::Velocity => travelled,
                 };
                 self.add_gap(k, gap, least);
             }

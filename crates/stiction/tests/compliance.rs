@@ -17,7 +17,7 @@ fn pair(young: f64) -> Pair {
 }
 
 fn half_space(elements: usize, damping: PatchDamping) -> Law {
-    Law::HalfSpace { elements, spacing: 1e-6, influence: Influence::Rectangle, damping }
+    Law::HalfSpace { elements, spacing: 1e-6, influence: Influence::Rectangle, damping, transport: true }
 }
 
 fn compliance(law: &Law, young: f64, directions: Directions, h: f64) -> Compliance {
@@ -156,6 +156,7 @@ fn bad_laws_are_errors_that_name_the_field_and_the_value() {
         spacing,
         influence: Influence::Rectangle,
         damping: PatchDamping::Root,
+        transport: true,
     };
     let cases = [
         (kv([-1.0, 1.0], [0.0; 2]), "normal stiffness is -1, expected at least 0 and finite"),

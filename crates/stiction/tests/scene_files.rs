@@ -55,6 +55,7 @@ fn the_ellipses_of_song2004_are_as_printed() {
             spacing: 1e-6,
             influence: Influence::PointForce,
             damping: PatchDamping::Root,
+            transport: false,
         };
         assert_eq!((contact(&patch).friction, contact(&patch).law), (0.2, law));
         assert_eq!(patch.materials.iter().filter_map(|m| m.young).collect::<Vec<_>>(), [young]);

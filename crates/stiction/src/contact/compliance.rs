@@ -47,6 +47,7 @@ pub struct Patch {
     damping: Matrix,
     /// `R` of Hertz and Mindlin.
     radius: Option<f64>,
+    transport: bool,
 }
 
 impl Patch {
@@ -57,6 +58,7 @@ impl Patch {
         let rows = directions.count();
         let each = |[n, t]: [f64; 2]| (0..rows).map(|a| if a == 0 { n } else { t }).collect();
         let mut of_radius = None;
+        let transport = matches!(law, Law::HalfSpace { transport: true, .. }) && grid.count() > 1;
         let (vectors, k, c) = match *law {
             Law::Rigid => (Matrix::zeros(0, 0), Vec::new(), Vec::new()),
             Law::KelvinVoigt { stiffness, damping } => {
@@ -81,12 +83,17 @@ impl Patch {
         let mut scaled = vec![0.0; BLOCK * k.len()];
         from_modes(&vectors, |m| k[m], &mut scaled, &mut stiffness);
         from_modes(&vectors, |m| c[m], &mut scaled, &mut damping);
-        Ok(Self { grid, vectors, k, c, stiffness, damping, radius: of_radius })
+        Ok(Self { grid, vectors, k, c, stiffness, damping, radius: of_radius, transport })
     }
 
     /// The elements and where they are.
     pub fn grid(&self) -> &Grid {
         &self.grid
+    }
+
+    /// Whether its elements travel over the materials.
+    pub fn transports(&self) -> bool {
+        self.transport
     }
 
     /// Rows of deformation: 0 for a rigid contact.

@@ -93,6 +93,23 @@ impl Grid {
         }
     }
 
+    /// The elements about a place (m along t and o from the middle) and their weights for linear interpolation between centres; a place
+    /// beyond the outermost centres has the values of the nearest on the edge.
+    pub fn around(&self, place: [f64; 2]) -> [(usize, f64); 4] {
+        let last = self.elements - 1;
+        let [t, o] = place.map(|x| {
+            let steps = (x / self.spacing + 0.5 * last as f64).clamp(0.0, last as f64);
+            let lower = (steps as usize).min(last.saturating_sub(1));
+            [(lower, lower as f64 + 1.0 - steps), ((lower + 1).min(last), steps - lower as f64)]
+        });
+        let o = match self.directions {
+            Directions::Planar => [(0, 1.0), (0, 0.0)],
+            Directions::Spatial => o,
+        };
+        let both = |i: usize, j: usize| (self.elements * o[j].0 + t[i].0, o[j].1 * t[i].1);
+        [both(0, 0), both(1, 0), both(0, 1), both(1, 1)]
+    }
+
     /// Element `k` in steps along t and o.
     fn place(&self, k: usize) -> [usize; 2] {
         [k % self.elements, k / self.elements]

@@ -31,6 +31,8 @@ pub enum Law {
         influence: Influence,
         /// Damping.
         damping: PatchDamping,
+        /// Whether elements that travel over the materials take the deformation of the material now under them.
+        transport: bool,
     },
     /// One point with the stiffness of Hertz' and Mindlin's contact, which grows with the overlap `d` of the undeformed
     /// shapes: `K_n = 4/3 E* sqrt(R d)`, `K_t = 8 G* sqrt(R d)`, `C = time K`, all at the start of a step (pang2005 (16) with
@@ -54,18 +56,26 @@ pub enum Influence {
     PointForce,
 }
 
-/// Damping of a patch.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
+/// Damping of a patch; none by default (`proportional` with time 0): the patch is then in equilibrium at the end of every step, and motion
+/// that the step does not resolve is damped by the implicit rule. Damped patches resist rolling, for material that passes through
+/// them is deformed and released.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PatchDamping {
-    /// `C = 2 sqrt(K)`, by the matrix root (song2004 2.2; units as in the paper: critical for 1 kg).
-    #[default]
+    /// `C = 2 sqrt(K)`, by the matrix root (song2004 2.2; units as in the paper: critical for 1 kg). It relaxes within `2 / sqrt(K)`,
+    /// milliseconds for a patch of millimetres.
     Root,
     /// `C = time K`: a relaxation time in seconds.
     Proportional {
         /// s.
         time: f64,
     },
+}
+
+impl Default for PatchDamping {
+    fn default() -> Self {
+        Self::Proportional { time: 0.0 }
+    }
 }
 
 impl Law {
@@ -152,7 +162,7 @@ impl Law {
                 let [kn, kt, cn, ct] = [kn, kt, cn, ct].map(|x| short(*x));
                 format!("Kelvin-Voigt (stiffness {kn}, {kt} N/m, damping {cn}, {ct} N s/m)")
             }
-            Self::HalfSpace { elements, spacing, influence, damping } => {
+            Self::HalfSpace { elements, spacing, influence, damping, .. } => {
                 let influence = match influence {
                     Influence::Rectangle => "rectangles",
                     Influence::PointForce => "point forces",

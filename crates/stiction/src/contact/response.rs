@@ -100,8 +100,13 @@ mod tests {
     }
 
     fn laws() -> [Law; 4] {
-        let patch =
-            |damping| Law::HalfSpace { elements: 3, spacing: 1e-3, influence: Influence::Rectangle, damping };
+        let patch = |damping| Law::HalfSpace {
+            elements: 3,
+            spacing: 1e-3,
+            influence: Influence::Rectangle,
+            damping,
+            transport: true,
+        };
         [
             Law::KelvinVoigt { stiffness: [2e4, 1e4], damping: [30.0, 7.0] },
             patch(PatchDamping::Root),

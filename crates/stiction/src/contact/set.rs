@@ -28,6 +28,8 @@ pub struct Contact {
     pub first: usize,
     /// Number of its elements.
     pub count: usize,
+    /// Angular velocity about n of the materials under a patch, the mean of both, rad/s.
+    pub spin: f64,
 }
 
 /// A place where a contact can carry force.
@@ -37,6 +39,17 @@ pub struct Element {
     pub point: Vector,
     /// Gap `psi` of the undeformed surfaces, m.
     pub gap: f64,
+    /// How it travels with the contact; at rest unless it belongs to a patch.
+    pub travel: Travel,
+}
+
+/// How an element of a patch travels with the contact over the materials of the two bodies.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Travel {
+    /// Velocity `V` along t and o, the mean of those over the two materials, m/s.
+    pub velocity: [f64; 2],
+    /// Rate `V . grad psi` of the gap, each surface with the velocity over its own material, m/s.
+    pub gap_rate: f64,
 }
 
 impl Contact {

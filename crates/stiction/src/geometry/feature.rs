@@ -35,8 +35,8 @@
 //! | vertex beside an edge, ends of parallel edges | the vertex; the other point is the foot on the edge | along the edge |
 //!
 //! A face that is not across n (the other body's face gave the normal) is followed along n, and the gap's derivative then
-//! has, beside `n . (V_b - V_a)`, what the points travel times the slope. Points of a rim other than its lowest lie at
-//! quarter turns from that one.
+//! has, beside `n . (V_b - V_a)`, what the points travel times the slope. Points of a tilted
+//! rim other than its lowest lie at quarter turns from that one; those of a cap that lies on its face are fixed to the body.
 //!
 //! Where faces or edges are parallel to rounding, tilting one beside the other makes a kink: the deepest place, and with it
 //! what leads the normal, depends on which way. The derivatives are then those of one choice. A face that holds corners of

@@ -30,7 +30,7 @@ pub fn height(solid: &Solid, pose: &Pose, point: Vector, direction: Vector) -> f
             let end = |z: f64| quadric(sub(p, [0.0, 0.0, z]), d, [1.0 / radius; 3]).1;
             end(*half_length).max(end(-half_length)).max(rod(p, d, *radius, *half_length))
         }
-        Shape::Cylinder { radius, half_length } => rod(p, d, *radius, *half_length),
+        Shape::Cylinder { radius, half_length, .. } => rod(p, d, *radius, *half_length),
         Shape::Box { .. } | Shape::Polytope { .. } | Shape::Polygon { .. } => {
             let mut span = (f64::NEG_INFINITY, f64::INFINITY);
             for f in solid.faces() {

@@ -9,7 +9,7 @@ use super::placed::Placed;
 use super::touch::Touch;
 use crate::space::{Frame, Vector, add, cross, dot, scale, sub};
 
-/// Most points of a manifold.
+/// Most points of a manifold, unless a round face was refined beyond them.
 const MOST: usize = 8;
 /// Sine below which two edges count as parallel and touch in two points.
 const PARALLEL: f64 = 1e-3;
@@ -65,7 +65,10 @@ impl Manifold<'_> {
                 _ => self.single(a, b, gap),
             }
         }
-        self.thin();
+        let refined = pair.iter().any(|p| p.solid.face_points.len() > MOST);
+        if !refined {
+            self.thin();
+        }
     }
 
     fn emit(&mut self, x: f64, y: f64, heights: [f64; 2], feature: u32) {

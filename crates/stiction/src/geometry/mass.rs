@@ -36,7 +36,7 @@ pub fn mass_properties(shape: &Shape, density: f64, planar: bool) -> Option<Mass
             about(4.0 / 3.0 * PI * s[0] * s[1] * s[2], s.map(|a| a * a / 5.0))
         }
         Shape::Box { half: s } => about(8.0 * s[0] * s[1] * s[2], s.map(|a| a * a / 3.0)),
-        Shape::Cylinder { radius: r, half_length: l } => {
+        Shape::Cylinder { radius: r, half_length: l, .. } => {
             about(2.0 * PI * r * r * l, [r * r / 4.0, r * r / 4.0, l * l / 3.0])
         }
         Shape::Capsule { radius: r, half_length: l } => {

@@ -13,9 +13,10 @@
 //!   elsewhere overlaps less;
 //! - deep overlaps of ellipsoids and cylinders (depth near the least radius of curvature) give a local least depth;
 //! - edges within 1e-3 rad of parallel touch at two points whose gaps are taken along one normal;
-//! - a cylinder's cap is known by four points of its rim, its lowest among them, and by crossings with edges and
-//!   other rims (of other rims if the caps are parallel to 1e-6 rad);
-//! - manifolds of more than eight points are thinned to eight, the deepest among them.
+//! - a cylinder's cap that lies on its face (to 1e-3 rad) is known by the points of [`Shape::Cylinder`] fixed to it, by the
+//!   lowest of its rim if it is tilted at all, and by crossings with edges and other rims (of other rims if the caps are
+//!   parallel to 1e-6 rad); a tilted cap by the lowest point of its rim and those at quarter turns from there;
+//! - manifolds of more than eight points are thinned to eight, the deepest among them, unless a face was refined beyond that.
 
 mod ascent;
 mod broad;

@@ -2,10 +2,14 @@
 
 use super::placed::Placed;
 use super::solid::Round;
-use crate::space::{Frame, Vector, add, cross, dot, length, scale, sub};
+use crate::space::{Frame, Vector, add, cross, dot, length, scale, sub, times};
 
 /// Cosine from which a face counts as turned straight towards the other body (angles below 1.4e-5).
 pub(super) const STRAIGHT: f64 = 1.0 - 1e-10;
+/// Sine of the tilt up to which a cap lies on its face.
+const LYING: f64 = 1e-3;
+/// Sine of the tilt up to which a cap has no lowest point: rounding.
+const LEVEL: f64 = 1e-9;
 /// Sine below which an edge counts as lying across the normal.
 const ACROSS: f64 = 1e-6;
 
@@ -15,7 +19,7 @@ pub(super) struct Corner {
     pub x: f64,
     pub y: f64,
     pub h: f64,
-    /// Number of the body's corner (for a disc: of its rim point).
+    /// Number of the body's corner (for a disc: twice the number of `cap_points`, plus the cap).
     pub vertex: u32,
     /// Number of the edge that follows.
     pub edge: u32,
@@ -32,7 +36,7 @@ pub(super) struct Disc {
     pub cap: u32,
 }
 
-/// An outline: one corner for a point, two for a segment, more for a polygon, four on the rim of a disc.
+/// An outline: one corner for a point, two for a segment, more for a polygon or a disc.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outline {
     pub corners: Vec<Corner>,
@@ -134,8 +138,8 @@ impl Outline {
         let cap = u32::from(tilt > 0.0);
         let center = body.corners[cap as usize];
         let radius = body.solid.semi_axes[0];
-        for (k, r) in rim(body, out).into_iter().enumerate() {
-            self.push(frame, add(center, r), 4 * cap + k as u32, cap);
+        for (k, r) in cap_points(body, out) {
+            self.push(frame, add(center, r), 2 * k + cap, cap);
         }
         self.set_level(frame, body.axis(), center);
         self.disc = Some(Disc { center, axis: body.axis(), radius, cap });
@@ -167,16 +171,25 @@ impl Outline {
     }
 }
 
-/// Four points of a rim relative to its centre: the one farthest along `out` first, then the others in turn.
-/// A rim straight across `out` gets them along the body's own axes.
-pub(super) fn rim(body: &Placed, out: Vector) -> [Vector; 4] {
-    let axis = body.axis();
-    let radius = body.solid.semi_axes[0];
-    let first = if dot(axis, out).abs() > STRAIGHT {
-        scale(radius, body.matrix.map(|row| row[0]))
-    } else {
-        body.bulge_point(out)
+/// Points with which the cap that faces along `out` touches, relative to its centre, and their numbers.
+///
+/// A cap that lies on its face touches with points fixed to the body ([`Solid::face_points`]; numbers from 4): they do not
+/// wander as the tilt changes by rounding. A tilted cap rolls on its rim: it touches with the point of the rim farthest along
+/// `out` (number 0) and those at quarter turns from it (1 to 3). Point 0 takes part in both.
+///
+/// [`Solid::face_points`]: super::solid::Solid
+pub(super) fn cap_points<'a>(
+    body: &Placed<'a>,
+    out: Vector,
+) -> impl Iterator<Item = (u32, Vector)> + use<'a> {
+    let (axis, matrix, lowest) = (body.axis(), body.matrix, body.bulge_point(out));
+    let sine = length(cross(axis, out));
+    let (turns, own): (usize, &[Vector]) = match sine {
+        s if s > LYING => (4, &[]),
+        s => (usize::from(s > LEVEL), &body.solid.face_points),
     };
-    let second = cross(axis, first);
-    [first, second, scale(-1.0, first), scale(-1.0, second)]
+    let second = cross(axis, lowest);
+    let rim = [lowest, second, scale(-1.0, lowest), scale(-1.0, second)];
+    let rim = (0..).zip(rim).take(turns);
+    rim.chain((4..).zip(own).map(move |(k, &p)| (k, times(&matrix, p))))
 }

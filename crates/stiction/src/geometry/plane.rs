@@ -1,6 +1,6 @@
 //! A half-space against every other shape: exact for all of them.
 
-use super::outline::rim;
+use super::outline::cap_points;
 use super::placed::Placed;
 use super::solid::{Round, Solid};
 use super::touch::Touch;
@@ -13,7 +13,7 @@ pub(super) fn outward(pose: &Pose, planar: bool) -> Vector {
 
 /// Touches of a half-space with a solid; `sign` = -1 if the half-space is body b.
 ///
-/// Ids: the corner's number; for a capsule its end; for a cylinder 4 cap + k, rim points k as in `rim`.
+/// Ids: the corner's number; for a capsule its end; for a cylinder 2 k + cap, points k as in `cap_points`.
 pub(super) fn touches(
     plane: &Pose,
     solid: &Solid,
@@ -37,14 +37,13 @@ pub(super) fn touches(
     let local = transpose_times(&matrix, n);
     let back = scale(-1.0, n);
     if solid.round == Round::Disc {
-        let rim = rim(&body, back);
         for (cap, &c) in solid.hull.corners.iter().enumerate() {
             let turned = times(&matrix, c);
             // the cap that faces away touches with its lowest point only
             let facing = dot(turned, n) <= 0.0;
-            for (k, &r) in rim.iter().enumerate().take(if facing { 4 } else { 1 }) {
+            for (k, r) in cap_points(&body, back).filter(|&(k, _)| facing || k == 0) {
                 let x = add(turned, r);
-                push(add(body.position, x), level + dot(n, x), (4 * cap + k) as u32);
+                push(add(body.position, x), level + dot(n, x), 2 * k + cap as u32);
             }
         }
         return;

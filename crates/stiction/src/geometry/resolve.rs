@@ -67,16 +67,21 @@ impl Resolver<'_, '_> {
         Side { point, roll, curvature }
     }
 
-    /// A point of a rim: the lowest, or `quarter` quarter turns about the axis from there.
-    fn rim(&self, side: usize, point: Vector, quarter: u32) -> Side {
+    /// A point of a cap by its number: the lowest of the rim, up to three quarter turns about the axis from there, or fixed to
+    /// the body.
+    fn cap_point(&self, side: usize, point: Vector, number: u32) -> Side {
         let mut found = self.corner(side, point);
-        if quarter > 0 {
-            let axis = self.pair[side].axis();
-            for _ in 0..quarter {
-                found.roll = found.roll.map(|[by, along]| [cross(axis, by), along]);
+        let axis = self.pair[side].axis();
+        match number {
+            0 => return found,
+            1..4 => {
+                for _ in 0..number {
+                    found.roll = found.roll.map(|[by, along]| [cross(axis, by), along]);
+                }
             }
-            found.curvature = ShapeOperator::sharp(&self.frame);
+            _ => found.roll = [[[0.0; 3]; 2]; 2],
         }
+        found.curvature = ShapeOperator::sharp(&self.frame);
         found
     }
 
@@ -106,7 +111,7 @@ impl Resolver<'_, '_> {
             let s = 1 - plane;
             let point = self.opposite()[s];
             let disc = self.pair[s].solid.round == Round::Disc;
-            let vertex = if disc { self.rim(s, point, feature % 4) } else { self.corner(s, point) };
+            let vertex = if disc { self.cap_point(s, point, feature >> 1) } else { self.corner(s, point) };
             return Some(self.on_plane(s, vertex, n));
         }
         let flat = self.flat();
@@ -162,7 +167,7 @@ impl Resolver<'_, '_> {
             return Some((Meeting::OnLine(1 - s, u), sides, shift));
         }
         let vertex = match own.disc {
-            Some(_) if corner.is_some() => self.rim(s, point, number % 4),
+            Some(_) if corner.is_some() => self.cap_point(s, point, number >> 1),
             _ => self.corner(s, point),
         };
         let [_, x, y] = other.level;

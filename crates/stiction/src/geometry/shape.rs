@@ -35,6 +35,13 @@ pub enum Shape {
         radius: f64,
         /// Half height, m.
         half_length: f64,
+        /// Points per ring with which a flat face touches; the outermost ring is the rim, and it tips over a polygon of them.
+        #[serde(default = "default_rim_points")]
+        rim_points: u32,
+        /// Rings of points on a flat face: 1 is the rim alone; from 2 the friction moment of a spinning face is that of uniform
+        /// pressure.
+        #[serde(default = "default_rings")]
+        rings: u32,
     },
     /// About the origin, edges along x, y, z.
     Box {
@@ -58,6 +65,14 @@ pub enum Shape {
         /// Corners [x, y], m, counter-clockwise.
         vertices: Vec<[f64; 2]>,
     },
+}
+
+fn default_rim_points() -> u32 {
+    8
+}
+
+fn default_rings() -> u32 {
+    1
 }
 
 /// Edges of a box in a file: three, or two of a rectangle, which has no third.
@@ -109,6 +124,18 @@ pub enum InvalidShape {
         /// Most allowed.
         most: usize,
     },
+    /// Too few or too many points on the face of a cylinder.
+    #[error("{parameter}: {count} given, but {least} to {most} are possible")]
+    FacePoints {
+        /// Which parameter.
+        parameter: &'static str,
+        /// Its value.
+        count: u32,
+        /// Fewest allowed.
+        least: u32,
+        /// Most allowed.
+        most: u32,
+    },
     /// All corners of a polytope lie in one plane.
     #[error("vertices: all within {thickness} of a plane; a polytope needs a volume")]
     Flat {
@@ -141,6 +168,11 @@ fn size(parameter: &'static str, value: f64) -> Result<(), InvalidShape> {
     if value > 0.0 && value.is_finite() { Ok(()) } else { Err(InvalidShape::Size { parameter, value }) }
 }
 
+fn face_points(parameter: &'static str, count: u32, [least, most]: [u32; 2]) -> Result<(), InvalidShape> {
+    let possible = (least..=most).contains(&count);
+    if possible { Ok(()) } else { Err(InvalidShape::FacePoints { parameter, count, least, most }) }
+}
+
 fn corners<const N: usize>(vertices: &[[f64; N]], least: usize) -> Result<(), InvalidShape> {
     let count = vertices.len();
     if count < least || count > MOST_VERTICES {
@@ -155,6 +187,11 @@ fn corners<const N: usize>(vertices: &[[f64; N]], least: usize) -> Result<(), In
 }
 
 impl Shape {
+    /// A cylinder whose faces touch with the default points.
+    pub fn cylinder(radius: f64, half_length: f64) -> Self {
+        Self::Cylinder { radius, half_length, rim_points: default_rim_points(), rings: default_rings() }
+    }
+
     /// Name, as scenes write it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -180,9 +217,15 @@ impl Shape {
                 size("semi_axes[1]", *b)?;
                 size("semi_axes[2]", *c)
             }
-            Self::Capsule { radius, half_length } | Self::Cylinder { radius, half_length } => {
+            Self::Capsule { radius, half_length } => {
                 size("radius", *radius)?;
                 size("half_length", *half_length)
+            }
+            Self::Cylinder { radius, half_length, rim_points, rings } => {
+                size("radius", *radius)?;
+                size("half_length", *half_length)?;
+                face_points("rim_points", *rim_points, [3, 64])?;
+                face_points("rings", *rings, [1, 16])
             }
             Self::Box { half: [a, b, c] } => {
                 size("half[0]", *a)?;

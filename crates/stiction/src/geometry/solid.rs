@@ -39,6 +39,8 @@ pub struct Solid {
     pub(super) radius: f64,
     /// Greatest distance of a point from the shape's origin.
     pub(super) reach: f64,
+    /// Points with which the face of a cylinder touches, from the centre of the face.
+    pub(super) face_points: Vec<Vector>,
 }
 
 impl Solid {
@@ -48,7 +50,8 @@ impl Solid {
     /// spatial scenes everything but ellipses and polygons.
     pub fn new(shape: &Shape, planar: bool) -> Result<Self, InvalidShape> {
         shape.validate()?;
-        let (mut round, mut semi_axes, mut radius) = (Round::None, [0.0; 3], 0.0);
+        let (mut round, mut semi_axes, mut radius, mut face_points) =
+            (Round::None, [0.0; 3], 0.0, Vec::new());
         let fits = match shape {
             Shape::Ellipse { .. } | Shape::Polygon { .. } => planar,
             Shape::HalfSpace | Shape::Sphere { .. } | Shape::Box { .. } => true,
@@ -77,8 +80,9 @@ impl Solid {
                 radius = *r;
                 segment(*half_length)
             }
-            Shape::Cylinder { radius: r, half_length } => {
+            Shape::Cylinder { radius: r, half_length, rim_points, rings } => {
                 (round, semi_axes) = (Round::Disc, [*r, *r, 0.0]);
+                face_points = on_face(*r, *rim_points, *rings);
                 segment(*half_length)
             }
             Shape::Box { half: [a, b, _] } if planar => polygon(&[[-a, -b], [*a, -b], [*a, *b], [-a, *b]]),
@@ -97,7 +101,7 @@ impl Solid {
         };
         let far = hull.corners.iter().map(|&c| length(c)).fold(0.0, f64::max);
         let reach = far + semi_axes.iter().copied().fold(0.0, f64::max) + radius;
-        Ok(Self { shape: shape.clone(), planar, hull, round, semi_axes, radius, reach })
+        Ok(Self { shape: shape.clone(), planar, hull, round, semi_axes, radius, reach, face_points })
     }
 
     /// The shape it was made from.
@@ -128,6 +132,26 @@ impl Solid {
     pub(super) fn is_half_space(&self) -> bool {
         self.shape == Shape::HalfSpace
     }
+}
+
+/// Points with which a round face of the given radius touches: `rings` rings of `count` points each, the outermost on the rim.
+///
+/// Ring i of m would lie at `R sqrt((i - 1/2)/m)` if each stood for the same area. The outermost lies at R instead, for the
+/// face to tip over its rim, and the others are drawn inwards by one factor that keeps the mean radius of all points `2/3 R`:
+/// under equal forces the friction moment is then that of uniform pressure, `2/3 mu N R`.
+fn on_face(radius: f64, count: u32, rings: u32) -> Vec<Vector> {
+    let m = f64::from(rings);
+    let even = |i: u32| ((f64::from(i) - 0.5) / m).sqrt();
+    let inwards = (2.0 / 3.0 * m - 1.0) / (1..rings).map(even).sum::<f64>();
+    let points = (1..=rings).rev().flat_map(|i| {
+        let r = if i == rings { radius } else { radius * inwards * even(i) };
+        (0..count).map(move |k| {
+            let angle =
+                std::f64::consts::TAU * (f64::from(k) + 0.5 * f64::from(rings - i)) / f64::from(count);
+            [r * angle.cos(), r * angle.sin(), 0.0]
+        })
+    });
+    points.collect()
 }
 
 fn segment(half_length: f64) -> Hull {

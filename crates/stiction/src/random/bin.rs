@@ -104,7 +104,7 @@ impl<R: Rng> Dice<R> {
             1 => Shape::Box { half },
             2 => Shape::Ellipsoid { semi_axes: half },
             3 => Shape::Capsule { radius: 0.5 * half[0], half_length: half[1] },
-            4 => Shape::Cylinder { radius: half[0], half_length: half[1] },
+            4 => Shape::cylinder(half[0], half[1]),
             _ => {
                 let count = self.0.random_range(6..16);
                 // on a sphere, so that all are corners and none is thin

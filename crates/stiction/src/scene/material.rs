@@ -31,6 +31,10 @@ pub struct Material {
     pub law: Law,
 }
 
+fn transported() -> bool {
+    true
+}
+
 impl Default for Material {
     fn default() -> Self {
         Self {
@@ -83,9 +87,13 @@ pub enum Law {
         /// rectangle by default.
         #[serde(default)]
         influence: Influence,
-        /// root by default.
+        /// None by default (proportional with time 0): the patch follows the load within the step.
         #[serde(default)]
         damping: PatchDamping,
+        /// Whether the deformation stays with the materials as the contact travels over them (rolling, creepage); false: with the
+        /// contact, as in song2004.
+        #[serde(default = "transported")]
+        transport: bool,
     },
     /// A point with the stiffness of Hertz' and Mindlin's contact, 4/3 E* sqrt(R d) and 8 G* sqrt(R d) at the overlap d with
     /// which a step begins. At least one of the materials needs Young's modulus.
@@ -108,8 +116,8 @@ impl From<contact::Law> for Law {
                 damping_ratio: None,
                 mass: None,
             },
-            contact::Law::HalfSpace { elements, spacing, influence, damping } => {
-                Self::HalfSpace { elements, spacing, influence, damping }
+            contact::Law::HalfSpace { elements, spacing, influence, damping, transport } => {
+                Self::HalfSpace { elements, spacing, influence, damping, transport }
             }
             contact::Law::HertzMindlin { radius, time } => Self::HertzMindlin { radius, damping_time: time },
         }

@@ -2,12 +2,13 @@
 
 use super::motion::Motion;
 use crate::contact::Directions;
-use crate::contact::set::{Contact, ContactSet, Element};
+use crate::contact::set::{Contact, ContactSet, Element, Travel};
 use crate::geometry::{Aabb, BroadPhase, Touch, Workspace, bounding_box, gap_along, touches};
 use crate::model::Owner;
 use crate::model::{Model, Part};
 use crate::space::{Frame, Pose, Vector, add, cross};
 use crate::state::ContactId;
+use crate::step::travel::Ride;
 
 /// Memory of [`detect`].
 #[derive(Debug, Clone, Default)]
@@ -57,7 +58,7 @@ pub fn detect(
     for k in 0..memory.candidates.len() {
         let Some(((a, b), rule)) = model.contacts().find(memory.candidates[k]) else { continue };
         if a < b {
-            detect_pair(model, (a, b), rule, margin, memory, contacts);
+            detect_pair(model, motion, (a, b), rule, margin, memory, contacts);
         } else {
             memory.with_world.push(((a, b), rule));
         }
@@ -66,13 +67,14 @@ pub fn detect(
     memory.with_world.sort_unstable();
     for k in 0..memory.with_world.len() {
         let (parts, rule) = memory.with_world[k];
-        detect_pair(model, parts, rule, margin, memory, contacts);
+        detect_pair(model, motion, parts, rule, margin, memory, contacts);
     }
 }
 
 /// Adds the contacts of a pair.
 fn detect_pair(
     model: &Model,
+    motion: &Motion,
     (part_a, part_b): (u32, u32),
     rule: usize,
     margin: f64,
@@ -93,20 +95,34 @@ fn detect_pair(
     });
     for touch in &memory.touches {
         let frame = frame(model.contacts().directions(), touch.normal, along);
-        let first = contacts.elements.len();
+        let (first, mut spin) = (contacts.elements.len(), 0.0);
         match &compiled.compliance {
             Some(c) if c.patch().grid().count() > 1 => {
-                let grid = c.patch().grid();
+                let (grid, sides) = (c.patch().grid(), [(a, pose_a), (b, pose_b)]);
+                let ride = c
+                    .patch()
+                    .transports()
+                    .then(|| Ride::new(motion, sides, touch, frame, grid.spacing, &mut memory.workspace));
+                spin = ride.as_ref().map_or(0.0, Ride::spin);
                 contacts.elements.extend((0..grid.count()).map(|k| {
                     let point = add(touch.point, frame.in_plane(grid.centre(k)));
-                    Element { point, gap: gap_along(&a.solid, pose_a, &b.solid, pose_b, point, frame.n) }
+                    let gap = gap_along(&a.solid, pose_a, &b.solid, pose_b, point, frame.n);
+                    Element {
+                        point,
+                        gap,
+                        travel: ride.as_ref().map_or_else(Travel::default, |r| r.at(point)),
+                    }
                 }));
             }
-            _ => contacts.elements.push(Element { point: touch.point, gap: touch.gap }),
+            _ => contacts.elements.push(Element {
+                point: touch.point,
+                gap: touch.gap,
+                travel: Travel::default(),
+            }),
         }
         let (id, owners) = (ContactId { part_a, part_b, feature: touch.feature }, [a.owner, b.owner]);
         let count = contacts.elements.len() - first;
-        contacts.contacts.push(Contact { id, owners, frame, rule, first, count });
+        contacts.contacts.push(Contact { id, owners, frame, rule, first, count, spin });
     }
 }
 

@@ -25,6 +25,7 @@ mod report;
 mod retry;
 mod solve;
 mod theta;
+mod travel;
 mod trust;
 
 pub use crate::model::InvalidModel;

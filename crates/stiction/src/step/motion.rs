@@ -2,8 +2,9 @@
 
 use super::{Failed, load};
 use crate::dynamics::{Kinematics, MassMatrix};
+use crate::geometry::bounding_box;
 use crate::inputs::Inputs;
-use crate::model::Model;
+use crate::model::{Model, Owner};
 use crate::space::length;
 use crate::state::State;
 
@@ -76,7 +77,26 @@ impl Motion {
     /// Largest velocity of any point of a body, m/s.
     fn fastest_point(&self, model: &Model, body: usize) -> f64 {
         let (v, omega) = self.kinematics.velocity(body);
-        length(v) + length(omega) * model.reaches()[body]
+        let reach = match model.reaches()[body] {
+            reach if reach.is_finite() => reach,
+            _ => self.farthest_other(model, body),
+        };
+        length(v) + length(omega) * reach
+    }
+
+    /// Distance from a body's origin within which all parts of others lie, half-spaces aside: how far out a half-space can be touched.
+    fn farthest_other(&self, model: &Model, body: usize) -> f64 {
+        let at = self.kinematics.pose(body).position;
+        let others = model.parts().iter().filter(|part| part.owner != Owner::Body(body));
+        let distances = others.map(|part| {
+            let pose = match part.owner {
+                Owner::Body(i) => self.kinematics.pose(i).then(&part.local),
+                Owner::World(_) => part.local,
+            };
+            let around = bounding_box(&part.solid, &pose, 0.0);
+            length([0, 1, 2].map(|k| (around.min[k] - at[k]).abs().max((around.max[k] - at[k]).abs())))
+        });
+        distances.filter(|d| d.is_finite()).fold(0.0, f64::max)
     }
 }
 

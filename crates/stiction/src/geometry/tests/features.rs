@@ -190,15 +190,15 @@ fn derivatives_of_manifolds_are_those_of_the_detected_touches() {
     };
     let lower = [
         Shape::Box { half: [0.8, 0.6, 0.3] },
-        Shape::Cylinder { radius: 0.7, half_length: 0.3 },
+        Shape::cylinder(0.7, 0.3),
         Shape::Box { half: [0.3, 0.25, 0.3] },
     ];
     let lying = Quaternion::turn([0.0, std::f64::consts::FRAC_PI_2, 0.0]);
     let upper = [
         (Shape::Box { half: [0.4, 0.5, 0.3] }, Quaternion::IDENTITY, 0.3),
         (wedge, Quaternion::IDENTITY, 0.3),
-        (Shape::Cylinder { radius: 0.5, half_length: 0.3 }, Quaternion::IDENTITY, 0.3),
-        (Shape::Cylinder { radius: 0.2, half_length: 0.6 }, lying, 0.2),
+        (Shape::cylinder(0.5, 0.3), Quaternion::IDENTITY, 0.3),
+        (Shape::cylinder(0.2, 0.6), lying, 0.2),
         (Shape::Capsule { radius: 0.2, half_length: 0.6 }, lying, 0.2),
     ];
     let mut several = 0;
@@ -234,10 +234,10 @@ fn derivatives_of_manifolds_are_those_of_the_detected_touches() {
 #[test]
 fn derivatives_of_parallel_features_are_those_of_the_detected_touches() {
     let (big, small) = (Shape::Box { half: [1.0, 1.0, 0.3] }, Shape::Box { half: [0.3, 0.4, 0.2] });
-    let cylinder = Shape::Cylinder { radius: 0.3, half_length: 0.2 };
+    let cylinder = Shape::cylinder(0.3, 0.2);
     let rod = Shape::Capsule { radius: 0.1, half_length: 0.5 };
     let short_rod = Shape::Capsule { radius: 0.15, half_length: 0.3 };
-    let long_cylinder = Shape::Cylinder { radius: 0.2, half_length: 0.5 };
+    let long_cylinder = Shape::cylinder(0.2, 0.5);
     let spin = |angle: f64| Quaternion::turn([0.0, 0.0, angle]);
     let turned = |position: Vector, angle: f64| Pose { position, attitude: spin(angle) };
     let lying = |position: Vector| {
@@ -354,7 +354,7 @@ fn an_ellipsoid_and_cylinders_on_a_plane_have_their_principal_curvatures() {
     let r = f.rates(&of_b([0.2, 0.0, 0.0], [0.0, 1.0, 0.0]));
     assert!(near(r.points[0], [0.8, 0.0, 0.0]) && r.gap.abs() < 1e-15);
 
-    let cylinder = solid(&Shape::Cylinder { radius: 0.3, half_length: 0.5 });
+    let cylinder = solid(&Shape::cylinder(0.3, 0.5));
     let lying = |angle: f64| Quaternion::turn([angle, 0.0, 0.0]);
     let half = std::f64::consts::FRAC_PI_2;
     // an end of the line of contact: around the axis, and the rim's edge

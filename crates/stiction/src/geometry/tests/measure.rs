@@ -45,7 +45,7 @@ fn times_of_pairs_and_of_the_broad_phase() {
     let cube = Shape::Box { half: [0.5; 3] };
     let egg = Shape::Ellipsoid { semi_axes: [0.5, 0.4, 0.3] };
     let rod = Shape::Capsule { radius: 0.3, half_length: 0.3 };
-    let can = Shape::Cylinder { radius: 0.4, half_length: 0.4 };
+    let can = Shape::cylinder(0.4, 0.4);
     let rock = Chance(42).shape(5);
     nanoseconds("sphere - half-space", &ground, &sphere, 0.5, 0.0);
     nanoseconds("box - half-space, flat", &ground, &cube, 0.5, 0.0);

@@ -40,7 +40,7 @@ impl Chance {
             0 => Shape::Sphere { radius: s() },
             1 => Shape::Ellipsoid { semi_axes: [s(), s(), s()] },
             2 => Shape::Capsule { radius: s(), half_length: s() },
-            3 => Shape::Cylinder { radius: s(), half_length: s() },
+            3 => Shape::cylinder(s(), s()),
             4 => Shape::Box { half: [s(), s(), s()] },
             _ => Shape::Polytope { vertices: (0..12).map(|_| self.vector(1.0)).collect() },
         }
@@ -92,7 +92,7 @@ fn reach(shape: &Shape, pose: &Pose, n: Vector) -> f64 {
         Shape::Sphere { radius } => *radius,
         Shape::Ellipsoid { semi_axes: a } => length([a[0] * m[0], a[1] * m[1], a[2] * m[2]]),
         Shape::Capsule { radius, half_length } => radius + half_length * m[2].abs(),
-        Shape::Cylinder { radius, half_length } => radius * m[0].hypot(m[1]) + half_length * m[2].abs(),
+        Shape::Cylinder { radius, half_length, .. } => radius * m[0].hypot(m[1]) + half_length * m[2].abs(),
         Shape::Box { half: h } => h[0] * m[0].abs() + h[1] * m[1].abs() + h[2] * m[2].abs(),
         Shape::Polytope { vertices } => most(vertices),
         Shape::Ellipse { semi_axes: [a, b] } => (a * m[0]).hypot(b * m[1]),
@@ -120,7 +120,9 @@ fn outside(solid: &Solid, pose: &Pose, point: Vector) -> f64 {
         Shape::Capsule { radius, half_length } => {
             length(sub(x, [0.0, 0.0, x[2].clamp(-half_length, *half_length)])) - radius
         }
-        Shape::Cylinder { radius, half_length } => (x[0].hypot(x[1]) - radius).max(x[2].abs() - half_length),
+        Shape::Cylinder { radius, half_length, .. } => {
+            (x[0].hypot(x[1]) - radius).max(x[2].abs() - half_length)
+        }
         Shape::Box { half: h } => {
             let depth = [0, 1].map(|i| x[i].abs() - h[i]);
             let z = if solid.planar() { f64::NEG_INFINITY } else { x[2].abs() - h[2] };

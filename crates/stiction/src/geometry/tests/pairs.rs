@@ -204,7 +204,7 @@ fn concentric_and_collinear_cores_still_give_unit_normals() {
 /// The face that looks down most need not hold the lowest corner.
 #[test]
 fn a_pointed_polytope_touches_a_cap_with_its_lowest_corner() {
-    let cap = solid(&Shape::Cylinder { radius: 1.0, half_length: 0.5 });
+    let cap = solid(&Shape::cylinder(1.0, 0.5));
     let spike = vec![[0.0, 0.0, 0.0], [0.3, 0.1, 1.0], [-0.2, 0.3, 1.0], [-0.1, -0.3, 1.0], [2.0, 0.0, 0.9]];
     let spike = solid(&Shape::Polytope { vertices: spike });
     let q = Pose { position: [0.2, 0.1, 0.51], ..Pose::IDENTITY };

@@ -126,13 +126,13 @@ fn a_capsule_lies_on_a_box_and_on_a_parallel_capsule_with_two_points() {
 }
 
 #[test]
-fn a_cylinder_stands_on_four_points_lies_on_two_and_leans_on_one() {
+fn a_cylinder_stands_on_eight_points_lies_on_two_and_leans_on_one() {
     let ground = solid(&Shape::HalfSpace);
     let slab = solid(&Shape::Box { half: [2.0, 2.0, 1.0] });
-    let rod = solid(&Shape::Cylinder { radius: 0.3, half_length: 0.5 });
+    let rod = solid(&Shape::cylinder(0.3, 0.5));
     let turn = |angle: f64| Quaternion::turn([0.0, angle, 0.0]);
     for (angle, height, count) in [
-        (0.0, 0.5, 4),
+        (0.0, 0.5, 8),
         (std::f64::consts::FRAC_PI_2, 0.3, 2),
         (0.4, 0.5 * 0.4f64.cos() + 0.3 * 0.4f64.sin(), 1),
     ] {
@@ -147,7 +147,7 @@ fn a_cylinder_stands_on_four_points_lies_on_two_and_leans_on_one() {
 
 #[test]
 fn a_wide_cylinder_carries_a_box_by_its_corners_and_a_cylinder_by_its_rim() {
-    let disc = solid(&Shape::Cylinder { radius: 1.0, half_length: 0.1 });
+    let disc = solid(&Shape::cylinder(1.0, 0.1));
     let cube = solid(&Shape::Box { half: [0.2; 3] });
     let t = find(&disc, &Pose::IDENTITY, &cube, &at([0.3, 0.0, 0.3]), 1e-9);
     assert_eq!(sorted_points(&t), [[0.1, -0.2, 0.1], [0.1, 0.2, 0.1], [0.5, -0.2, 0.1], [0.5, 0.2, 0.1]]);
@@ -155,9 +155,9 @@ fn a_wide_cylinder_carries_a_box_by_its_corners_and_a_cylinder_by_its_rim() {
     let t = find(&disc, &Pose::IDENTITY, &cube, &at([1.0, 0.0, 0.3]), 1e-9);
     let x = (1.0f64 - 0.04).sqrt();
     assert!(t.iter().filter(|t| (t.point[0] - x).abs() < 1e-14).count() == 2 && t.len() >= 4);
-    let can = solid(&Shape::Cylinder { radius: 0.4, half_length: 0.5 });
+    let can = solid(&Shape::cylinder(0.4, 0.5));
     let t = find(&disc, &Pose::IDENTITY, &can, &at([0.1, 0.2, 0.6]), 1e-9);
-    assert_eq!(t.len(), 4);
+    assert_eq!(t.len(), 8);
     assert!(t.iter().all(|t| ((t.point[0] - 0.1).hypot(t.point[1] - 0.2) - 0.4).abs() < 1e-14));
     // rims that cross at (0.5, +-sqrt(3)/2)
     let t = find(&disc, &Pose::IDENTITY, &disc, &at([1.0, 0.0, 0.2]), 1e-9);
@@ -165,6 +165,71 @@ fn a_wide_cylinder_carries_a_box_by_its_corners_and_a_cylinder_by_its_rim() {
         |t: &&Touch| (t.point[0] - 0.5).abs() < 1e-14 && (t.point[1].abs() - 0.75f64.sqrt()).abs() < 1e-14;
     assert_eq!(t.iter().filter(cross).count(), 2);
     assert!(t.iter().all(|t| t.gap.abs() < 1e-14));
+}
+
+#[test]
+fn points_of_a_face_are_fixed_to_the_body_while_its_tilt_wanders() {
+    let ground = solid(&Shape::HalfSpace);
+    let slab = solid(&Shape::Box { half: [2.0, 2.0, 1.0] });
+    let can = solid(&Shape::Cylinder { radius: 0.3, half_length: 0.5, rim_points: 5, rings: 2 });
+    for (base, p) in [(&ground, Pose::IDENTITY), (&slab, at([0.0, 0.0, -1.0]))] {
+        for k in 0..12 {
+            let angle = f64::from(k) * 0.5;
+            let attitude = Quaternion::turn([1e-5 * angle.cos(), 1e-5 * angle.sin(), 0.0]);
+            let q = Pose { position: [0.1, 0.2, 0.5], attitude };
+            let t = find(base, &p, &can, &q, 1e-3);
+            // beside them there is the lowest point of the rim, which tips
+            assert_eq!(t.len(), 11);
+            let lowest = t.iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+            assert!((lowest + 0.3 * 1e-5).abs() < 1e-9, "{lowest:e}");
+            for ring in [0.3, 0.1] {
+                let fixed = (0..5).filter(|i| {
+                    let turn = f64::from(*i) + if ring == 0.3 { 0.0 } else { 0.5 };
+                    let (y, x) = (turn * std::f64::consts::TAU / 5.0).sin_cos();
+                    let local = |t: &Touch| sub(q.local(t.point), [ring * x, ring * y, -0.5]);
+                    t.iter().any(|t| length(local(t)) < 1e-5)
+                });
+                assert_eq!(fixed.count(), 5);
+            }
+        }
+    }
+}
+
+#[test]
+fn rings_of_a_face_have_the_mean_radius_of_uniform_pressure() {
+    let ground = solid(&Shape::HalfSpace);
+    for rings in [2, 3, 7, 16] {
+        let disc = solid(&Shape::Cylinder { radius: 1.0, half_length: 0.1, rim_points: 6, rings });
+        let t = find(&ground, &Pose::IDENTITY, &disc, &at([0.0, 0.0, 0.1]), 1e-9);
+        let radii = t.iter().map(|t| t.point[0].hypot(t.point[1]));
+        assert_eq!(t.len(), 6 * rings as usize);
+        assert!((radii.clone().sum::<f64>() / t.len() as f64 - 2.0 / 3.0).abs() < 1e-14);
+        assert!((radii.fold(0.0, f64::max) - 1.0).abs() < 1e-15);
+    }
+}
+
+/// At `v = omega R` uniform pressure has the friction force 8/(3 pi) and the moment 8/(9 pi) R, in `mu N`.
+#[test]
+fn friction_of_a_disc_that_slides_and_spins_tends_to_that_of_uniform_pressure() {
+    let ground = solid(&Shape::HalfSpace);
+    let errors = [2, 4, 8].map(|rings| {
+        let disc = solid(&Shape::Cylinder { radius: 1.0, half_length: 0.1, rim_points: 16, rings });
+        let t = find(&ground, &Pose::IDENTITY, &disc, &at([0.0, 0.0, 0.1]), 1e-9);
+        let mean = |part: &dyn Fn([f64; 4]) -> f64| {
+            let each = t.iter().map(|t| {
+                let [x, y, _] = t.point;
+                let slip = (1.0 - y).hypot(x).max(1e-9);
+                part([x, y, (1.0 - y) / slip, x / slip])
+            });
+            each.sum::<f64>() / t.len() as f64 * std::f64::consts::PI
+        };
+        let force = mean(&|[_, _, u, _]| u) * 3.0 / 8.0 - 1.0;
+        let moment = mean(&|[x, y, u, v]| x * v - y * u) * 9.0 / 8.0 - 1.0;
+        [force.abs(), moment.abs()]
+    });
+    println!("{errors:?}");
+    assert!(errors[0][0] < 0.06 && errors[0][1] < 0.23);
+    assert!(errors.windows(2).all(|e| e[1][0] < 0.35 * e[0][0] && e[1][1] < 0.35 * e[0][1]));
 }
 
 #[test]

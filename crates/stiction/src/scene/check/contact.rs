@@ -118,8 +118,8 @@ impl Checker<'_> {
                     }
                 }
             }
-            &scene::Law::HalfSpace { elements, spacing, influence, damping } => {
-                Law::HalfSpace { elements, spacing, influence, damping }
+            &scene::Law::HalfSpace { elements, spacing, influence, damping, transport } => {
+                Law::HalfSpace { elements, spacing, influence, damping, transport }
             }
             &scene::Law::HertzMindlin { radius, damping_time } => {
                 Law::HertzMindlin { radius, time: damping_time }
