@@ -1,4 +1,4 @@
-//! Contacts at an instant: which accelerations and forces are possible, without a step of time.
+//! Contacts at an instant: possible accelerations and forces, without a time step.
 
 pub mod bodies;
 pub mod instant;
