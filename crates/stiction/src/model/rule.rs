@@ -148,7 +148,7 @@ impl Resolved {
         }
         let share = self.step.explicit_share;
         if share > 0.5 && rule.law == Law::Rigid {
-            let why = "where contacts are rigid: above, they give back more speed than they take";
+            let why = "where contacts are rigid: above, they rebound faster than they approach";
             fault(
                 "step.explicit_share".to_owned(),
                 format!("explicit_share is {share}, expected at most 0.5 {why}"),
