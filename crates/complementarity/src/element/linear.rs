@@ -7,8 +7,8 @@
 //! - Stick: `C = R = 1`, `T = 0`.
 //! - Slip, with `e` the friction force over `mu lambda_n` and `f` the directions across it: columns
 //!   `(1, mu e)` and `(0, f)`, equations `ds_n = 0` and `f . ds_t + tau y = 0`. On a disc the friction force
-//!   turns with the slip, `tau = |s_t| / |lambda_t|`; along the side of a polygon it moves freely, `tau = 0`;
-//!   at a corner nothing goes across.
+//!   rotates with the slip, `tau = |s_t| / |lambda_t|`; along the side of a polygon it moves freely, `tau = 0`;
+//!   at a corner it does not move across.
 
 use crate::operator::MOST_ROWS;
 

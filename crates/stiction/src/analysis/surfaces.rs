@@ -47,7 +47,7 @@ impl Surface {
 pub(super) struct Motion {
     /// Angular velocity.
     pub omega: Vector,
-    /// From the centre of mass to the contact.
+    /// Arm from the centre of mass to the contact.
     pub arm: Vector,
     /// Velocity of the centre of mass.
     pub velocity: Vector,

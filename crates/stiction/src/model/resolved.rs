@@ -87,7 +87,7 @@ pub struct Part {
 pub struct WorldPart {
     /// Unique among bodies and world parts.
     pub name: String,
-    /// Its shape, place and material.
+    /// Shape, pose and material of the world part.
     pub part: Part,
 }
 
@@ -139,7 +139,7 @@ pub enum Owner {
 pub struct Load {
     /// Index of the body.
     pub body: usize,
-    /// Where the force acts, in body coordinates, m.
+    /// Point at which the force acts, in body coordinates, m.
     pub point: Vector,
     /// Axes of `force` and `torque`.
     pub axes: Axes,
