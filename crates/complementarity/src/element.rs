@@ -1,8 +1,10 @@
-//! What the rows of a contact problem may do: contacts with friction, unilateral, bounded and bilateral rows.
+//! Elements of a contact problem: contacts with friction, unilateral, bounded and bilateral rows.
 //!
-//! A contact has 2 (n, t), 3 (n, t, o), 4 (and torsion) up to 6 rows (and rolling about t and o); every other element has one. Rows up to the third
-//! are forces (N) and velocities (m/s), those after it moments (N m) and angular velocities (rad/s). `element/law.rs` holds what solvers, residual and
-//! certificates need of a kind: projection, support function and natural map; `element/linear.rs` its one linearisation.
+//! A contact has 2 rows (n, t), 3 rows (n, t, o), 4 rows (with torsion) or up to 6 rows (with rolling about t
+//! and o); every other element has one row. The first three rows are forces (N) and velocities (m/s); the
+//! rows after them are moments (N m) and angular velocities (rad/s). `element/law.rs` defines what solvers,
+//! residual and certificates need of each kind: projection, support function and natural map;
+//! `element/linear.rs` holds its one linearisation.
 
 pub(crate) mod ellipsoid;
 pub(crate) mod law;
@@ -16,42 +18,44 @@ use crate::operator::MOST_ROWS;
 use ellipsoid::natural_ellipsoid;
 use law::{Law, natural_row};
 
-/// Rows of an element that are forces and linear velocities; those after them are moments and angular velocities.
+/// Number of rows of an element that are forces and linear velocities; the rows after them are moments and
+/// angular velocities.
 pub const LINEAR_ROWS: usize = 3;
 
-/// Numbers of corners that a polygon of friction may have, if even.
+/// Numbers of sides that a friction polygon may have; the number must also be even.
 pub const SIDES: std::ops::RangeInclusive<usize> = 4..=64;
 /// [`SIDES`] in words.
 pub const SIDES_EXPECTED: &str = "an even number from 4 to 64";
 
-/// The set that holds the friction force of a contact, for `mu lambda_n = 1`.
+/// Set of admissible friction forces of a contact, for `mu lambda_n = 1`.
 ///
-/// With one tangent direction (2 rows) disc, square and polygon are the interval `[-1, 1]`; with more than two (4 to 6 rows) the disc is a ball, and
-/// there are no polygons.
+/// With one tangent direction (2 rows) disc, square and polygon are the interval `[-1, 1]`. With more than
+/// two (4 to 6 rows) the disc is a ball, and polygons are not available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Friction {
-    /// Disc: Coulomb's cone.
+    /// Disc: circular friction, Coulomb's cone.
     Cone,
     /// Square `|t| <= 1, |o| <= 1`, circumscribed about the disc (trinkle1995 (15), song2004 4.1).
     Pyramid,
     /// Regular polygon inscribed in the disc, with a corner on the t axis (Stewart and Trinkle).
     Polygon {
-        /// Number of corners: even, within [`SIDES`].
+        /// Number of sides: even, within [`SIDES`].
         sides: usize,
     },
-    /// Ellipsoid with one semi-axis for each row but the first, torsion and rolling included (chakraborty2007 (5)).
+    /// Ellipsoid with one semi-axis for each row but the first, torsion and rolling included (chakraborty2007
+    /// (5)).
     Ellipsoid,
 }
 
-/// What a contact does when the problem is posed.
+/// Whether a contact is known to slide when the problem is posed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mode {
-    /// Friction force and slip are unknown (set R of trinkle1995).
+    /// The contact may stick or slip: friction force and slip are unknown (set R of trinkle1995).
     Rolling,
-    /// The contact slides already (set S of trinkle1995): the friction force is `-mu lambda_n direction`, the tangential acceleration is
-    /// unconstrained. A unit vector in (t, o); with one tangent direction `[+-1, 0]`.
+    /// The contact slides already (set S of trinkle1995): the friction force is `-mu lambda_n direction`, and
+    /// the tangential acceleration is unconstrained.
     Sliding {
-        /// Direction of sliding.
+        /// Direction of sliding, a unit vector in (t, o); with one tangent direction `[+-1, 0]`.
         direction: [f64; 2],
     },
 }
@@ -63,23 +67,24 @@ pub struct Contact {
     pub rows: usize,
     /// Friction coefficient `mu`.
     pub mu: f64,
-    /// Set of friction forces.
+    /// Set of admissible friction forces.
     pub friction: Friction,
-    /// Semi-axes `e_k >= 0` of an ellipsoid for `mu lambda_n = 1`, row by row after the first: without unit for t and o, in metres for moments. 1 for
-    /// other sets.
+    /// Semi-axes `e_k >= 0` of an ellipsoid for `mu lambda_n = 1`, one for each row after the first:
+    /// dimensionless for t and o, in metres for moments. Other sets have 1.
     pub axes: [f64; MOST_ROWS - 1],
-    /// Rolling or sliding.
+    /// Whether the contact may stick or slides already.
     pub mode: Mode,
 }
 
-/// One element of a contact problem: rows that one law couples.
+/// One element of a contact problem: the rows that one law couples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Element {
     /// Unilateral contact with friction.
     Contact(Contact),
     /// One row, `0 <= lambda _|_ s >= 0`: a joint limit, a cable.
     Unilateral,
-    /// One row, `|lambda| <= limit`: `s = 0` inside, and at the bound the force opposes `s`: joint friction, brakes, servos.
+    /// One row, `|lambda| <= limit`: `s = 0` inside, and at the bound the force opposes `s`: joint friction,
+    /// brakes, servos.
     Bounded {
         /// Largest force or moment.
         limit: f64,
@@ -89,12 +94,13 @@ pub enum Element {
 }
 
 impl Element {
-    /// A rolling contact; an ellipsoid has all axes 1 at first ([`Self::with_axes`]).
+    /// A contact that may stick or slip; an ellipsoid starts with all axes 1 ([`Self::with_axes`]).
     pub const fn contact(rows: usize, mu: f64, friction: Friction) -> Self {
         Self::Contact(Contact { rows, mu, friction, axes: [1.0; MOST_ROWS - 1], mode: Mode::Rolling })
     }
 
-    /// The same contact under an ellipsoid with these semi-axes; other elements, and axes beyond the rows, stay as they are.
+    /// The same contact with these semi-axes of its ellipsoid; other elements, and axes beyond the rows, are
+    /// unchanged.
     #[must_use]
     pub fn with_axes(mut self, axes: &[f64]) -> Self {
         if let Self::Contact(contact) = &mut self {
@@ -114,23 +120,23 @@ impl Element {
         }
     }
 
-    /// The contact, if it is one.
+    /// The contact, or `None` if the element is another kind of row.
     pub fn as_contact(&self) -> Option<&Contact> {
         if let Self::Contact(contact) = self { Some(contact) } else { None }
     }
 
-    /// Friction coefficient; 0 where there is none.
+    /// Friction coefficient; 0 for elements without friction.
     #[inline]
     pub fn mu(&self) -> f64 {
         self.as_contact().map_or(0.0, |contact| contact.mu)
     }
 
-    /// Whether it is a contact that slides already.
+    /// Whether the element is a contact that slides already.
     pub fn slides(&self) -> bool {
         self.as_contact().is_some_and(|contact| contact.mode != Mode::Rolling)
     }
 
-    /// The semi-axis of friction of row `k` after the first.
+    /// Semi-axis of friction of the `k`-th row after the first.
     #[inline]
     pub(crate) fn axis(&self, k: usize) -> f64 {
         match self {
@@ -139,7 +145,7 @@ impl Element {
         }
     }
 
-    /// Whether no force is the answer of the element alone, with `b` in its first row.
+    /// Whether zero force solves the element alone, with `b` in its first row.
     #[inline]
     pub(crate) fn rests_without_force(&self, b: f64) -> bool {
         match self {
@@ -149,7 +155,7 @@ impl Element {
         }
     }
 
-    /// The law as solvers see it, with rows in units in which ellipsoids are discs.
+    /// The law in the units of the solvers, in which ellipsoids are discs.
     #[inline]
     pub(crate) fn law(&self) -> Law {
         match self {
@@ -160,7 +166,8 @@ impl Element {
         }
     }
 
-    /// The same element with the unit of force of row `k` scaled by `1 / unit[k]`: where forces become `lambda_k / unit_k`, bounds and axes follow.
+    /// The same element with the unit of force of row `k` scaled by `1 / unit[k]`: forces become
+    /// `lambda_k / unit_k`, and bounds and axes are scaled with them.
     pub(crate) fn in_units(mut self, unit: &[f64]) -> Self {
         match &mut self {
             Self::Bounded { limit } => *limit /= unit[0],
@@ -178,7 +185,8 @@ impl Element {
         self
     }
 
-    /// The natural map `lambda - P(lambda - s~)`, `s~` being `s` with De Saxce's `mu sigma(-s_t)` added at the normal of a contact.
+    /// The natural map `lambda - P(lambda - s~)`, `s~` being `s` with De Saxce's `mu sigma(-s_t)` added at
+    /// the normal of a contact.
     pub fn natural(&self, lambda: &[f64], s: &[f64], out: &mut [f64]) {
         match self {
             Self::Contact(Contact { mode: Mode::Sliding { direction }, mu, .. }) => {
@@ -198,7 +206,7 @@ impl Element {
         }
     }
 
-    /// What is wrong with its numbers: which one, its value, and what would be allowed.
+    /// The first invalid number of the element: its name, its value, and what would be allowed.
     pub(crate) fn fault(&self) -> Option<(&'static str, f64, &'static str)> {
         let (rows, mu, friction, axes, mode) = match self {
             Self::Bounded { limit } => {

@@ -1,4 +1,4 @@
-//! `stiction solve`: a problem from a file, answered and judged.
+//! `stiction solve`: solves a problem from a file and reports the result with its residual and certificate.
 
 mod certificate;
 mod json;
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use unsolved::Unsolved;
 
-/// Everything that is told about an answer.
+/// Result of a solve: everything that is reported.
 struct Answer {
     file: String,
     problem: Problem,
@@ -34,14 +34,14 @@ struct Answer {
     unsolved: Option<Unsolved>,
 }
 
-/// What the forces of a friction problem amount to.
+/// Contact states and residual of the forces of a friction problem.
 struct Contacts {
     states: States,
-    /// Under Coulomb's cone, whatever set the problem was solved with.
+    /// Residual under Coulomb's cone, whatever friction set the problem was solved with.
     cone: Residual,
 }
 
-/// How many contacts do what.
+/// Numbers of contacts in each state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 struct States {
     open: usize,
@@ -82,7 +82,7 @@ pub fn run(arguments: &Solve) -> Result<ExitCode, InputError> {
         Problem::Friction(p) if has_solution(&report, p.size()) => Contacts::new(p, &report.solution),
         _ => None,
     };
-    // who interrupts does not want to wait for an examination
+    // an interrupted solve is reported at once, without an examination
     let brief = arguments.quiet || interrupted;
     let known = if brief { None } else { certificate::of(&problem, &report, &settings.budget.stop) };
     let unsolved = if brief { None } else { unsolved::of(&problem, &report, &settings, known.as_ref()) };
@@ -112,7 +112,8 @@ fn settings(arguments: &Solve) -> Result<Settings, InputError> {
     Ok(Settings { method, tolerance: arguments.tol, all: arguments.all, max_nodes, ..default })
 }
 
-/// The problem with the friction set asked for, and `interior-point` made that for cones where it takes one.
+/// The problem with the requested friction set; `interior-point` becomes the method for cones where friction
+/// is circular or elliptic.
 fn with_friction(problem: Problem, arguments: &Solve, method: &mut Method) -> Result<Problem, InputError> {
     let Problem::Friction(mut p) = problem else {
         let kind = if matches!(problem, Problem::Lcp(_)) { "an LCP" } else { "a mixed LCP" };
@@ -124,35 +125,35 @@ fn with_friction(problem: Problem, arguments: &Solve, method: &mut Method) -> Re
         let file = arguments.file.display();
         return Err(InputError(format!("{file}: {option} for friction problems, this is {kind}")));
     };
-    // --all and the solvers of LCPs want polygons everywhere
+    // --all and the solvers of LCPs need polygonal friction everywhere
     let polyhedral = arguments.all || matches!(method, Method::Lemke | Method::Decide);
-    let asked = match arguments.friction {
+    let requested = match arguments.friction {
         None if polyhedral && p.friction() == Some(Friction::Cone) => Some(Friction::Pyramid),
         None => None,
         Some(FrictionSet::Cone) => Some(Friction::Cone),
         Some(FrictionSet::Pyramid) => Some(Friction::Pyramid),
         Some(FrictionSet::Polygon(sides)) => Some(Friction::Polygon { sides }),
     };
-    if let Some(friction) = asked {
+    if let Some(friction) = requested {
         p = p.with_friction(friction).map_err(|e| InputError(format!("--friction: {e}")))?;
     }
     // in the plane discs are intervals, and without friction all sets are the same
-    let round = |c: &usize| match p.friction_of(*c) {
+    let curved = |c: &usize| match p.friction_of(*c) {
         Friction::Ellipsoid => true,
         Friction::Cone => p.rows_of(*c).len() > 2 && p.elements()[*c].mu() > 0.0,
         Friction::Pyramid | Friction::Polygon { .. } => false,
     };
-    let first_round = (0..p.elements().len()).find(round);
-    match first_round {
+    let first_curved = (0..p.elements().len()).find(curved);
+    match first_curved {
         Some(_) if polyhedral && p.friction() == Some(Friction::Cone) => Err(InputError(
             "--friction cone needs --solver auto or one of the cone solvers, without --all".to_owned(),
         )),
         Some(c) if polyhedral => Err(InputError(format!(
-            "{}: contact {c} has a round friction set: --all and this --solver need --friction pyramid or polygon:K",
+            "{}: contact {c} has circular or elliptic friction: --all and this --solver need --friction pyramid or polygon:K",
             arguments.file.display()
         ))),
         _ => {
-            let cone = first_round.is_some() || p.friction() == Some(Friction::Cone);
+            let cone = first_curved.is_some() || p.friction() == Some(Friction::Cone);
             if cone && *method == Method::InteriorPoint {
                 *method = Method::ConeInteriorPoint;
             }
@@ -161,7 +162,8 @@ fn with_friction(problem: Problem, arguments: &Solve, method: &mut Method) -> Re
     }
 }
 
-/// Without an answer the judge's residual is infinite; a proof that there is none overrules all.
+/// Whether the report has a solution: without one its residual is infinite, and a proof that there is none
+/// takes precedence.
 fn has_solution(report: &Report, size: usize) -> bool {
     report.status != Status::NoSolution
         && report.solution.len() == size
@@ -174,7 +176,7 @@ impl Answer {
     }
 }
 
-/// A force or speed below this share of the largest one is zero.
+/// Forces and velocities below this share of the largest one count as zero.
 const NEGLIGIBLE: f64 = 1e-8;
 
 impl Contacts {
@@ -183,14 +185,14 @@ impl Contacts {
         let s = p.speed(lambda);
         let largest = |v: &[f64]| v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let no_force = NEGLIGIBLE * largest(lambda);
-        let no_speed = NEGLIGIBLE * largest(p.vector()).max(largest(&s));
+        let no_velocity = NEGLIGIBLE * largest(p.vector()).max(largest(&s));
         let mut states = States::default();
         let contacts = (0..p.elements().len()).filter(|&c| p.elements()[c].as_contact().is_some());
         for at in contacts.map(|c| p.rows_of(c)) {
             let slip = s[at.start + 1..at.end].iter().fold(0.0f64, |norm, x| norm.hypot(*x));
             if lambda[at.start] <= no_force {
                 states.open += 1;
-            } else if slip <= no_speed {
+            } else if slip <= no_velocity {
                 states.stick += 1;
             } else {
                 states.slip += 1;
@@ -200,12 +202,12 @@ impl Contacts {
     }
 }
 
-/// As it is typed after `--friction`; `mixed` if contacts differ.
+/// Friction set of a problem as typed after `--friction`; `mixed` if contacts differ.
 fn friction_words(p: &FrictionProblem) -> String {
     p.friction().map_or_else(|| "mixed".to_owned(), friction_name)
 }
 
-/// As it is typed after `--friction`.
+/// Friction set as typed after `--friction`.
 fn friction_name(friction: Friction) -> String {
     match friction {
         Friction::Cone => "cone".to_owned(),

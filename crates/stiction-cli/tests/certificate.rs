@@ -91,7 +91,7 @@ fn a_problem_without_a_solution_is_unsolved_for_a_reason() {
         "forces still grow after 256 sweeps",
         "there is no solution",
         ": contacts close at 1.0e-1 in the mean (contact 0, contact 1)",
-        "try next  another problem",
+        "try next  change the problem",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }

@@ -327,7 +327,7 @@ fn a_file_may_give_each_contact_its_friction_set() {
     let said = String::from_utf8(solve(&path, &[]).stdout).unwrap();
     assert!(said.contains("mixed friction sets (1 cone, 1 pyramid)"), "{said}");
     let line = refused(&["solve", path.to_str().unwrap(), "--all"]);
-    assert!(line.contains("contact 1 has a round friction set: --all"), "{line}");
+    assert!(line.contains("contact 1 has circular or elliptic friction: --all"), "{line}");
     near(&forces(&["--friction", "pyramid", "--all"]), square, square);
 }
 

@@ -1,12 +1,14 @@
-//! Contacts -> the contact problem `s = A lambda + b`, in newtons, newton metres, metres and radians per second.
+//! Assembly of the contact problem `s = A lambda + b` from contacts and dynamics, in N, N m, m/s and rad/s.
 //!
-//! `A = (1-theta) h J M^-1 J' + E^-1` is kept by its factor `W = J H^-1`, `M = H' H`, tree by tree; `J v` are the relative velocities at
-//! contacts. An element has the rows n, t(, o) and, where its friction has torsion or rolling, the relative angular velocities about n(, t, o). The
-//! ellipsoid of friction forces and moments (chakraborty2007 (5)) is a property of the element; solvers scale it to a ball.
-//! Standing rows, which are no contacts ([`Model::standing`]), follow as elements of one row.
+//! `A = (1-theta) h J M^-1 J' + E^-1` is stored as its factor `W = J H^-1`, `M = H' H`, tree by tree; `J v`
+//! are the relative velocities at contacts. An element has the rows n, t(, o) and, where its friction has
+//! torsion or rolling, the relative angular velocities about n(, t, o). The ellipsoid of friction forces and
+//! moments (chakraborty2007 (5)) is a property of the element; solvers scale it to a ball. Standing rows,
+//! which are not contacts ([`Model::standing`]), follow as elements of one row.
 //!
-//! Normal rows and limits hold `g/h` in `b`, so that the gap at the end of the step is not negative. Where rigid bodies overlap already,
-//! `g/h` is bounded from below ([`ContactProblem::gap_rate`]): overlap is undone at a bounded velocity.
+//! Normal rows and limits have `g/h` in `b`, so that the gap at the end of the step is not negative. Where
+//! rigid bodies overlap already, `g/h` is bounded from below ([`ContactProblem::gap_rate`]): overlap is
+//! resolved at a bounded velocity.
 
 use crate::contact::set::{Contact, ContactSet};
 use crate::contact::{Compliance, Grid};
@@ -23,17 +25,17 @@ use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
 use complementarity::problem::{self, Element, FrictionProblem};
 use std::ops::Range;
 
-/// The compliant laws at the length of a step: the model's own at the scene's step, copies at any other.
+/// Compliant laws at a step length: the model's own at the scene's step length, copies at any other.
 #[derive(Debug, Clone, Default)]
 pub struct Laws {
-    /// Rule by rule, where the step is not the scene's.
+    /// Compliance of each rule, where the step length is not the scene's.
     others: Vec<Option<Compliance>>,
-    /// Whether `others` counts.
+    /// Whether `others` is in use.
     other: bool,
 }
 
 impl Laws {
-    /// Goes to another step.
+    /// Sets another step length.
     pub fn set_step(&mut self, model: &Model, h: f64) -> Result<(), InvalidModel> {
         self.other = h != model.scene().step.h;
         if !self.other {
@@ -48,49 +50,51 @@ impl Laws {
         Ok(())
     }
 
-    /// The law of a rule; `None` if it is rigid.
+    /// Compliance of a rule; `None` if it is rigid.
     pub fn of<'a>(&'a self, model: &'a Model, rule: usize) -> Option<&'a Compliance> {
         let own = if self.other { &self.others[rule] } else { &model.contacts().rules()[rule].compliance };
         own.as_ref()
     }
 }
 
-/// Overlap is undone at up to this share of the velocities that meet, even if that is above the scene's recovery velocity: what a step in
-/// which bodies turn by an angle `x` leaves is undone in the next if `x` is at most twice this.
+/// Overlap is resolved at up to this share of the velocities of the two bodies, even if that is above the
+/// scene's recovery velocity: the overlap from a step in which bodies rotate by an angle `x` is resolved in
+/// the next step if `x` is at most twice this.
 const RESOLVED_TURN: f64 = 0.1;
 
-/// The contact problem of a step, `s = A lambda + b`, in memory that is used again.
+/// The contact problem of a step, `s = A lambda + b`, in memory that is reused.
 #[derive(Debug, Clone)]
 pub struct ContactProblem {
     operator: Operator,
     /// Length of the step, s.
     pub h: f64,
-    /// `b`, with `g/h` on normal rows.
+    /// Vector `b`, with `g/h` on normal rows.
     pub b: Vec<f64>,
-    /// What the rows are, element by element.
+    /// Element of each contact point or standing row, in the order of the rows.
     pub elements: Vec<Element>,
-    /// Forces of the last step, from which the solve starts; 0 for new contacts.
+    /// Forces of the last step, the warm start of the solve; 0 for new contacts.
     pub start: Vec<f64>,
     /// Deformation `delta` of all elements before the step, m, rows n, t(, o).
     pub deformation: Vec<f64>,
-    /// `g` of each element (0 where the law is about velocities), m.
+    /// Gap `g` of each element, m (0 where the normal law is at velocity level).
     pub gap: Vec<f64>,
-    /// What the first row of each element holds for its gap in `b`, m/s: `g/h`, but not below the velocity at which overlap is undone, and
-    /// 0 where overlap was relaxed.
+    /// Velocity that the gap of each element adds to the first of its rows in `b`, m/s: `g/h`, but not below
+    /// the negative recovery velocity, and 0 where overlap was relaxed.
     pub gap_rate: Vec<f64>,
-    /// Elements whose overlap no motion was found to undo: they do not approach further, and that is all that is asked of them.
+    /// Elements whose overlap no motion resolves: they are only kept from approaching further.
     pub relaxed: Vec<usize>,
-    /// The standing rows that take part, by their places in [`Model::standing`]: elements after those of contacts.
+    /// Standing rows of the step, as indices into [`Model::standing`]; their elements follow those of
+    /// contacts.
     pub standing: Vec<usize>,
-    /// `K(q)` over the law's `K`, one number per contact; 1 where the law does not vary.
+    /// Ratio of `K(q)` to the law's `K`, one number per contact; 1 where the law is constant.
     pub scale: Vec<f64>,
-    /// Largest relative velocity of an element were there no contact forces, m/s.
+    /// Largest relative velocity of an element without contact forces, m/s.
     pub fastest: f64,
-    /// Rows of an element along n, t(, o); the others are rotations.
+    /// Number of rows of an element along n, t(, o); the others are rotations.
     pub linear_rows: usize,
-    /// Sizes of the terms summed in `b`, row by row.
+    /// Sum of the absolute values of the terms of `b`, row by row.
     terms: Vec<f64>,
-    /// `j M^-1 j'` of each element's normal row, 1/kg.
+    /// Mobility `j M^-1 j'` of each element's normal row, 1/kg.
     mobility: Vec<f64>,
     /// Scratch: deformation of a patch before it is carried on.
     carried: Vec<f64>,
@@ -98,12 +102,13 @@ pub struct ContactProblem {
     row: Vec<f64>,
     /// Scratch: `theta v + (1-theta) free`.
     middle: Vec<f64>,
-    /// Scratch: `E^-1` of a point whose law varies, and of a contact with rows of rotation.
+    /// Scratch: `E^-1` of a point contact whose law varies, and of a contact with rotational rows.
     point: Matrix,
     wide: Matrix,
 }
 
-/// Assembles the contact problem of the step that `motion` begins, for contacts found within its margin.
+/// Assembles the contact problem of the step that `motion` begins, for the contacts detected within its
+/// margin.
 pub fn assemble(
     model: &Model,
     laws: &Laws,
@@ -125,7 +130,7 @@ pub fn assemble(
 }
 
 impl ContactProblem {
-    /// Memory for a model.
+    /// Allocates the memory for a model.
     pub fn new(model: &Model) -> Self {
         let linear_rows = model.contacts().linear_rows();
         Self {
@@ -152,13 +157,13 @@ impl ContactProblem {
         }
     }
 
-    /// The rows of an element.
+    /// Rows of an element.
     pub fn rows_of(&self, element: usize) -> Range<usize> {
         let offsets = self.factors().offsets();
         offsets[element]..offsets[element + 1]
     }
 
-    /// The rows of a contact's elements.
+    /// Rows of a contact's elements.
     pub fn rows_of_contact(&self, contact: &Contact) -> Range<usize> {
         let offsets = self.factors().offsets();
         offsets[contact.first]..offsets[contact.first + contact.count]
@@ -169,11 +174,12 @@ impl ContactProblem {
         self.b.is_empty()
     }
 
-    /// Deformations of all elements before the step and the last forces; new contacts are undeformed and carry none.
+    /// Takes deformations and forces of all elements from the state; new contacts are undeformed and carry no
+    /// force.
     fn remember(&mut self, model: &Model, state: &State, contacts: &ContactSet) {
         self.deformation.clear();
         self.start.clear();
-        // both are in order of ids
+        // both lists are in order of ids
         let mut memory = state.memory.iter().peekable();
         for c in &contacts.contacts {
             let id = RowId::Contact(c.id);
@@ -233,7 +239,7 @@ impl ContactProblem {
         problem::ContactProblem { a, b, elements, terms }
     }
 
-    /// `A`, as its factors.
+    /// Matrix `A` as its factors.
     pub fn factors(&self) -> &Factored {
         match &self.operator {
             Operator::Factored(f) => f,
@@ -241,7 +247,7 @@ impl ContactProblem {
         }
     }
 
-    /// `E^-1`, friction and gaps of all contacts.
+    /// Adds `E^-1`, friction and gaps of all contacts.
     fn laws(&mut self, model: &Model, laws: &Laws, motion: &Motion, contacts: &ContactSet) {
         self.elements.clear();
         self.gap.clear();
@@ -274,7 +280,7 @@ impl ContactProblem {
         }
     }
 
-    /// Largest velocity at which the overlap of two rigid bodies is undone, m/s.
+    /// Recovery velocity: the largest velocity at which the overlap of two rigid bodies is resolved, m/s.
     fn recovery_velocity(&self, model: &Model, motion: &Motion, owners: &[Owner]) -> f64 {
         let fastest = |owner: &Owner| match *owner {
             Owner::Body(i) => motion.fastest[i],
@@ -284,7 +290,7 @@ impl ContactProblem {
         model.scene().step.recovery_velocity.max(RESOLVED_TURN * fastest)
     }
 
-    /// The gap of an element in the first of its rows, at least `least` as a velocity.
+    /// Adds the gap of an element to the first of its rows; as a velocity it is at least `least`.
     fn add_gap(&mut self, element: usize, gap: f64, least: f64) {
         let (rate, row) = ((gap / self.h).max(least), self.rows_of(element).start);
         self.gap.push(gap);
@@ -293,21 +299,21 @@ impl ContactProblem {
         self.terms[row] += rate.abs();
     }
 
-    /// Whether an element is rigid and its overlap is to be undone in the step.
+    /// Whether an element is rigid and its overlap is to be resolved in the step.
     pub fn undoes_overlap(&self, element: usize) -> bool {
         let rigid = self.factors().patch(element).is_none();
         rigid && self.gap_rate[element] < 0.0
     }
 
-    /// Asks of an element that overlaps no more than that it does not approach further.
+    /// Relaxes an element that overlaps: it is only kept from approaching further.
     pub fn relax(&mut self, element: usize) {
         let row = self.rows_of(element).start;
         self.b[row] -= std::mem::take(&mut self.gap_rate[element]);
         self.relaxed.push(element);
     }
 
-    /// The standing rows that take part: friction always; limits if something touches, for impulses may drive a joint to its limit, or if
-    /// its own motion may reach it within the step.
+    /// Selects the standing rows of the step: friction always; limits if there are contacts, since impulses
+    /// may drive a joint to its limit, or if the joint's own motion may reach the limit within the step.
     fn choose_standing(&mut self, model: &Model, state: &State, motion: &Motion, contacts: &ContactSet) {
         let step = &model.scene().step;
         let takes_part = |row: &StandingRow| match (row.gap(&state.position), step.gap) {
@@ -323,7 +329,7 @@ impl ContactProblem {
         self.standing.extend(all.filter(|(_, row)| takes_part(row)).map(|(k, _)| k));
     }
 
-    /// `W` and `b` of the standing rows.
+    /// Computes `W` and `b` of the standing rows.
     fn standing_rows(&mut self, model: &Model, motion: &Motion) {
         let (system, Operator::Factored(a)) = (model.system(), &mut self.operator) else {
             unreachable!("made as factors")
@@ -342,7 +348,7 @@ impl ContactProblem {
         }
     }
 
-    /// Laws and gaps of the standing rows.
+    /// Adds elements and gaps of the standing rows.
     fn standing_laws(&mut self, model: &Model, state: &State, motion: &Motion) {
         for i in 0..self.standing.len() {
             let row = &model.standing()[self.standing[i]];
@@ -356,7 +362,8 @@ impl ContactProblem {
         }
     }
 
-    /// Adds `E^-1` of a compliant contact to `A`, and `-E^-1 K delta` to `b`; the scale of its stiffness. Rotations are rigid.
+    /// Adds `E^-1` of a compliant contact to `A`, and `-E^-1 K delta` to `b`; returns the scale of its
+    /// stiffness. Rotational rows are rigid.
     fn comply(&mut self, contacts: &ContactSet, c: &Contact, rule: &Rule, law: &Compliance) -> f64 {
         let (rows, linear, first) = (rule.rows, self.linear_rows, self.rows_of(c.first).start);
         let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
@@ -384,7 +391,8 @@ impl ContactProblem {
         scale
     }
 
-    /// `W`, and `b = J (theta v + (1-theta) free)`, element by element: n, t(, o), and the rotations about n(, t, o).
+    /// Computes `W`, and `b = J (theta v + (1-theta) free)`, element by element: n, t(, o), and the rotations
+    /// about n(, t, o).
     fn jacobian(&mut self, model: &Model, motion: &Motion, contacts: &ContactSet) {
         let (theta, dofs) = (model.scene().step.explicit_share, model.system().velocity_size());
         let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
@@ -402,7 +410,7 @@ impl ContactProblem {
         }
     }
 
-    /// The rows of one contact.
+    /// Computes the rows of one contact.
     fn contact_rows(&mut self, model: &Model, motion: &Motion, contacts: &ContactSet, c: &Contact) {
         let (system, rows) = (model.system(), model.contacts().rules()[c.rule].rows);
         let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
@@ -493,7 +501,7 @@ impl ContactProblem {
         }
     }
 
-    /// A copy that stands for itself, `A` multiplied out; `None` if it is empty or not finite.
+    /// An independent copy with `A` multiplied out; `None` if it is empty or not finite.
     pub fn to_friction(&self) -> Option<FrictionProblem> {
         if self.b.is_empty() {
             return None;
@@ -503,12 +511,13 @@ impl ContactProblem {
         FrictionProblem::from_elements(Operator::Blocks(a), self.b.clone(), self.elements.clone()).ok()
     }
 
-    /// What is known of forces that solve it beside their residual, see [`certificate`]; `None` if there are no rows, or numbers are not finite.
+    /// Certificate of forces that solve the problem, see [`certificate`]; `None` if there are no rows, or
+    /// numbers are not finite.
     pub fn certificate(&self, lambda: &[f64], settings: &certificate::Settings) -> Option<Certificate> {
         Some(certificate::examine(&self.to_friction()?, Some(lambda), settings))
     }
 
-    /// Adds `h M^-1 J' lambda` to `v`; `impulse` is scratch.
+    /// Adds `h M^-1 J' lambda` to `v`; `impulse` is scratch memory.
     pub fn push(&self, mass: &MassMatrix, lambda: &[f64], impulse: &mut Vec<f64>, v: &mut [f64]) {
         impulse.clear();
         impulse.resize(v.len(), 0.0);
@@ -522,13 +531,15 @@ impl ContactProblem {
     }
 }
 
-/// Whether a contact's frame may rotate from step to step with the direction of its friction: the deformation of a point is
-/// remembered in one that does not. (The direction of a patch does not move.)
+/// Whether a contact's frame may rotate from step to step with the direction of anisotropic friction: the
+/// deformation of a point contact is then stored in a frame that does not. (The direction of a patch does not
+/// move.)
 pub(crate) fn rotates(model: &Model, contact: &Contact) -> bool {
     contact.count == 1 && model.contacts().rules()[contact.rule].is_anisotropic()
 }
 
-/// Adds the row of a relative velocity of a contact, along a direction or about it, over all velocities.
+/// Adds the row of a relative velocity of a contact along a direction, or angular velocity about it, over all
+/// velocities.
 pub(crate) fn relative_row(
     kinematics: &Kinematics,
     contact: &Contact,
@@ -540,7 +551,7 @@ pub(crate) fn relative_row(
     add_row(kinematics, &[(a, -1.0), (b, 1.0)], point, along, row);
 }
 
-/// Adds a row of an element, along a direction or about it, as the bodies of `ends` move it.
+/// Adds a row of an element along a direction or about it, with the motions of the bodies in `ends`.
 fn add_row(
     kinematics: &Kinematics,
     ends: &[(Owner, f64)],
@@ -557,7 +568,7 @@ fn add_row(
     }
 }
 
-/// `E^-1` of a contact with rows of rotation, which are rigid.
+/// `E^-1` of a contact with rotational rows, which are rigid.
 fn widen(wide: &mut Matrix, (rows, linear): (usize, usize), e_inv: &Matrix) {
     let n = e_inv.rows();
     wide.reset(rows * n / linear, rows * n / linear);

@@ -1,13 +1,15 @@
-//! What acts on a system from outside during a step, beside what its scene prescribes.
+//! Inputs of a step: external efforts and forces beside those that the scene prescribes.
 
 use crate::space::Vector;
 
-/// Efforts, targets and external forces of a step. Empty lists mean none; [`Inputs::default`] leaves the scene as it is.
+/// Efforts, targets and external forces of a step. Empty lists mean none; [`Inputs::default`] leaves the
+/// scene unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Inputs {
-    /// Effort on each degree of freedom, N or N m, in the order of `v`; added to all others.
+    /// Effort on each degree of freedom, N or N m, in the order of `v`; added to all other efforts.
     pub efforts: Vec<f64>,
-    /// Value of each motor in place of its course, in the order of the model's motors; `None` keeps the course.
+    /// Value of each motor that replaces its course over time, in the order of the model's motors; `None`
+    /// keeps the course.
     pub targets: Vec<Option<f64>>,
     /// External forces on bodies.
     pub wrenches: Vec<Wrench>,
@@ -20,14 +22,14 @@ pub struct Wrench {
     pub body: usize,
     /// Point at which the force acts, in the coordinates of the body, m.
     pub point: Vector,
-    /// N.
+    /// Force, N.
     pub force: Vector,
-    /// N m.
+    /// Torque, N m.
     pub torque: Vector,
 }
 
 impl Inputs {
-    /// Whether it changes nothing.
+    /// Whether the inputs change nothing.
     pub fn is_empty(&self) -> bool {
         self.efforts.is_empty() && self.targets.is_empty() && self.wrenches.is_empty()
     }

@@ -1,12 +1,12 @@
 //! Mechanics of bodies in frictional contact.
 //!
-//! - [`analysis`]: what contacts do at an instant, without a step of time;
-//! - [`scene`]: the description of a mechanical system, and its file; [`model`]: what steps make of it;
+//! - [`analysis`]: contacts at an instant, without a time step;
+//! - [`scene`]: the description of a mechanical system, and its file; [`model`]: its compiled form;
 //! - [`dynamics`], [`geometry`], [`contact`]: trees of links, shapes and where they touch, contact laws;
-//! - [`step`]: one step of time, from a [`state`] to the next;
-//! - [`run`](mod@run): the driver, which makes many steps and shows them to observers;
+//! - [`step`]: one time step, from a [`state`] to the next;
+//! - [`run`](mod@run): the driver, which makes many steps and passes them to observers;
 //! - [`record`]: recordings of runs, in tables;
-//! - [`random`]: random contact problems with bodies behind them, for trials of solvers.
+//! - [`random`]: random contact problems of bodies, for tests of solvers.
 
 pub mod analysis;
 pub mod contact;

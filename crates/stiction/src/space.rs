@@ -1,63 +1,63 @@
-//! Vectors and 3 x 3 matrices in space.
+//! Vectors, 3 x 3 matrices, frames, quaternions and poses.
 
-/// A vector in world axes.
+/// A vector with three components.
 pub type Vector = [f64; 3];
 
 /// A 3 x 3 matrix, row by row.
 pub type Tensor = [[f64; 3]; 3];
 
-/// `a . b`.
+/// Dot product `a . b`.
 pub fn dot(a: Vector, b: Vector) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// `a x b`.
+/// Cross product `a x b`.
 pub fn cross(a: Vector, b: Vector) -> Vector {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// `a + b`.
+/// Sum `a + b`.
 pub fn add(a: Vector, b: Vector) -> Vector {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
-/// `a - b`.
+/// Difference `a - b`.
 pub fn sub(a: Vector, b: Vector) -> Vector {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// `s a`.
+/// Product `s a` with a scalar.
 pub fn scale(s: f64, a: Vector) -> Vector {
     [s * a[0], s * a[1], s * a[2]]
 }
 
-/// `|a|`.
+/// Length `|a|`.
 pub fn length(a: Vector) -> f64 {
     dot(a, a).sqrt()
 }
 
-/// `a / |a|`.
+/// Unit vector `a / |a|`.
 pub fn unit(a: Vector) -> Vector {
     scale(1.0 / length(a), a)
 }
 
-/// `m a`.
+/// Product `m a` of a matrix and a vector.
 pub fn times(m: &Tensor, a: Vector) -> Vector {
     [dot(m[0], a), dot(m[1], a), dot(m[2], a)]
 }
 
-/// `m' a`.
+/// Product `m' a` of a transposed matrix and a vector.
 pub fn transpose_times(m: &Tensor, a: Vector) -> Vector {
     add(add(scale(a[0], m[0]), scale(a[1], m[1])), scale(a[2], m[2]))
 }
 
-/// `R diag(d) R'`.
+/// Diagonal matrix in rotated axes, `R diag(d) R'`.
 pub fn turned(r: &Tensor, d: Vector) -> Tensor {
     let entry = |i: usize, j: usize| (0..3).map(|k| r[i][k] * d[k] * r[j][k]).sum();
     [0, 1, 2].map(|i| [0, 1, 2].map(|j| entry(i, j)))
 }
 
-/// Inverse of a symmetric positive definite matrix; `None` if it is not one (Sylvester).
+/// Inverse of a symmetric positive definite matrix; `None` if it is not positive definite (Sylvester).
 pub fn inverse_spd(m: &Tensor) -> Option<Tensor> {
     let symmetric = (0..3)
         .all(|i| (0..3).all(|j| (m[i][j] - m[j][i]).abs() <= 1e-12 * (m[i][i].abs() * m[j][j].abs()).sqrt()));
@@ -70,7 +70,7 @@ pub fn inverse_spd(m: &Tensor) -> Option<Tensor> {
         .then(|| rows.map(|r| scale(1.0 / determinant, r)))
 }
 
-/// The upper triangular `U` with `U' U` a symmetric positive definite matrix.
+/// Upper triangular factor `U` of a symmetric positive definite matrix `U' U`.
 pub fn root_spd(m: &Tensor) -> Tensor {
     let mut u = [[0.0; 3]; 3];
     for i in 0..3 {
@@ -94,7 +94,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The frame of a unit normal, with `t` as near as can be to `along` (any direction if that is parallel).
+    /// Frame of a unit normal, with `t` as near to `along` as possible (any tangent if that is parallel).
     pub fn new(n: Vector, along: Vector) -> Self {
         let flat = sub(along, scale(dot(along, n), n));
         let t = if length(flat) > 1e-6 * length(along) {
@@ -106,12 +106,12 @@ impl Frame {
         Self { n, t, o: cross(n, t) }
     }
 
-    /// The frame of its normal with `t` along the world's x axis as far as it can.
+    /// Frame with the same normal and `t` as near to the world's x axis as possible.
     pub fn along_x(&self) -> Self {
         Self::new(self.n, [1.0, 0.0, 0.0])
     }
 
-    /// Components in this frame of what has those given in another with the same normal.
+    /// Converts components from another frame with the same normal to this frame.
     pub fn from(&self, other: &Self, [n, t, o]: Vector) -> Vector {
         let (cos, sin) = (dot(self.t, other.t), dot(self.t, other.o));
         [n, cos * t + sin * o, cos * o - sin * t]
@@ -127,7 +127,7 @@ impl Frame {
         [dot(self.n, a), dot(self.t, a), dot(self.o, a)]
     }
 
-    /// `s_t t + s_o o`.
+    /// Tangential vector `s_t t + s_o o`.
     pub fn in_plane(&self, s: [f64; 2]) -> Vector {
         add(scale(s[0], self.t), scale(s[1], self.o))
     }
@@ -142,15 +142,15 @@ impl Frame {
     }
 }
 
-/// A unit quaternion, scalar first: the turn that takes body axes to world axes.
+/// A unit quaternion, scalar first: the rotation that takes body axes to world axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quaternion(pub [f64; 4]);
 
 impl Quaternion {
-    /// No turn.
+    /// The identity rotation.
     pub const IDENTITY: Self = Self([1.0, 0.0, 0.0, 0.0]);
 
-    /// The turn by the rotation vector `angle` (radians along the axis): the exponential map.
+    /// Rotation by the rotation vector `angle` (radians along the axis): the exponential map.
     pub fn turn(angle: Vector) -> Self {
         let half = 0.5 * length(angle);
         // sin(half) / (2 half), by its series where the quotient would lose digits
@@ -158,7 +158,7 @@ impl Quaternion {
         Self([half.cos(), sinc * angle[0], sinc * angle[1], sinc * angle[2]])
     }
 
-    /// First `other`, then `self`.
+    /// Composition: first `other`, then `self`.
     pub fn after(self, other: Self) -> Self {
         let [a, b, c, d] = self.0;
         let [e, f, g, h] = other.0;
@@ -170,19 +170,19 @@ impl Quaternion {
         ])
     }
 
-    /// The turn back.
+    /// The inverse rotation.
     pub fn inverse(self) -> Self {
         let [a, b, c, d] = self.0;
         Self([a, -b, -c, -d])
     }
 
-    /// Scaled to length 1.
+    /// The quaternion scaled to length 1.
     pub fn unit(self) -> Self {
         let length = self.0.iter().map(|x| x * x).sum::<f64>().sqrt();
         Self(self.0.map(|x| x / length))
     }
 
-    /// Turns a vector.
+    /// Rotates a vector.
     pub fn apply(self, x: Vector) -> Vector {
         let [a, b, c, d] = self.0;
         let axis = [b, c, d];
@@ -190,24 +190,24 @@ impl Quaternion {
         add(add(x, scale(a, twice)), cross(axis, twice))
     }
 
-    /// The matrix of the turn: its columns are the body axes in world axes.
+    /// Rotation matrix: its columns are the body axes in world axes.
     pub fn matrix(self) -> Tensor {
         let columns = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|e| self.apply(e));
         [0, 1, 2].map(|i| [0, 1, 2].map(|j| columns[j][i]))
     }
 }
 
-/// Where a body is: its origin in the world and its attitude.
+/// Pose of a body: its origin in the world and its attitude.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pose {
-    /// Origin, in metres.
+    /// Origin, m.
     pub position: Vector,
-    /// Body axes to world axes.
+    /// Rotation from body axes to world axes.
     pub attitude: Quaternion,
 }
 
 impl Pose {
-    /// At the world's origin, along its axes.
+    /// Pose at the world's origin, along its axes.
     pub const IDENTITY: Self = Self { position: [0.0; 3], attitude: Quaternion::IDENTITY };
 
     /// World coordinates of a point given in body coordinates.
@@ -220,7 +220,7 @@ impl Pose {
         self.attitude.inverse().apply(sub(point, self.position))
     }
 
-    /// The pose `inner`, given in this one's coordinates, in the world.
+    /// Composition: the pose `inner`, given in the coordinates of this one, in the world.
     pub fn then(&self, inner: &Self) -> Self {
         Self { position: self.point(inner.position), attitude: self.attitude.after(inner.attitude) }
     }

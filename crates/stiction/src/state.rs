@@ -1,21 +1,22 @@
-//! What a system is at a time: everything needed to go on from there, and nothing else.
+//! State of a system: everything needed to continue a simulation, and nothing else.
 
 use crate::step::Trust;
 use complementarity::solver::Choice;
 use serde::{Deserialize, Serialize};
 
-/// A contact from step to step: its parts, as [`crate::model::Model::parts`] numbers them, and the features that meet.
+/// Identifier of a contact from step to step: its parts, as [`crate::model::Model::parts`] numbers them, and
+/// the features that touch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContactId {
     /// Part of the first body.
     pub part_a: u32,
     /// Part of the second body.
     pub part_b: u32,
-    /// Feature of [`crate::geometry::Touch`].
+    /// Pair of features, see [`crate::geometry::Touch`].
     pub feature: u32,
 }
 
-/// What a group of rows of the contact problem belongs to. Groups are kept in this order.
+/// Identifier of a group of rows of the contact problem. Groups are stored in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowId {
     /// A contact between two features.
@@ -30,7 +31,8 @@ pub enum RowId {
     Drive(u32),
 }
 
-/// What groups of rows remember from one step to the next, in flat lists and in order of their ids.
+/// Forces and deformations of groups of rows from one step to the next, in flat lists and in order of their
+/// ids.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Memory {
     entries: Vec<Entry>,
@@ -38,7 +40,7 @@ pub struct Memory {
     deformations: Vec<f64>,
 }
 
-/// A group of rows, and where its numbers end.
+/// A group of rows, and the ends of its numbers in the lists.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Entry {
     id: RowId,
@@ -46,28 +48,27 @@ struct Entry {
     deformations_end: usize,
 }
 
-/// What one group of rows remembers.
+/// Stored forces and deformations of one group of rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Remembered<'a> {
-    /// The group.
+    /// Identifier of the group.
     pub id: RowId,
-    /// The last unknowns of its rows, from which the next solve starts: forces, N, where friction is anisotropic or has moments
-    /// over the axes of its ellipsoid.
+    /// Forces of the last step, from which the next solve starts, row by row; N, N m.
     pub forces: &'a [f64],
-    /// Deformation `delta`, m, element by element n, t(, o); empty if the contact is rigid. For a point with anisotropic friction in the
-    /// frame of isotropic friction.
+    /// Deformation `delta`, m, element by element n, t(, o); empty if the contact is rigid. A point contact
+    /// with anisotropic friction stores it in the frame of isotropic friction.
     pub deformations: &'a [f64],
 }
 
 impl Memory {
-    /// Forgets everything and keeps the memory.
+    /// Removes all groups and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.forces.clear();
         self.deformations.clear();
     }
 
-    /// Adds a group, which must come after all others.
+    /// Adds a group, which must come after all others in the order of ids.
     pub fn push(&mut self, id: RowId, forces: &[f64], deformations: &[f64]) {
         debug_assert!(self.entries.last().is_none_or(|last| last.id < id), "groups in order of their ids");
         self.forces.extend_from_slice(forces);
@@ -81,7 +82,7 @@ impl Memory {
         self.entries.len()
     }
 
-    /// Whether nothing is remembered.
+    /// Whether there are no groups.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -91,7 +92,7 @@ impl Memory {
         (0..self.entries.len()).map(|k| self.at(k))
     }
 
-    /// What a group remembers; `None` if it is new.
+    /// Stored values of a group; `None` if it is new.
     pub fn find(&self, id: RowId) -> Option<Remembered<'_>> {
         self.entries.binary_search_by_key(&id, |e| e.id).ok().map(|k| self.at(k))
     }
@@ -110,33 +111,35 @@ impl Memory {
     }
 }
 
-/// What the solver knows of the last step beside its forces. It holds as long as the groups of rows stay the same.
+/// State of the solver beside the forces of the last step. It is valid as long as the groups of rows stay the
+/// same.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SolverMemory {
-    /// Whether the forces were already good when the last step began: bodies are at rest, and good forces are kept as they are.
+    /// Whether the forces were already within tolerance when the last step began: bodies are at rest, and
+    /// such forces are kept.
     pub at_rest: bool,
-    /// Which of several forces they are.
+    /// How the forces were chosen if they are not unique.
     #[serde(default)]
     pub choice: Choice,
-    /// What is known of the forces, if they were examined since the bodies came to rest.
+    /// Trust in the forces, if they were examined since the bodies came to rest.
     #[serde(default)]
     pub trust: Trust,
-    /// The complementary basis on which Lemke's method ended; empty for other methods.
+    /// Complementary basis on which Lemke's method ended; empty for other methods.
     pub basis: Vec<usize>,
 }
 
-/// A system at a time. A plain value: a copy has bitwise the same future.
+/// State of a system at a time. It is a plain value: a copy has bitwise the same future.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
-    /// s.
+    /// Time, s.
     pub time: f64,
-    /// Configuration `q`, laid out as [`crate::dynamics::System`] says.
+    /// Configuration `q`, in the layout of [`crate::dynamics::System`].
     pub position: Vec<f64>,
     /// Velocity `v`.
     pub velocity: Vec<f64>,
     /// Forces and deformations of the last step's rows.
     pub memory: Memory,
-    /// What the solver remembers beside them.
+    /// State of the solver beside the forces.
     pub solver: SolverMemory,
 }
 
@@ -153,7 +156,7 @@ pub(crate) fn next_time(time: f64, h: f64) -> f64 {
 }
 
 impl State {
-    /// Becomes a copy of another, in the memory at hand.
+    /// Copies another state into the allocated memory.
     pub fn copy_from(&mut self, other: &Self) {
         self.time = other.time;
         self.position.clone_from(&other.position);
@@ -166,7 +169,7 @@ impl State {
 }
 
 impl SolverMemory {
-    /// Forgets everything and keeps the memory.
+    /// Resets all values and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.at_rest = false;
         self.choice = Choice::NotExamined;
@@ -174,12 +177,12 @@ impl SolverMemory {
         self.basis.clear();
     }
 
-    /// Becomes a copy of another, in the memory at hand.
+    /// Copies another solver state into the allocated memory.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.at_rest = other.at_rest;
         (self.choice, self.trust) = (other.choice, other.trust);
         self.basis.clear();
-        // as much room as the other has: a later basis may need it
+        // the same capacity as the other has: a later basis may need it
         self.basis.reserve(other.basis.capacity());
         self.basis.extend_from_slice(&other.basis);
     }

@@ -617,8 +617,8 @@ fn no_input_panics() {
 fn rough_and_rigid_contacts_are_refused_where_they_are_given() {
     let ground = "[[world]]\nname = 'ground'\nshape = 'half_space'\n";
     let rest = format!("{ground}{BALL}");
-    let rigid = "explicit_share is 0.7, expected at most 0.5 where contacts are rigid: above, they give back more speed than \
-                 they take";
+    let rigid = "explicit_share is 0.7, expected at most 0.5 where contacts are rigid: above, they rebound \
+                 faster than they approach";
     check(&format!("{rest}[step]\nexplicit_share = §0.7"), rigid);
     check(
         &format!("{rest}[[pair]]\nbodies = ['ball', 'ground']\nfriction = §1e300"),

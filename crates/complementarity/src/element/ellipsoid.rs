@@ -1,23 +1,25 @@
-//! Ellipsoid of friction forces: `K = { (n, t) : |t_k / e_k| <= mu n }`, semi-axes `e_k >= 0` for `mu n = 1` (chakraborty2007 (5), with
-//! torsion and rolling where an element has such rows). Where `e_k = 0` there is no friction along row `k`: `t_k = 0`.
+//! Ellipsoid of friction forces: `K = { (n, t) : |t_k / e_k| <= mu n }`, with semi-axes `e_k >= 0` for
+//! `mu n = 1` (chakraborty2007 (5); torsion and rolling are further rows). Where `e_k = 0` there is no
+//! friction along row `k`: `t_k = 0`.
 
 use super::law::or_normal_law;
 use crate::matrix::length;
 
-/// Bisections and Newton steps on the scalar equation: bisection alone would end by then.
+/// Largest number of bisection and Newton steps on the scalar equation; bisection alone would converge in as
+/// many.
 const MOST_STEPS: usize = 200;
 
-/// Nearest point of `K` to `x`, in place; rows normal first, one semi-axis for each of the others.
+/// Projects `x` on `K`, in place. The normal row comes first; each other row has one semi-axis.
 ///
-/// On the boundary `x_t,k = t_k a_k^2 / (a_k^2 + nu)` and `(1 - nu) x_n = n` with `a = mu e` and a multiplier `nu >= 0`. With
-/// `nu = w / (1 - w)` the condition `x_n = |x_t / a|` becomes
+/// On the boundary `x_t,k = t_k a_k^2 / (a_k^2 + nu)` and `(1 - nu) x_n = n` with `a = mu e` and a multiplier
+/// `nu >= 0`. With `nu = w / (1 - w)` the condition `x_n = |x_t / a|` becomes
 ///
 /// ```text
 /// h(w) = (1 - 2 w) psi(w) - n = 0      psi(w) = |t_k a_k / d_k|,  d_k = a_k^2 (1 - w) + w,  0 <= w <= 1
 /// ```
 ///
-/// `h` falls strictly from `|t / a| - n > 0` (outside `K`) to `-|a t| - n < 0` (outside the polar cone), so that Newton's method
-/// within a bracket finds its one root to rounding.
+/// `h` falls strictly from `|t / a| - n > 0` (outside `K`) to `-|a t| - n < 0` (outside the polar cone), so
+/// that Newton's method within a bracket finds its one root to rounding.
 pub fn project_ellipsoid(mu: f64, axes: &[f64], x: &mut [f64]) {
     let size = x.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     if !(size > 0.0 && size.is_finite()) {
@@ -79,7 +81,7 @@ pub fn support_ellipsoid(axes: &[f64], s: &[f64]) -> f64 {
     length(s.iter().zip(axes).map(|(s, e)| s * e))
 }
 
-/// The natural map of a contact under an ellipsoid.
+/// Natural map of a contact with an ellipsoid of friction forces.
 pub(crate) fn natural_ellipsoid(mu: f64, axes: &[f64], lambda: &[f64], s: &[f64], r: &mut [f64]) {
     r.iter_mut().zip(lambda).zip(s).for_each(|((r, l), s)| *r = l - s);
     r[0] -= mu * support_ellipsoid(axes, &s[1..]);
@@ -106,7 +108,7 @@ mod tests {
         a.iter().zip(b).map(|(a, b)| a - b).collect()
     }
 
-    /// Semi-axes over eight decades, some zero, and two points.
+    /// Semi-axes over eight decades, some of them zero, and two points.
     fn cases() -> impl Strategy<Value = (f64, Vec<f64>, Vec<f64>, Vec<f64>)> {
         let axis = prop_oneof![8 => (-4.0..4.0f64).prop_map(|e| 10f64.powf(e)), 1 => Just(0.0)];
         (1usize..=5).prop_flat_map(move |k| {

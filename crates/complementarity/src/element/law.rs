@@ -1,20 +1,24 @@
-//! The law of an element, one place for all that solvers need of it: projection, support function, natural map, and the derivatives of both.
+//! The law of an element: projection, support function, natural map, and the derivatives of both, for all
+//! solvers.
 //!
-//! A contact's force cone is `K = { (n, t) : t in mu n P }`, `P` a disc (in up to five dimensions), a regular polygon about the origin, or an
-//! ellipsoid ([`project_ellipsoid`](super::project_ellipsoid)), which is a disc in other units. Rows are normal first: `[n, t, o]`. A unilateral row is a contact
-//! without friction, and bounded and bilateral rows are intervals. Solvers may pad an element with rows that carry no force.
+//! A contact's force cone is `K = { (n, t) : t in mu n P }`, with `P` a disc (a ball in up to five
+//! dimensions), a regular polygon about the origin, or an ellipsoid
+//! ([`project_ellipsoid`](super::project_ellipsoid)), which is a disc in other units. The normal row comes
+//! first: `[n, t, o]`. A unilateral row is a contact without friction; bounded and bilateral rows are
+//! intervals. Solvers may pad an element with rows that carry no force.
 
 use super::Friction;
 use super::polygon::Polygon;
 
-/// The law of an element as solvers see it; the friction coefficient stands beside it.
+/// The law of an element in the units of the solvers; the friction coefficient is kept beside it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Law {
-    /// The cone over a disc, in any dimension; a half-line in one.
+    /// Cone over a disc, in any dimension; in one dimension a half-line.
     Disc,
-    /// The cone over a polygon, with two tangent directions.
+    /// Cone over a polygon, with two tangent directions.
     Polygon(Polygon),
-    /// `|lambda| <= limit`, and `s` against the force at the bound; infinite: `s = 0`.
+    /// Interval `|lambda| <= limit`, with `s` against the force at the bound; an infinite limit means
+    /// `s = 0`.
     Row {
         /// Largest force.
         limit: f64,
@@ -22,19 +26,19 @@ pub(crate) enum Law {
 }
 
 impl Law {
-    /// Of a contact with so many rows.
+    /// The law of a contact with this number of rows.
     #[inline]
     pub fn of(friction: Friction, rows: usize) -> Self {
         Polygon::of(friction, rows).map_or(Self::Disc, Self::Polygon)
     }
 
-    /// Whether forces are normal first and cannot pull.
+    /// Whether the first row is a normal force, which cannot pull.
     #[inline]
     pub fn is_contact(&self) -> bool {
         !matches!(self, Self::Row { .. })
     }
 
-    /// Nearest point of the set of forces.
+    /// Projects a force on the admissible set.
     #[inline]
     pub fn project(&self, mu: f64, x: &mut [f64]) {
         match self {
@@ -51,7 +55,8 @@ impl Law {
         }
     }
 
-    /// De Saxce's lift over `mu`: the support function at `-s_t`, of the rows of a contact.
+    /// De Saxce's lift over `mu`: the support function of the friction set at `-s_t`, from the rows of a
+    /// contact.
     #[inline]
     pub fn lift(&self, s: &[f64]) -> f64 {
         match self {
@@ -79,7 +84,7 @@ impl Law {
         out
     }
 
-    /// Size of the friction force of `l`: at most `mu l_n` inside.
+    /// Gauge of the friction force of `l`: at most `mu l_n` for admissible forces.
     #[inline]
     pub fn gauge(&self, l: &[f64]) -> f64 {
         match self {
@@ -105,7 +110,8 @@ impl Law {
         let step = [l[0] - s[0] - lift, l[1] - s[1], l[2] - s[2]];
         out.copy_from_slice(l);
         if step[0] > 0.0 {
-            // s~ and its projection on the polar cone: large forces do not drown the velocities
+            // s~ plus its projection on the polar cone: no cancellation between large forces and small
+            // velocities
             let polar = polygon.polar(mu, step);
             out[..3].copy_from_slice(&[s[0] + lift + polar[0], s[1] + polar[1], s[2] + polar[2]]);
         } else {
@@ -115,8 +121,8 @@ impl Law {
         out[0] = or_normal_law(mu, l[0], s[0], out[0]);
     }
 
-    /// Derivative of [`Self::project`] at `x`; `None` if it is zero. On the side of a disc's cone: `u u' + (mu a / T) f f'` with
-    /// `u = (1, mu e) / sqrt(1 + mu^2)`.
+    /// Derivative of [`Self::project`] at `x`; `None` if it is zero. On the lateral surface of the cone over
+    /// a disc it is `u u' + (mu a / T) f f'` with `u = (1, mu e) / sqrt(1 + mu^2)`.
     pub fn slope<const D: usize>(&self, mu: f64, x: &[f64; D]) -> Option<[[f64; D]; D]> {
         let mut slope = [[0.0; D]; D];
         match self {
@@ -159,7 +165,8 @@ impl Law {
     }
 }
 
-/// The natural map of one row with forces from `least` to `most`: `l - clamp(l - s)`, exact where the force is large.
+/// Natural map of one row with forces from `least` to `most`: `l - clamp(l - s)`, exact where the force is
+/// large.
 #[inline]
 pub(crate) fn natural_row(least: f64, most: f64, l: f64, s: f64) -> f64 {
     match l - s {
@@ -170,14 +177,15 @@ pub(crate) fn natural_row(least: f64, most: f64, l: f64, s: f64) -> f64 {
     }
 }
 
-/// Nearest point of the force cone `K` of coefficient `mu` to `x`; a planar one has `o = 0`. An ellipsoid is taken with all axes 1.
+/// Projects `x` on the force cone `K` of coefficient `mu`; a planar cone has `o = 0`. An ellipsoid is taken
+/// with all axes 1.
 pub fn project(friction: Friction, planar: bool, mu: f64, mut x: [f64; 3]) -> [f64; 3] {
     let rows = if planar { 2 } else { 3 };
     Law::of(friction, rows).project(mu, &mut x[..rows]);
     x
 }
 
-/// Nearest point of the cone `|(x_1, x_2, ...)| <= mu x_0`, in any dimension.
+/// Projects `x` on the cone `|(x_1, x_2, ...)| <= mu x_0`, in any dimension.
 pub fn project_in_place(mu: f64, x: &mut [f64]) {
     let [n, t @ ..] = x else { return };
     let length = t.iter().map(|t| t * t).sum::<f64>().sqrt();
@@ -194,8 +202,9 @@ pub fn project_in_place(mu: f64, x: &mut [f64]) {
     t.iter_mut().for_each(|t| *t *= shrink);
 }
 
-/// `l - P_K(l - s~)` for the disc, `s~ = s + (lift, 0)`, in any dimension, so that large forces do not drown the speeds: `s~` where `l - s~` is in
-/// `K`, `l` where its projection is 0, and between them `s~` and its projection on the polar cone (Moreau).
+/// Natural map `l - P_K(l - s~)` for the disc, `s~ = s + (lift, 0)`, in any dimension, without cancellation
+/// between large forces and small velocities: `s~` where `l - s~` is in `K`, `l` where its projection is 0,
+/// and otherwise from the projection of `s~` on the polar cone (Moreau).
 #[inline]
 pub(crate) fn natural_disc(mu: f64, l: &[f64], s: &[f64], lift: f64, out: &mut [f64]) {
     let lifted = s[0] + lift;
@@ -215,11 +224,12 @@ pub(crate) fn natural_disc(mu: f64, l: &[f64], s: &[f64], lift: f64, out: &mut [
     out[0] = or_normal_law(mu, l[0], s[0], out[0]);
 }
 
-/// Friction beyond which the normal law is asked apart.
+/// Friction coefficient above which the normal law is also evaluated by itself.
 const MUCH_FRICTION: f64 = 1e3;
 
-/// Normal row `r` of a natural map, or `min(l, s)` if that is larger and friction is very large: by De Saxce's lift the map sees a violation of the
-/// normal law as small as `1 / (1 + mu)` of itself, so that no force at all would pass for a solution where bodies overlap and slip.
+/// Normal row `r` of a natural map, or `min(l, s)` if that is larger and friction is very large. De Saxce's
+/// lift scales a violation of the normal law by `1 / (1 + mu)`, so that zero force would pass for a solution
+/// where bodies overlap and slip.
 #[inline]
 pub(crate) fn or_normal_law(mu: f64, l: f64, s: f64, r: f64) -> f64 {
     if mu > MUCH_FRICTION && l.min(s).abs() > r.abs() { l.min(s) } else { r }
@@ -263,7 +273,7 @@ mod tests {
         gauge <= mu * x[0] + 1e-12 * (1.0 + x[0].abs())
     }
 
-    /// Where the point is beyond the middle of a side, too.
+    /// The slope is a ray's also where the point is beyond the middle of a side.
     #[test]
     fn without_friction_the_slope_is_that_of_a_ray() {
         for friction in [Friction::Pyramid, Friction::Polygon { sides: 6 }] {
@@ -310,7 +320,7 @@ mod tests {
             prop_assert!(distance(project(f, false, mu, px), px) < 1e-12);
         }
 
-        /// Where the projection is linear around a point, its derivative is that of differences.
+        /// Where the projection is linear around a point, its derivative agrees with finite differences.
         #[test]
         fn slope_of_a_polygon_is_that_of_differences(f in frictions(), mu in 0.0..3.0f64,
             x in prop::array::uniform3(-2.0..2.0f64), d in prop::array::uniform3(-1.0..1.0f64)) {
@@ -326,7 +336,7 @@ mod tests {
             }
         }
 
-        /// The gauge is 1 exactly on the edge, and the edge's faces hold what is projected there.
+        /// The gauge is 1 exactly on the boundary, and the boundary's faces contain what is projected there.
         #[test]
         fn gauge_and_faces_of_a_polygon_fit_its_projection(f in frictions(), mu in 0.1..3.0f64,
             x in prop::array::uniform3(-2.0..2.0f64)) {

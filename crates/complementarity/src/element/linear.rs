@@ -1,16 +1,18 @@
 //! The one linearisation of element laws, for Newton methods, certificates and derivatives alike.
 //!
 //! A law is piecewise smooth. In each of its regimes the changes of force and velocity that keep to it are
-//! `d lambda = C y` and `R ds + T y = 0`: the force moves along the `k` columns of `C`, and each column has one equation.
+//! `d lambda = C y` and `R ds + T y = 0`: the force moves along the `k` columns of `C`, and each column has
+//! one equation.
 //! - Fixed (open, or at a bound): no columns.
 //! - Stick: `C = R = 1`, `T = 0`.
-//! - Slip, with `e` the friction force over `mu lambda_n` and `f` the directions across it: columns `(1, mu e)` and `(0, f)`,
-//!   equations `ds_n = 0` and `f . ds_t + tau y = 0`. On a disc the friction force turns with the slip,
-//!   `tau = |s_t| / |lambda_t|`; along the side of a polygon it moves freely, `tau = 0`; at a corner nothing goes across.
+//! - Slip, with `e` the friction force over `mu lambda_n` and `f` the directions across it: columns
+//!   `(1, mu e)` and `(0, f)`, equations `ds_n = 0` and `f . ds_t + tau y = 0`. On a disc the friction force
+//!   rotates with the slip, `tau = |s_t| / |lambda_t|`; along the side of a polygon it moves freely, `tau = 0`;
+//!   at a corner it does not move across.
 
 use crate::operator::MOST_ROWS;
 
-/// Piece of a law on which it is smooth, with what the piece depends on.
+/// Piece of a law on which it is smooth, with the data that the piece depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Regime<const D: usize> {
     /// The force is fixed and the velocity free: open contacts, bounded rows at their bound.
@@ -64,8 +66,8 @@ impl<const D: usize> Regime<D> {
 }
 
 impl<const D: usize> Linear<D> {
-    /// Adds the directions across `along`: Householder's reflection takes it to an axis, and they are the images of the
-    /// other axes.
+    /// Adds the directions across `along`: Householder's reflection takes it to an axis, and they are the
+    /// images of the other axes.
     fn add_across(&mut self, along: &[f64; D], tau: f64, rows: usize) {
         let length = along[1..rows].iter().map(|x| x * x).sum::<f64>().sqrt();
         let mut v = along.map(|x| x / length);
@@ -83,8 +85,8 @@ impl<const D: usize> Linear<D> {
 }
 
 impl Linear<MOST_ROWS> {
-    /// Writes `d lambda / dp`, row by row, of an element that yields by `d > 0` per row: `ds = d dlambda - dp`, and so
-    /// `d lambda = C (R d C + T)^-1 R dp`.
+    /// Writes `d lambda / dp`, row by row, of an element with compliance `d > 0` per row:
+    /// `ds = d dlambda - dp`, and so `d lambda = C (R d C + T)^-1 R dp`.
     pub fn slope(&self, d: &[f64], out: &mut [f64]) {
         let (rows, count) = (d.len(), self.count);
         out.fill(0.0);

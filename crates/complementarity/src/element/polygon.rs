@@ -4,7 +4,7 @@ use super::{Friction, SIDES};
 use std::f64::consts::PI;
 use std::sync::LazyLock;
 
-/// Share of half a side by which a force may miss its end and still be at the corner.
+/// A force within this share of half a side from its end counts as being at the corner.
 const AT_CORNER: f64 = 1e-9;
 
 /// A regular polygon about the origin, for `mu n = 1`.
@@ -15,21 +15,23 @@ pub(crate) struct Polygon {
     half_side: f64,
     /// Unit vectors, half a sector from one to the next, the first on the t axis.
     units: &'static [[f64; 2]],
-    /// Angle of the normal of side 0, in half sectors: 1 if a corner is on the t axis, 0 if a side is across it.
+    /// Angle of the normal of side 0, in half sectors: 1 if a corner is on the t axis, 0 if a side is across
+    /// it.
     first: usize,
 }
 
-/// Where on the polygon's edge a force is.
+/// Where on the boundary of the polygon a force is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Face {
-    /// On a side: its outward normal.
+    /// On a side, given by its outward normal.
     Side([f64; 2]),
     /// At a corner.
     Corner([f64; 2]),
 }
 
 impl Polygon {
-    /// `None` for discs and ellipsoids, and where there is one tangent direction, or more than two.
+    /// The polygon of a friction set; `None` for discs and ellipsoids, and unless there are exactly two
+    /// tangent directions.
     #[inline]
     pub fn of(friction: Friction, rows: usize) -> Option<Self> {
         match friction {
@@ -66,7 +68,7 @@ impl Polygon {
         self.units[(2 * k + self.first) % self.units.len()]
     }
 
-    /// The corner between sides `k - 1` and `k`.
+    /// Corner between sides `k - 1` and `k`.
     pub fn corner(&self, k: usize) -> [f64; 2] {
         let [t, o] = self.normal(k);
         match self.first {
@@ -75,14 +77,14 @@ impl Polygon {
         }
     }
 
-    /// The side whose sector (the wedge of its ends) holds a point.
+    /// The side whose sector (the wedge between its ends) contains a point.
     pub fn sector(&self, [t, o]: [f64; 2]) -> usize {
         let half_sectors = o.atan2(t) * self.sides as f64 / PI;
         let k = (0.5 * (half_sectors - self.first as f64)).round() as isize;
         k.rem_euclid(self.sides as isize) as usize
     }
 
-    /// The corner that reaches farthest along a direction.
+    /// The corner that is farthest along a direction.
     pub fn farthest(&self, [t, o]: [f64; 2]) -> [f64; 2] {
         let half_sectors = o.atan2(t) * self.sides as f64 / PI;
         let k = (0.5 * (half_sectors + 1.0 - self.first as f64)).round() as isize;
@@ -95,13 +97,14 @@ impl Polygon {
         t * x[0] + o * x[1]
     }
 
-    /// Size of a friction force: at most 1 inside, for `mu n = 1`.
+    /// Gauge of a friction force for `mu n = 1`: at most 1 inside.
     pub fn gauge(&self, x: [f64; 2]) -> f64 {
         let [t, o] = self.normal(self.sector(x));
         ((t * x[0] + o * x[1]) / self.apothem).max(0.0)
     }
 
-    /// Where on the edge of `mu n P` the friction force of `l` is, or would be if it were as long as that.
+    /// Where on the boundary of `mu n P` the friction force of `l` is, or its radial projection on that
+    /// boundary.
     pub fn face(&self, [_, t, o]: [f64; 3]) -> Face {
         let k = self.sector([t, o]);
         let normal @ [cos, sin] = self.normal(k);
@@ -113,8 +116,9 @@ impl Polygon {
         }
     }
 
-    /// Nearest point of `K`. The polygon's symmetries map `K` to itself, so that a point projects within its own sector: inside, onto the
-    /// side's plane, onto the side's nearer end, or to the apex.
+    /// Projects a point on `K`. The polygon's symmetries map `K` to itself, so that a point projects within
+    /// its own sector: it stays inside, or goes to the side's plane, to the side's nearer end, or to the
+    /// apex.
     pub fn project(&self, mu: f64, x: [f64; 3]) -> [f64; 3] {
         let near = self.near(mu, x);
         let steep = mu * self.apothem;
@@ -126,7 +130,8 @@ impl Polygon {
         }
     }
 
-    /// `x` less its nearest point of `K`: its nearest point of the polar cone (Moreau), as exact where `x_n > 0` is large and `x` near `K`.
+    /// `x` minus its projection on `K`: its projection on the polar cone (Moreau), accurate also where
+    /// `x_n > 0` is large and `x` is near `K`.
     pub fn polar(&self, mu: f64, x: [f64; 3]) -> [f64; 3] {
         let near = self.near(mu, x);
         let steep = mu * self.apothem;
@@ -187,7 +192,8 @@ impl Polygon {
     }
 }
 
-/// Unit vectors at multiples of half a sector, exact at quarter turns; `None` if there is no such polygon.
+/// Unit vectors at multiples of half a sector, exact at multiples of 90 degrees; `None` if there is no such
+/// polygon.
 fn circle(sides: usize) -> Option<&'static [[f64; 2]]> {
     static CIRCLES: LazyLock<Vec<Vec<[f64; 2]>>> = LazyLock::new(|| {
         let unit = |sides: usize, step: usize| {
@@ -202,29 +208,29 @@ fn circle(sides: usize) -> Option<&'static [[f64; 2]]> {
     CIRCLES.get(sides.checked_sub(*SIDES.start())?).map(Vec::as_slice)
 }
 
-/// The part of `K` that holds a point's projection.
+/// The face of `K` that contains a point's projection.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Inside,
     Plane,
-    /// The place of the side's end along it, for a normal force of 1.
+    /// Position of the side's end along it, for a normal force of 1.
     End(f64),
     Apex,
 }
 
 struct Near {
     part: Part,
-    /// Of the sector's side.
+    /// Outward normal of the sector's side.
     normal: [f64; 2],
     /// Normal force of the projection.
     along: f64,
-    /// Of the point, across the side and along it.
+    /// Coordinates of the point across the side and along it.
     x: f64,
     y: f64,
 }
 
 impl Near {
-    /// From the axes of the sector's side.
+    /// Transforms from the axes of the sector's side to t and o.
     fn back(&self, n: f64, x: f64, y: f64) -> [f64; 3] {
         let [cos, sin] = self.normal;
         [n, cos * x - sin * y, sin * x + cos * y]

@@ -1,22 +1,26 @@
 //! `auto`: the one escalation policy, for a step of a simulation and for a problem from a file alike.
 //!
-//! The warm start is evaluated first: forces that are well within tolerance stay. Then islands are solved apart, each by the next method that promises to
-//! end soon:
+//! The warm start is evaluated first: forces that are well within tolerance are kept. Otherwise each island
+//! is solved by itself, by the next method that is expected to converge soon:
 //!
-//! 1. Gauss-Seidel sweeps, as long as few more are foreseen; on large islands with momentum;
-//! 2. the proximal Newton method in velocities, where an island has more rows than its bodies have velocities; on other large islands of free bodies Newton
-//!    steps in velocities for the forces at hand (`through_bodies`);
-//! 3. Newton from the states that were found;
-//! 4. more sweeps, the proximal point method with Newton inside, and sweeps to the end.
+//! 1. Gauss-Seidel sweeps, as long as few more are predicted; on large islands with momentum;
+//! 2. the proximal Newton method in velocities, where an island has more rows than its bodies have
+//!    velocities; on other large islands of free bodies Newton steps in velocities from the current forces
+//!    (`through_bodies`);
+//! 3. Newton's method from the states (open, stick, slip) of the sweeps;
+//! 4. more sweeps, the proximal point method with Newton inside, and sweeps up to their limit.
 //!
-//! If an island is left, the whole problem is tried by Lemke's method where all friction is polygonal, and by the interior point for cones; by both only if the problem
-//! is small or [`Settings::try_harder`] is set, for a simulation may rather make a shorter step.
+//! If an island stays unsolved, the whole problem is tried by Lemke's method, where all friction is
+//! polygonal, and by the interior point for cones. Both are tried only if the problem is small or
+//! [`Settings::try_harder`] is set: a simulation may prefer a shorter step.
 //!
-//! Sweeps, and Newton on small islands, aim below the tolerance (`goal`) as long as that costs little: what a step of a simulation leaves is the
-//! next step's velocity and gap, so that errors near the tolerance would have bodies at rest solved again and again. A start that is nearly good
-//! belongs to bodies at rest: they are brought to rounding once, and then left alone (`at_rest`).
+//! Sweeps, and Newton on small islands, aim below the tolerance (`goal`) as long as that costs little. The
+//! error of a step is part of the next step's velocity and gap, so that errors near the tolerance would have
+//! bodies at rest solved again and again. A nearly good start belongs to bodies at rest: they are solved to
+//! rounding once, and their forces are kept from then on (`at_rest`).
 //!
-//! Factored operators are swept through the bodies, and multiplied out only for the Newton methods that come last.
+//! Sweeps use factored operators through the bodies; `A` is multiplied out only for the Newton methods that
+//! come last.
 
 use super::cone_interior_point::ConeInteriorPoint;
 use super::gauss_seidel::{self, Momentum, relax};
@@ -31,52 +35,56 @@ use crate::operator::Operator;
 use crate::problem::ContactProblem;
 use crate::sweep::Sweeper;
 
-/// Name in reports of a warm start that is kept.
+/// Name in reports of a warm start whose forces are kept.
 pub const WARM_START: &str = "warm-start";
-/// Least relative residual to aim at: rounding; and up to which any warm start is left as it is.
+/// Least relative residual to aim at (rounding); any warm start up to it is kept.
 const LEAST_GOAL: f64 = 2e-14;
 const LEAST_KEPT: f64 = 1e-13;
 const NOTHING_KEPT: f64 = -1.0;
 /// Rounds of the choice of forces from the warm start, before other methods solve a redundant island.
 const ROUNDS: usize = 3;
-/// Forces over the load, in the measure of the residual, that are expected of a bad start.
+/// Ratio of forces to load, in the measure of the residual, that is expected of a bad start.
 const FORESIGHT: f64 = 4.0;
-/// Newton steps towards the goal on an island that is within tolerance; and on a redundant one from a start with at most this relative residual.
+/// Numbers of Newton steps: towards the goal on an island that is within tolerance; and on a redundant island
+/// whose start has at most the relative residual `GOOD_START`.
 const NEAR_STEPS: usize = 3;
 const FEW_STEPS: usize = 4;
 const GOOD_START: f64 = 1e-3;
-/// A start with at most this relative residual is that of bodies at rest.
+/// A start with at most this relative residual counts as that of bodies at rest.
 const AT_REST: f64 = 1e-8;
-/// Elements of a problem, and rows, up to which it is handed on as a whole.
+/// Numbers of elements and of rows up to which a problem is solved as a whole.
 const FEW: usize = 40;
 const MOST_ROWS: usize = 1000;
-/// Rows up to which the proximal point method starts again from zero at the very end.
+/// Number of rows up to which the proximal point method starts again from zero as the last resort.
 const FEW_ROWS: usize = 150;
 
 /// Settings of [`Auto`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// A solution counts when its relative residual is at most this.
+    /// Largest relative residual of a solution.
     pub tolerance: f64,
-    /// Share of the tolerance up to which a warm start is left as it is, if bodies are at rest.
+    /// Share of the tolerance up to which a warm start is kept, if bodies are at rest.
     pub keep: f64,
     /// Share of the tolerance to aim at while that is cheap.
     pub goal: f64,
-    /// Further sweeps that Gauss-Seidel may foresee before others take over.
+    /// Number of further sweeps that Gauss-Seidel may predict before other methods take over.
     pub foreseen_sweeps: f64,
-    /// Elements of an island up to which a Newton step costs a few sweeps; beyond, sweeps with momentum come first.
+    /// Number of elements of an island up to which a Newton step costs a few sweeps; on larger islands sweeps
+    /// with momentum come first.
     pub small: usize,
-    /// Elements from which on an island with more rows than velocities is handed to Newton in velocities.
+    /// Number of elements from which on an island with more rows than velocities is solved by Newton in
+    /// velocities.
     pub redundant: usize,
-    /// Sweeps with momentum before Newton takes over.
+    /// Number of sweeps with momentum before Newton takes over.
     pub momentum_sweeps: usize,
-    /// Elements of an island beyond which Newton methods that multiply `A` out are not tried.
+    /// Number of elements of an island beyond which Newton methods that multiply `A` out are not tried.
     pub large: usize,
-    /// Elements of an island beyond which Newton through bodies is not tried either.
+    /// Number of elements of an island beyond which Newton through bodies is not tried either.
     pub huge: usize,
-    /// Sweeps at the very end.
+    /// Number of sweeps of the last attempt.
     pub max_sweeps: usize,
-    /// Whether islands and problems that are not solved soon are pursued. A simulation may rather make a shorter step.
+    /// Whether islands and problems that do not converge soon are pursued by further methods. A simulation
+    /// may prefer a shorter step.
     pub try_harder: bool,
     /// Settings of Newton's method; the tolerance is set here.
     pub newton: newton::Settings,
@@ -104,26 +112,27 @@ impl Default for Settings {
     }
 }
 
-/// The policy and the memory of its methods.
+/// The escalation policy with the memory of its methods.
 #[derive(Debug, Clone, Default)]
 pub struct Auto {
-    /// May be changed between solves.
+    /// Settings; they may be changed between solves.
     pub settings: Settings,
-    /// Whether the forces of the warm start are those of bodies at rest: the solve before also had a good start. Forces that have just stopped a
-    /// body are not: they would set it moving again.
+    /// Whether the forces of the warm start are those of bodies at rest: the previous solve also had a good
+    /// start. Forces that have just stopped a body are not: they would set it moving again.
     pub at_rest: bool,
-    /// Choice of the forces of the warm start, reported if they are kept; then that of the result.
+    /// Choice of the forces of the warm start, reported if they are kept; after a solve, the choice of the
+    /// result.
     pub choice: Choice,
     pub(crate) bench: Bench,
     escalation: Escalation,
     polyhedral: Option<Box<Polyhedral>>,
     interior_point: Option<Box<ConeInteriorPoint>>,
     proximal: Option<Box<ProximalNewton>>,
-    /// The warm start.
+    /// Forces of the warm start.
     given: Vec<f64>,
 }
 
-/// Iterations of each method.
+/// Number of iterations of each method.
 #[derive(Debug, Clone, Copy, Default)]
 struct Iterations {
     sweeps: usize,
@@ -136,7 +145,7 @@ struct Iterations {
     choice: usize,
 }
 
-/// Methods for islands, and their memory.
+/// Methods for islands, with their memory.
 #[derive(Debug, Clone, Default)]
 struct Escalation {
     settings: Settings,
@@ -156,7 +165,8 @@ impl Auto {
         Self { settings, ..Self::default() }
     }
 
-    /// Islands that the last solve did not bring within tolerance: how many elements each has, and the norm of their natural map, `R`.
+    /// Islands that the last solve did not bring within tolerance: their numbers of elements, and the norm
+    /// `R` of their natural map.
     pub fn unsolved(&self) -> impl Iterator<Item = (usize, f64)> {
         self.bench.unsolved.iter().copied()
     }
@@ -166,18 +176,18 @@ impl Auto {
         &self.bench.evaluation.speed
     }
 
-    /// Work that the next solves may do.
+    /// Sets the work that the next solves may do.
     pub fn set_budget(&mut self, budget: Budget) {
         self.bench.sweeper.budget = budget;
     }
 
-    /// Solves from the warm start `lambda`, which takes the result.
+    /// Solves from the warm start `lambda`, which is overwritten by the result.
     pub fn solve(&mut self, problem: ContactProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
         let good = (self.settings.keep * tolerance).max(LEAST_KEPT).min(tolerance);
         let keep = match problem.a {
             _ if self.at_rest => good,
-            // there may be others
+            // other forces may solve the problem too
             Operator::Factored(_) => NOTHING_KEPT,
             _ => LEAST_KEPT.min(tolerance),
         };
@@ -210,12 +220,12 @@ impl Auto {
         let outcome = Outcome { solver, iterations, wasted, choice: self.escalation.choice, ..outcome };
         if outcome.is_solved() {
             self.choice = outcome.choice;
-            // forces of which there may be others are not kept
+            // forces that may not be the only ones are not kept
             self.at_rest &= outcome.choice <= Choice::NotExamined;
             return outcome;
         }
         if within {
-            // what was given was a solution
+            // the warm start was a solution
             lambda.copy_from_slice(&self.given);
             let kept = self.bench.outcome(problem, lambda, tolerance, (WARM_START, 0, End::Stalled));
             return Outcome { wasted: total, ..kept };
@@ -226,7 +236,8 @@ impl Auto {
         self.as_a_whole(problem, lambda, outcome)
     }
 
-    /// Lemke's method where friction is polygonal, then the interior point for cones; the best of their forces and those at hand.
+    /// Tries Lemke's method where friction is polygonal, then the interior point for cones; keeps the best
+    /// forces, the current ones included.
     fn as_a_whole(&mut self, problem: ContactProblem<'_>, lambda: &mut [f64], first: Outcome) -> Outcome {
         let (tolerance, budget) = (self.settings.tolerance, self.bench.sweeper.budget.clone());
         let mut wasted = first.wasted + first.iterations;
@@ -249,7 +260,7 @@ impl Auto {
         lambda.fill(0.0);
         let mut outcome = interior_point.solve(problem, lambda);
         if !outcome.is_solved() && problem.b.len() <= FEW_ROWS {
-            // it had gone on from what the others left: from zero it may find its way
+            // the escalation started it from what other methods left; from zero it may converge
             wasted += outcome.iterations;
             let proximal = self.proximal.get_or_insert_default();
             proximal.settings.clone_from(&self.settings.proximal);
@@ -267,7 +278,7 @@ impl Auto {
         Outcome { wasted: wasted + outcome.iterations - first.iterations, ..kept }
     }
 
-    /// The same with the velocities at hand.
+    /// Outcome of a method that solved the whole problem, with residual and velocities of its forces.
     fn solved_by(&mut self, problem: ContactProblem<'_>, lambda: &[f64], by: Outcome) -> Outcome {
         self.bench.unsolved.clear();
         let Outcome { solver, iterations, wasted, .. } = by;
@@ -299,7 +310,7 @@ impl Work for Escalation {
 }
 
 impl Escalation {
-    /// The choice of forces directly, where those at hand and their states are near it.
+    /// Chooses forces directly, where the current forces and their states are near the choice.
     fn chosen_at_once(&mut self, job: &mut Job<'_>, k: usize, y: &mut [f64]) -> bool {
         let task = Job::task(job.problem, job.islands, job.goals, k);
         let (done, choice) = self.velocities.choose_within(ROUNDS, &mut job.sweeper.budget, task, y);
@@ -316,7 +327,7 @@ impl Escalation {
     fn choose(&mut self, job: &mut Job<'_>, k: usize, y: &mut [f64]) {
         let task = Job::task(job.problem, job.islands, job.goals, k);
         let goal = &mut job.goals[k];
-        // on large islands it would cost more than the solution
+        // on large islands the choice would cost more than the solution
         let examined = matches!(task.problem.a, Operator::Factored(_))
             && goal.left <= goal.target
             && task.contacts.len() <= self.settings.small;
@@ -331,7 +342,8 @@ impl Escalation {
         }
     }
 
-    /// Solves an island by one method after another: the number of sweeps, `None` if it is abandoned.
+    /// Solves an island by one method after another; returns the number of sweeps, `None` if the island is
+    /// abandoned.
     fn pursue<const D: usize>(
         &mut self,
         job: &mut Job<'_>,
@@ -346,7 +358,7 @@ impl Escalation {
         let soon = self.soon::<D>(sweeper, task, *goal, redundant, y);
         goal.left = soon.residual;
         let small = task.contacts.len() <= self.settings.small;
-        // from a good start plain Newton needs a step or two
+        // from a good start plain Newton needs one or two steps
         let first = redundant && !(small && goal.start <= GOOD_START * GOOD_START * goal.size);
         let by_velocities = first && goal.left > goal.target && sweeper.budget.ended().is_none();
         if by_velocities {
@@ -354,12 +366,12 @@ impl Escalation {
         }
         let near = goal.left <= goal.target;
         let long = self.done.through_bodies > 0 || redundant && !small;
-        let give_up = !self.settings.try_harder && long && !near;
-        if give_up || sweeper.budget.ended().is_some() {
+        let abandon = !self.settings.try_harder && long && !near;
+        if abandon || sweeper.budget.ended().is_some() {
             self.done.sweeps += soon.iterations;
             return None;
         }
-        // Newton in velocities ends above what plain Newton reaches in a step or two
+        // Newton in velocities ends above what plain Newton reaches in one or two steps
         let least = 0.25 * LEAST_KEPT * LEAST_KEPT * goal.size;
         let aim = if by_velocities { goal.aim.min(least) } else { goal.aim };
         let enough = if small { aim } else { goal.target };
@@ -389,7 +401,7 @@ impl Escalation {
         Some(soon.iterations)
     }
 
-    /// Newton in velocities.
+    /// Solves an island by Newton in velocities.
     fn in_velocities(&mut self, sweeper: &mut Sweeper, task: Task<'_>, goal: &mut Goal, y: &mut [f64]) {
         let done = self.velocities.solve(&mut sweeper.budget, task, y);
         self.done.velocity += done.iterations;
@@ -397,14 +409,15 @@ impl Escalation {
         sweeper.set_speeds_of(task.problem, task.contacts, y);
     }
 
-    /// Whether Newton in velocities is the method for an island: it has several elements, more rows than velocities, and no patch that couples most of them.
+    /// Whether an island is solved by Newton in velocities: it has several elements, more rows than
+    /// velocities, and no patch that couples most of them.
     fn is_redundant(&mut self, task: Task<'_>) -> bool {
         task.contacts.len() >= self.settings.redundant
             && !is_dense(task.problem.a, task.contacts)
             && self.velocities.is_redundant(task)
     }
 
-    /// Sweeps, and Newton through bodies on large islands.
+    /// Sweeps an island, and takes Newton steps through bodies on large islands.
     fn soon<const D: usize>(
         &mut self,
         sweeper: &mut Sweeper,
@@ -432,7 +445,8 @@ impl Escalation {
         done
     }
 
-    /// More sweeps, the proximal point method, sweeps to the end; what is left.
+    /// Tries more sweeps, the proximal point method, and sweeps up to their limit; returns the residual that
+    /// is left.
     fn last<const D: usize>(
         &mut self,
         sweeper: &mut Sweeper,
@@ -478,7 +492,8 @@ impl Escalation {
     }
 }
 
-/// Whether most elements of an island influence each other at once, as those of a patch do: a Newton step then costs less than `n` sweeps.
+/// Whether most elements of an island influence each other directly, as those of a patch do: a Newton step
+/// then costs less than `n` sweeps.
 fn is_dense(a: &Operator, contacts: &[usize]) -> bool {
     let neighbours = match a {
         Operator::Dense(_) => contacts.len(),

@@ -1,20 +1,23 @@
 //! Proximal Newton method in velocities, for redundant rigid contacts.
 //!
-//! Problem: `s = A lambda + b` with `A = c W W' + E^-1` and the element laws of `law`; islands are solved apart. About a
-//! centre `lambda0` each element gets a small compliance `eps` (a share of the island's mean diagonal of `A`) beside its
-//! own, so that its force is an explicit function of its velocity. What is left is `G(u) = u - W' lambda(W u + b) = 0` over
-//! the velocities of the island's bodies and trees, whose Newton matrix `I + W' D W` has blocks where bodies touch: its
-//! size does not depend on the number of contacts, and redundancy does not make it singular.
+//! The problem is `s = A lambda + b` with `A = c W W' + E^-1` and the element laws of `law`; each island is
+//! solved by itself. About a centre `lambda0` each element gets a small compliance `eps` (a share of the
+//! island's mean diagonal of `A`) beside its own, so that its force is an explicit function of its velocity.
+//! There remains `G(u) = u - W' lambda(W u + b) = 0` over the velocities of the island's bodies and trees.
+//! The Newton matrix `I + W' D W` has blocks where bodies touch: its size does not depend on the number of
+//! contacts, and redundancy does not make it singular.
 //!
-//! Centres follow each other, `eps` falling by a factor after each that was solved and rising after each that was not, until
-//! the residual of the problem as posed is within tolerance. The first step at a new centre is taken in the states (open,
-//! sticking, slipping) of the last one: each element is linearised at its own force and velocity, not at those that the
-//! bodies' velocities and the new `eps` would give it. Velocities count from those of the centre, so that no digits are
-//! lost where `eps` is small. If there is no solution, forces grow as `1 / eps` while the residual stays: that is reported
+//! Centres follow each other: `eps` falls by a factor after each that was solved and rises after each that
+//! was not, until the residual of the original problem is within tolerance. The first step at a new centre is
+//! taken in the states (open, stick, slip) of the last one: each element is linearised at its own force and
+//! velocity, not at those that the bodies' velocities and the new `eps` would give it. Velocities are
+//! measured relative to those of the centre, so that no digits are lost where `eps` is small. If there is no
+//! solution, forces grow as `1 / eps` while the residual stays; that is reported
 //! ([`VelocityNewton::unbounded`]).
 //!
-//! Sources: the proximal loop, Acary, Bremond and Huber (2018), section 4; the elimination of forces, Castro, Permenter and
-//! Han (2023, SAP), from which this differs by the exact law, the centres and the unsymmetric matrix.
+//! Sources: the proximal loop, Acary, Bremond and Huber (2018), section 4; the elimination of forces, Castro,
+//! Permenter and Han (2023, SAP), from which this differs by the exact law, the centres and the unsymmetric
+//! matrix.
 
 mod blocks;
 mod choice;
@@ -31,21 +34,22 @@ use island::Island;
 use run::{Ended, Run};
 use std::ops::Range;
 
-/// Name in reports.
+/// Name of the method in reports.
 pub const NAME: &str = "velocity-newton";
-/// Relative residual up to which a warm start is left as it is.
+/// Relative residual up to which a warm start is kept.
 const KEPT: f64 = 1e-13;
 
 /// Settings of [`VelocityNewton`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// A solution counts when its relative residual is at most this.
+    /// Largest relative residual of a solution.
     pub tolerance: f64,
-    /// Linear systems per island at most. A cold start takes about 20 to 40, the hardest islands of 300 contacts with much
-    /// friction take 400.
+    /// Largest number of linear systems per island. A cold start takes about 20 to 40; the hardest islands of
+    /// 300 contacts with large friction take 400.
     pub max_steps: usize,
-    /// Whether, of several solutions, the limit of solutions with equal compliance on every rigid element is returned. It
-    /// does not depend on the warm start or the order of bodies, and symmetric problems have symmetric forces.
+    /// Whether to return, of several solutions, the limit of solutions with equal compliance on every rigid
+    /// element. It does not depend on the warm start or the order of bodies, and symmetric problems have
+    /// symmetric forces.
     pub choose_forces: bool,
 }
 
@@ -55,12 +59,13 @@ impl Default for Settings {
     }
 }
 
-/// The method with its memory.
+/// Proximal Newton method in velocities, with its memory.
 ///
-/// It needs the factors of `A` ([`Operator::Factored`]): problems in other forms are answered by [`Outcome::invalid`].
+/// It needs the factors of `A` ([`Operator::Factored`]); for problems in other forms it returns
+/// [`Outcome::invalid`].
 #[derive(Debug, Clone, Default)]
 pub struct VelocityNewton {
-    /// May be changed between solves.
+    /// Settings; they may be changed between solves.
     pub settings: Settings,
     pub(crate) bench: Bench,
     velocities: Velocities,
@@ -77,18 +82,19 @@ impl VelocityNewton {
         &self.bench.evaluation.speed
     }
 
-    /// Number of elements of the islands on which forces grow without bound in the last solve: they have no solution near the
-    /// path that was followed. (This is evidence, no proof.)
+    /// Number of elements of the islands on which forces grow without bound in the last solve: they have no
+    /// solution near the path that was followed. (This is evidence, no proof.)
     pub fn unbounded(&self) -> usize {
         self.velocities.unbounded
     }
 
-    /// Work that the next solves may do.
+    /// Sets the work that the next solves may do.
     pub fn set_budget(&mut self, budget: Budget) {
         self.bench.sweeper.budget = budget;
     }
 
-    /// Solves from the warm start `lambda`, which takes the result: the best forces found where it is not solved.
+    /// Solves from the warm start `lambda`, which is overwritten by the result: the solution, or the best
+    /// forces that were computed.
     pub fn solve(&mut self, problem: ContactProblem<'_>, lambda: &mut [f64]) -> Outcome {
         let tolerance = self.settings.tolerance;
         self.velocities.unbounded = 0;
@@ -111,28 +117,28 @@ impl VelocityNewton {
     }
 }
 
-/// What is wanted of an island.
+/// What is requested for an island.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Want {
     /// Any solution.
     Solution,
-    /// Of the forces at hand, a solution, the choice.
+    /// The choice of forces; the current forces are a solution.
     Choice,
-    /// The choice, if this number of rounds from the forces at hand suffices.
+    /// The choice of forces, if this number of rounds from the current forces suffices.
     ChoiceWithin(usize),
 }
 
-/// Solves islands; the memory of that.
+/// Solver of islands, with its memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Velocities {
     pub settings: Settings,
-    /// Islands whose groups have at most three velocities (planar bodies, short chains), and others.
+    /// Islands whose groups have at most three velocities (planar bodies, short chains), and all others.
     three: Island<3, 4>,
     six: Island<6, 8>,
     memory: Memory,
-    /// Elements of islands whose forces grow without bound.
+    /// Number of elements of islands whose forces grow without bound.
     unbounded: usize,
-    /// Whether a limit was met.
+    /// Whether a limit of steps or work was reached.
     limited: bool,
     /// Choice of the forces of the islands that the last run solved.
     choice: Choice,
@@ -165,8 +171,9 @@ impl Work for Velocities {
 }
 
 impl Velocities {
-    /// Whether an island has more rows than its bodies have velocities, and several elements between the same bodies: forces are then not unique, and other methods
-    /// slow. (Piles of spheres, which touch each other in single points, may have more rows too, but sweeps suit them.)
+    /// Whether an island has more rows than its bodies have velocities, and several elements between the same
+    /// bodies: forces are then not unique, and other methods are slow. (Piles of spheres, which touch each
+    /// other in single points, may have more rows too, but sweeps suit them.)
     pub fn is_redundant(&mut self, task: Task<'_>) -> bool {
         let Operator::Factored(a) = task.problem.a else { return false };
         let seen = &mut self.memory.groups;
@@ -187,8 +194,9 @@ impl Velocities {
         task.problem.rows * task.contacts.len() > velocities && 2 * task.contacts.len() >= 3 * pairs
     }
 
-    /// Whether the forces of an island can be other than those at hand: whether loaded rigid elements are left when bodies with a
-    /// single one are taken away with it, again and again. (What holds such a body is determined by its motion.)
+    /// Whether the forces of an island may not be unique. Bodies with a single loaded rigid element are
+    /// removed together with it, repeatedly, since the motion of such a body determines that force; forces
+    /// may not be unique if loaded rigid elements remain.
     pub fn may_be_open(&mut self, task: Task<'_>, y: &[f64]) -> bool {
         let Operator::Factored(a) = task.problem.a else { return false };
         let rows = task.problem.rows;
@@ -230,7 +238,7 @@ impl Velocities {
         left > 0
     }
 
-    /// Solves one island; what is left is not more than what was given.
+    /// Solves one island; the residual does not increase.
     pub fn solve(&mut self, budget: &mut Budget, task: Task<'_>, y: &mut [f64]) -> Done {
         let (ended, _, done) = self.island(Want::Solution, budget, task, y);
         match ended {
@@ -241,13 +249,14 @@ impl Velocities {
         done
     }
 
-    /// Chooses forces of an island that is solved; it stays so.
+    /// Chooses forces of an island that is solved; it stays solved.
     pub fn choose(&mut self, budget: &mut Budget, task: Task<'_>, y: &mut [f64]) -> (Done, Choice) {
         let (_, choice, done) = self.island(Want::Choice, budget, task, y);
         (done, choice)
     }
 
-    /// Solves an island and chooses its forces, if this number of rounds suffices: from forces and states near those of the result.
+    /// Solves an island and chooses its forces, if this number of rounds suffices; it does where forces and
+    /// states are near those of the result.
     pub fn choose_within(
         &mut self,
         rounds: usize,
@@ -281,12 +290,13 @@ impl Velocities {
     }
 }
 
-/// Memory of the solves of islands of both kinds, and what they have used up.
+/// Memory of the solves of islands of both kinds, and the number of linear systems they have solved.
 #[derive(Debug, Clone, Default)]
 struct Memory {
     /// First node of the group that begins with each velocity.
     groups: Vec<usize>,
-    /// Elements that hold each body: their number, and all of them (exclusive or); bodies held by one.
+    /// Elements that act on each body: their number, and the exclusive or of their indices; bodies with a
+    /// single such element.
     degrees: Vec<(usize, usize)>,
     leaves: Vec<usize>,
     /// Triangular factor of a patch's compliance.
@@ -297,11 +307,12 @@ struct Memory {
     estimate: Vec<f64>,
     /// Shares of the proximal weight, see [`Run::weights`].
     weights: Vec<f64>,
-    /// Linear systems.
+    /// Number of linear systems solved.
     steps: usize,
 }
 
-/// Works on one island: how it ended, the choice of forces, and the sum of squares of the natural map.
+/// Solves or chooses on one island; returns how it ended, the choice of forces, and the sum of squares of the
+/// natural map.
 fn work_on<const D: usize, const P: usize>(
     island: &mut Island<D, P>,
     want: Want,
@@ -358,7 +369,8 @@ fn read<const D: usize, const P: usize>(
         }
         let law = (problem.law(c), problem.mu[c]);
         island.add_element(law, &problem.b[rows * c..][..rows], &compliance[..rows]);
-        // a compliance of 1 as posed; rows that yield by themselves, and those without force, have none
+        // a compliance of 1 in the original units; rows with a compliance of their own, and rows without
+        // force, have none
         let scale = &problem.scale[rows * c..][..rows];
         let of_row = |(s, e): (&f64, f64)| match () {
             () if e > 0.0 => 0.0,
@@ -387,7 +399,7 @@ fn read<const D: usize, const P: usize>(
     weights.iter_mut().filter(|w| **w > 0.0).for_each(|w| *w /= mean);
 }
 
-/// Whether the rows of `w` that are not zero are far from dependent: the pivots of `w w'`.
+/// Whether the nonzero rows of `w` are clearly independent, by the pivots of `w w'`.
 fn has_full_rank(w: &[f64], len: usize, rows: usize) -> bool {
     let mut basis = [[0.0; LEAF]; MOST_ROWS];
     if len > LEAF {
@@ -411,11 +423,12 @@ fn has_full_rank(w: &[f64], len: usize, rows: usize) -> bool {
     true
 }
 
-/// Velocities of a body or tree up to which it may be taken away, and the least share (square) of a row that others do not hold.
+/// Largest number of velocities of a body or tree that may be removed, and the least share (square) of a row
+/// that is independent of the others.
 const LEAF: usize = 6;
 const INDEPENDENT: f64 = 1e-8;
 
-/// The triangular `L` of `E^-1 = L L'` of a patch, row by row; columns of directions that do not yield are zero.
+/// Triangular factor `L` of `E^-1 = L L'` of a patch, row by row; columns of rigid directions are zero.
 fn factor_patch(a: &Factored, contacts: Range<usize>, order: usize, l: &mut Vec<f64>) {
     l.clear();
     for c in contacts {

@@ -1,4 +1,4 @@
-//! What is known of a friction problem and its forces beside the residual, for people.
+//! Text report on the certificate of a friction problem: rank, uniqueness of the forces, existence.
 
 use complementarity::certificate::{Bound, Certificate, Direction, Existence, Forces, Settings, examine};
 use complementarity::report::{Report, Status};
@@ -6,17 +6,17 @@ use problem_files::Problem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Contacts that are listed; `--json` has them all.
+/// Largest number of contacts that are listed; `--json` lists all.
 const SHOWN: usize = 8;
-/// Directions of a family that are shown, and entries of each.
+/// Largest number of directions of a family that are shown, and of entries of each.
 const DIRECTIONS: usize = 3;
 const ENTRIES: usize = 4;
-/// Entries below this share of a direction's largest are not shown.
+/// Entries below this share of a direction's largest entry are not shown.
 const SMALL: f64 = 0.05;
-/// Rows of a contact.
+/// Names of the rows of a contact.
 const ROWS: [&str; 6] = ["n", "t", "o", "4th row", "5th row", "6th row"];
 
-/// Examines a friction problem, and the answer if it is one; `stop` ends it.
+/// Examines a friction problem, and its forces if they are a solution; `stop` interrupts it.
 pub fn of(problem: &Problem, report: &Report, stop: &Option<Arc<AtomicBool>>) -> Option<Certificate> {
     let Problem::Friction(p) = problem else { return None };
     let solved =
@@ -25,7 +25,7 @@ pub fn of(problem: &Problem, report: &Report, stop: &Option<Arc<AtomicBool>>) ->
     Some(examine(p, solved.then_some(&report.solution), &settings))
 }
 
-/// The lines of the report, with their heads.
+/// Lines of the report, each with its heading.
 pub fn lines(known: &Certificate, status: Status) -> Vec<(&'static str, String)> {
     let mut out = vec![];
     if let Some(rank) = known.rank {
@@ -36,9 +36,10 @@ pub fn lines(known: &Certificate, status: Status) -> Vec<(&'static str, String)>
         out.push(("forces", forces_words(forces)));
         out.extend(basis_words(forces).into_iter().map(|line| ("", line)));
     }
-    // if it is unsolved, the reasons for that include it; a proof that there is no solution says more
-    let asked = status.is_decided() || known.existence != Existence::NotCovered;
-    if known.rank.is_some() && asked && status != Status::NoSolution {
+    // where the problem is unsolved, the reasons for that include it; a proof that there is no solution says
+    // more
+    let shown = status.is_decided() || known.existence != Existence::NotCovered;
+    if known.rank.is_some() && shown && status != Status::NoSolution {
         out.push(("theory", theory(known)));
     }
     match &known.reason {
@@ -67,7 +68,7 @@ fn forces_words(forces: &Forces) -> String {
     }
 }
 
-/// How forces can move, a line a direction.
+/// How forces can change together, one line per direction.
 fn basis_words(forces: &Forces) -> Vec<String> {
     let Some(basis) = &forces.basis else {
         return vec!["too many directions to list them".to_owned()];
@@ -79,13 +80,13 @@ fn basis_words(forces: &Forces) -> Vec<String> {
     out
 }
 
-/// The largest changes, over the largest of all: `+1 n at 0, -1 n at 1`.
+/// The largest changes, relative to the largest of all: `+1 n at 0, -1 n at 1`.
 fn direction_words(direction: &Direction) -> String {
     let Direction { contacts, change, one_sided } = direction;
     let rows = change.len() / contacts.len().max(1);
     let largest = change.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     let mut entries: Vec<usize> = (0..change.len()).filter(|&i| change[i].abs() >= SMALL * largest).collect();
-    // the largest, then in order; those that differ by rounding stay in order
+    // the largest entries, in their order; entries that differ by rounding stay in order
     entries.sort_by_key(|&i| std::cmp::Reverse((1e6 * change[i].abs() / largest).round() as u64));
     let more = entries.len().saturating_sub(ENTRIES);
     entries.truncate(ENTRIES);

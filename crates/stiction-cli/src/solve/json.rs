@@ -1,4 +1,4 @@
-//! The answer as one JSON object.
+//! Report of a solve as one JSON object.
 //!
 //! JSON has no infinity: where there is no solution the members of `residual` are null, and the `radius` of
 //! a proof that holds for every `z` is null.
@@ -21,18 +21,18 @@ struct Object<'a> {
     iterations: usize,
     seconds: f64,
     residual: Residual,
-    /// Friction problems with an answer; else null.
+    /// Residual under Coulomb's cone; null unless a friction problem has a solution.
     residual_cone: Option<Residual>,
-    /// The same.
+    /// Contact states; null unless a friction problem has a solution.
     contacts: Option<States>,
     solution: Option<&'a [f64]>,
-    /// Present with `--all`; null if the search brought no list.
+    /// All solutions; present with `--all`, null if the search did not list them.
     #[serde(skip_serializing_if = "Option::is_none")]
     solutions: Option<Option<&'a [Piece]>>,
     certificate: Value,
-    /// Friction problems; else null.
+    /// Certificate of a friction problem; else null.
     known: Option<&'a Known>,
-    /// Null if it was decided.
+    /// Why the problem is unsolved; null if it was decided.
     unsolved: Option<&'a Unsolved>,
 }
 
@@ -40,14 +40,14 @@ struct Object<'a> {
 struct Described {
     kind: &'static str,
     size: usize,
-    /// Friction problems; else null.
+    /// Number of contacts of a friction problem; else null.
     contacts: Option<usize>,
-    /// The same, as typed after `--friction`; `mixed` if contacts differ.
+    /// Friction set as typed after `--friction`; `mixed` if contacts differ, null for other problems.
     friction: Option<String>,
-    /// Of each contact, if they differ.
+    /// Friction set of each contact, if they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     sets: Option<Vec<String>>,
-    /// Mixed problems; else null.
+    /// Number of equalities of a mixed problem; else null.
     equalities: Option<usize>,
 }
 
@@ -80,7 +80,7 @@ pub fn render(answer: &Answer) -> String {
     text
 }
 
-/// The pieces stand in `solutions`; once is enough.
+/// The certificate without the pieces, which are in `solutions`.
 fn certificate(certificate: &Certificate, listed: bool) -> Value {
     let mut value = serde_json::to_value(certificate).expect("plain data");
     if let (Certificate::Solutions { .. }, true, Value::Object(members)) = (certificate, listed, &mut value) {

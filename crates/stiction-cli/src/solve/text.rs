@@ -1,4 +1,4 @@
-//! The answer for people.
+//! Report of a solve as text.
 
 use super::{Answer, certificate, friction_name, friction_words};
 use complementarity::problem::{Friction, FrictionProblem};
@@ -8,7 +8,7 @@ use problem_files::Problem;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Solutions, or entries of one, that are shown; `--json` has them all.
+/// Largest number of solutions, or of entries of one, that are shown; `--json` lists all.
 const SHOWN: usize = 6;
 const PIECES_SHOWN: usize = 12;
 
@@ -60,7 +60,7 @@ pub fn render(answer: &Answer) -> String {
     out
 }
 
-/// The one line that `--quiet` leaves.
+/// The one line that is printed with `--quiet`.
 pub fn outcome(answer: &Answer) -> String {
     format!("{}\n", outcome_words(answer))
 }
@@ -78,7 +78,7 @@ fn problem(answer: &Answer) -> String {
             let set = match p.friction() {
                 Some(Friction::Cone) => "Coulomb's cone".to_owned(),
                 Some(Friction::Pyramid) => "friction pyramid".to_owned(),
-                Some(Friction::Polygon { sides }) => format!("friction polygon of {sides} corners"),
+                Some(Friction::Polygon { sides }) => format!("friction polygon with {sides} sides"),
                 Some(Friction::Ellipsoid) => "ellipsoids of friction".to_owned(),
                 None => mixed(p),
             };
@@ -94,12 +94,12 @@ fn problem(answer: &Answer) -> String {
     format!("{}: {what}", answer.file)
 }
 
-/// How many contacts have which set.
+/// Numbers of contacts with each friction set.
 fn mixed(p: &FrictionProblem) -> String {
     let mut sets: BTreeMap<String, usize> = BTreeMap::new();
     (0..p.elements().len()).for_each(|c| *sets.entry(friction_name(p.friction_of(c))).or_default() += 1);
-    let told: Vec<String> = sets.iter().map(|(set, n)| format!("{n} {set}")).collect();
-    format!("mixed friction sets ({})", told.join(", "))
+    let shown: Vec<String> = sets.iter().map(|(set, n)| format!("{n} {set}")).collect();
+    format!("mixed friction sets ({})", shown.join(", "))
 }
 
 fn outcome_words(answer: &Answer) -> String {

@@ -9,19 +9,20 @@ use complementarity::solver::portfolio::Settings;
 use problem_files::Problem;
 use serde::Serialize;
 
-/// Why, as far as it can be known.
+/// Why a problem was not solved, as far as that is known.
 #[derive(Serialize)]
 pub struct Unsolved {
-    /// What ended the solve, in words.
+    /// What ended the solve.
     pub ended: String,
-    /// Where the best try fails, and whether there is a solution.
+    /// Where the best try violates the problem, and whether there is a solution.
     #[serde(flatten)]
     pub diagnosis: Diagnosis,
-    /// What to try next, in words.
+    /// What to try next.
     pub advice: String,
 }
 
-/// `None` if the problem was decided. `known`: what is known of a friction problem.
+/// Diagnosis of a problem that was not decided, else `None`. `known` is the certificate of a friction
+/// problem.
 pub fn of(
     problem: &Problem,
     report: &Report,
@@ -48,7 +49,7 @@ fn advice(problem: &Problem, status: Status, settings: &Settings, diagnosis: &Di
     let on_cone = matches!(problem, Problem::Friction(p) if !polygon(p.friction()));
     let auto = settings.method == Method::Auto;
     if diagnosis.impossible.is_some() {
-        return "another problem: parts that overlap, or are moved against each other, must be free to give way, or compliant".to_owned();
+        return "change the problem: parts that overlap, or are driven against each other, must be free to separate, or compliant".to_owned();
     }
     match status {
         Status::Undecided => {

@@ -1,7 +1,8 @@
-//! Loose rigid bodies in contact at an instant, with surfaces given by their curvature: trinkle1995 sections 2 and 3 without a scene.
+//! Free rigid bodies in contact at an instant, with surfaces given by their curvature: trinkle1995 sections 2
+//! and 3 without a scene.
 //!
-//! Velocities and accelerations are six per body: of the centre of mass, and angular, in world axes. `W'. q'` is found from the curvatures, see
-//! `surfaces.rs`. The symbols are those of [`super::instant`].
+//! Each body has six velocities and accelerations: those of the centre of mass, and angular, in world axes.
+//! `W'. q'` follows from the curvatures, see `surfaces.rs`. The symbols are those of [`super::instant`].
 
 pub use super::surfaces::Surface;
 
@@ -34,20 +35,20 @@ pub struct Body {
 pub struct Contact {
     /// The body that the normal points into: it feels `c_n n + c_t t + c_o o`.
     pub a: usize,
-    /// The other body; `None`: the fixed world.
+    /// The other body; `None` for the fixed world.
     pub b: Option<usize>,
-    /// Where they touch (m).
+    /// Contact point (m).
     pub point: Vector,
     /// Normal from b to a, and tangents.
     pub frame: Frame,
-    /// Surfaces of a and b about the point.
+    /// Surfaces of a and b at the contact point.
     pub surfaces: [Surface; 2],
 }
 
-/// Why numbers do not make bodies in contact.
+/// Why bodies and contacts are not valid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum InvalidBodies {
-    /// A body's mass, inertia, motion or load is impossible.
+    /// A body's mass, inertia, motion or load is not valid.
     #[error("body {body}: {expected}")]
     Body {
         /// Index, from 0.
@@ -55,7 +56,7 @@ pub enum InvalidBodies {
         /// What would be allowed.
         expected: &'static str,
     },
-    /// A contact's bodies, frame or surfaces are impossible.
+    /// A contact's bodies, frame or surfaces are not valid.
     #[error("contact {contact}: {expected}")]
     Contact {
         /// Index, from 0.
@@ -63,7 +64,7 @@ pub enum InvalidBodies {
         /// What would be allowed.
         expected: &'static str,
     },
-    /// Bodies approach or part: (5) does not hold.
+    /// Bodies approach or separate: (5) does not hold.
     #[error("contact {contact}: normal velocity {velocity} m/s, expected 0 (trinkle1995 (5))")]
     NormalVelocity {
         /// Index, from 0.
@@ -155,7 +156,7 @@ impl Bodies {
         contact.frame.components(sub(a.at_contact(), b.at_contact()))
     }
 
-    /// `J = W'`.
+    /// Jacobian `J = W'`.
     fn jacobian(&self) -> Matrix {
         let mut j = Matrix::zeros(3 * self.contacts.len(), 6 * self.bodies.len());
         for (index, contact) in self.contacts.iter().enumerate() {
@@ -173,7 +174,7 @@ impl Bodies {
         j
     }
 
-    /// `M^-1 wrench`, six entries a body.
+    /// Acceleration `M^-1 wrench`, six entries per body.
     fn mobility(&self, wrench: &[f64]) -> Vec<f64> {
         let mut out = Vec::with_capacity(wrench.len());
         for (i, w) in wrench.chunks_exact(6).enumerate() {
@@ -183,7 +184,7 @@ impl Bodies {
         out
     }
 
-    /// `g + h`.
+    /// Applied forces and velocity products `g + h`.
     fn loads(&self) -> Vec<f64> {
         let load = |body: &Body| {
             let omega = body.angular_velocity;
@@ -199,8 +200,8 @@ impl Bodies {
         &self.instant
     }
 
-    /// Accelerations and angular accelerations of the bodies under contact forces `c`: (19). `None` if `c` has not
-    /// three entries per contact.
+    /// Accelerations and angular accelerations of the bodies under contact forces `c`: (19). `None` unless
+    /// `c` has three entries per contact.
     pub fn accelerations(&self, forces: &[f64]) -> Option<Vec<[Vector; 2]>> {
         let split = |q: &[f64]| [[q[0], q[1], q[2]], [q[3], q[4], q[5]]];
         Some(self.instant.accelerations(forces)?.chunks_exact(6).map(split).collect())
@@ -214,7 +215,7 @@ impl Body {
     }
 }
 
-/// The inverse inertia, if the body is possible.
+/// Inverse inertia of a body; `None` if the body is not valid.
 fn check_body(index: usize, body: &Body) -> Result<Tensor, InvalidBodies> {
     let wrong = |expected| InvalidBodies::Body { body: index, expected };
     if !(body.mass > 0.0 && body.mass.is_finite()) {

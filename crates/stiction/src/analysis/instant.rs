@@ -1,7 +1,9 @@
-//! Contacts at an instant, trinkle1995 sections 2 and 3: which accelerations and forces a system in contact may have.
+//! Contacts at an instant, trinkle1995 sections 2 and 3: possible accelerations and forces of a system in
+//! contact.
 //!
-//! Symbols: `J = W'` maps velocities to relative velocities at the contacts (rows n, t(, o) contact by contact), `M` the mass matrix,
-//! `c` the contact forces, `g + h` applied forces and velocity products, `q'` velocities, `q''` accelerations (of trees: `v`, `v'`).
+//! Symbols: `J = W'` maps velocities to relative velocities at the contacts (rows n, t(, o) contact by
+//! contact), `M` the mass matrix, `c` the contact forces, `g + h` applied forces and velocity products, `q'`
+//! velocities, `q''` accelerations (of trees: `v`, `v'`).
 //!
 //! ```text
 //! M q'' = W c + g + h                         (2)
@@ -9,15 +11,16 @@
 //! b = W'. q' + W' M^-1 (g + h)                (23)
 //! ```
 //!
-//! Links may be trees; joint efforts are part of `g`. For a contact whose points move at `x_s'` over bodies with angular velocities
-//! `w_s`, and whose material there moves at `V_s` and, while `v` does not change, accelerates by `a_s`,
+//! Links may be trees; joint efforts are part of `g`. For a contact whose points move at `x_s'` over bodies
+//! with angular velocities `w_s`, and whose material there moves at `V_s` and, while `v` does not change,
+//! accelerates by `a_s`,
 //!
 //! ```text
 //! (W'. q')_n = n . u' + n' . (V_b - V_a)      (W'. q')_t = t . u'      u' = a_b + w_b x (x_b' - V_b) - a_a - w_a x (x_a' - V_a)
 //! ```
 //!
-//! with `n'` and `x_s'` from the features that meet (`geometry/feature.rs`): `(W'. q')_n` is the second derivative of the gap, and those
-//! along t and o are the rates of the slip along axes at rest.
+//! with `n'` and `x_s'` from the features that meet (`geometry/feature.rs`): `(W'. q')_n` is the second
+//! derivative of the gap, and those along t and o are the rates of the slip along axes at rest.
 
 use crate::contact::set::{Contact, ContactSet};
 use crate::formulation::relative_row;
@@ -31,13 +34,13 @@ use crate::step::{Detection, Failed, Motion, detect, place};
 use complementarity::matrix::{Matrix, dot};
 use complementarity::problem::{Friction, FrictionProblem, InvalidProblem, Mode};
 
-/// Relative velocities below this share of the velocities that meet at a contact count as zero in (5), (6).
+/// Relative velocities below this share of the velocities at a contact count as zero in (5), (6).
 pub const VELOCITY_TOLERANCE: f64 = 1e-9;
 
-/// Gaps up to this are closed, m.
+/// Largest gap of a closed contact, m.
 const CLOSED: f64 = 1e-9;
 
-/// Why accelerations cannot be asked for.
+/// Why accelerations at an instant are not defined.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum InvalidInstant {
     /// Bodies approach each other: an impact, (5) does not hold.
@@ -48,21 +51,21 @@ pub enum InvalidInstant {
         /// Normal component of the relative velocity.
         velocity: f64,
     },
-    /// A contact that has no accelerations at a point.
+    /// A contact law or geometry for which accelerations at a point are not defined.
     #[error("contact {contact}: {expected}")]
     Contact {
         /// Name of the contact.
         contact: String,
-        /// What would be possible.
+        /// What would be possible instead.
         expected: &'static str,
     },
-    /// A joint with limits or friction.
+    /// A joint has limits or friction.
     #[error("{row}: expected joints without limits and friction")]
     Row {
         /// Name of the row.
         row: String,
     },
-    /// The bodies cannot be placed.
+    /// Kinematics or mass matrix of the bodies cannot be computed.
     #[error(transparent)]
     State(#[from] Failed),
 }
@@ -70,17 +73,17 @@ pub enum InvalidInstant {
 /// A system in contact at an instant, all contacts rigid.
 #[derive(Debug, Clone)]
 pub struct Instant {
-    /// `J`.
+    /// Jacobian `J`.
     pub(super) jacobian: Matrix,
     /// `M^-1 J'`, transposed.
     pub(super) mobility: Matrix,
-    /// `M^-1 (g + h)`.
+    /// Free acceleration `M^-1 (g + h)`.
     pub(super) free: Vec<f64>,
-    /// `W'. q'`.
+    /// Velocity terms `W'. q'`.
     pub(super) velocity_product: Vec<f64>,
-    /// Rows of a contact: n, t(, o).
+    /// Number of rows per contact: n, t(, o).
     pub(super) rows: usize,
-    /// Relative velocity of each contact along n, t, o, and the velocities that meet there, m/s.
+    /// Relative velocity of each contact along n, t, o, and the size of the velocities at it, m/s.
     pub(super) relative: Vec<(Vector, f64)>,
     contacts: ContactSet,
     mu: Vec<f64>,
@@ -88,7 +91,8 @@ pub struct Instant {
 }
 
 impl Instant {
-    /// The system at a state, under the loads, motors and inputs of that time: contacts that are closed and do not separate.
+    /// The system at a state under the loads, motors and inputs of that time, with the contacts that are
+    /// closed and do not separate.
     pub fn at(model: &Model, state: &State, inputs: &Inputs) -> Result<Self, InvalidInstant> {
         if let Some(row) = model.standing().first() {
             return Err(InvalidInstant::Row { row: row.name(model.scene()) });
@@ -136,7 +140,7 @@ impl Instant {
         Ok(instant)
     }
 
-    /// Without contacts.
+    /// The system without contacts.
     pub(super) fn new(rows: usize, free: Vec<f64>) -> Self {
         Self {
             jacobian: Matrix::default(),
@@ -155,7 +159,7 @@ impl Instant {
         InvalidInstant::Contact { contact: model.contact_name(c.id).unwrap_or_default(), expected }
     }
 
-    /// `J` and `M^-1 J'`.
+    /// Computes `J` and `M^-1 J'` of the contacts.
     fn fill(&mut self, model: &Model, motion: &Motion) {
         let (rows, dofs) = (self.rows * self.contacts.contacts.len(), model.system().velocity_size());
         (self.jacobian, self.mobility) = (Matrix::zeros(rows, dofs), Matrix::zeros(rows, dofs));
@@ -169,7 +173,7 @@ impl Instant {
         }
     }
 
-    /// The contacts, in order of their ids; of an instant of loose bodies, none.
+    /// Contacts in order of their ids; empty for an instant of free bodies ([`super::bodies`]).
     pub fn contacts(&self) -> &ContactSet {
         &self.contacts
     }
@@ -179,7 +183,7 @@ impl Instant {
         self.relative[contact].0
     }
 
-    /// Rolling or sliding, contact by contact: (6) to [`VELOCITY_TOLERANCE`].
+    /// Whether each contact rolls or slides: (6) to [`VELOCITY_TOLERANCE`].
     pub fn modes(&self) -> Vec<Mode> {
         let mode = |&([_, t, o], size): &(Vector, f64)| {
             let slip = t.hypot(o);
@@ -191,7 +195,7 @@ impl Instant {
         self.relative.iter().map(mode).collect()
     }
 
-    /// `J = W'`: relative velocity = `J q'`.
+    /// Jacobian `J = W'`: the relative velocity is `J q'`.
     pub fn jacobian(&self) -> &Matrix {
         &self.jacobian
     }
@@ -211,7 +215,8 @@ impl Instant {
         (a, free.iter().zip(&self.velocity_product).map(|(x, y)| x + y).collect())
     }
 
-    /// The contact problem with the coefficients of friction and friction sets of the model, and the modes that the velocities show.
+    /// The contact problem with the model's friction coefficients and friction sets, and the modes given by
+    /// the velocities.
     pub fn problem(&self) -> Result<FrictionProblem, InvalidProblem> {
         self.problem_with(self.mu.clone(), Friction::Cone)?.with_frictions(self.sets.clone())
     }
@@ -222,7 +227,7 @@ impl Instant {
         FrictionProblem::new(a, b, mu, self.rows, friction)?.with_modes(self.modes())
     }
 
-    /// Accelerations `q''` under contact forces `c`: (19). `None` if `c` has not one entry per row.
+    /// Accelerations `q''` under contact forces `c`: (19). `None` unless `c` has one entry per row.
     pub fn accelerations(&self, forces: &[f64]) -> Option<Vec<f64>> {
         let pushed = (forces.len() == self.jacobian.rows()).then(|| self.mobility.transpose_times(forces))?;
         Some(self.free.iter().zip(pushed).map(|(free, pushed)| free + pushed).collect())
@@ -238,7 +243,7 @@ struct End {
     /// Velocity of the material at the contact, and its acceleration while `v` does not change.
     velocity: Vector,
     acceleration: Vector,
-    /// Size of the terms that `velocity` is the sum of.
+    /// Size of the terms that are summed in `velocity`.
     size: f64,
 }
 

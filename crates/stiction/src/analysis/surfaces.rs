@@ -2,8 +2,8 @@
 //!
 //! The relative acceleration of trinkle1995 (4) is `a = W' q'' + W'. q'`. The second term follows from the
 //! motion of the contact point over both surfaces. With the normal n from b to a, the relative velocity
-//! `v = v_a - v_b` of the material points that touch (`v_n = 0`), `omega = omega_a - omega_b`, and
-//! the curvatures `K_a`, `K_b` of the surfaces in the contact plane (2 x 2, positive where the body is convex),
+//! `v = v_a - v_b` of the material points that touch (`v_n = 0`), `omega = omega_a - omega_b`, and the
+//! curvatures `K_a`, `K_b` of the surfaces in the contact plane (2 x 2, positive where the body is convex),
 //! the contact point moves at `eta` over a and at `eta + v` over b, where
 //!
 //! ```text
@@ -12,18 +12,18 @@
 //! v'   = (accelerations of the material points) + omega_a x eta - omega_b x (eta + v)
 //! ```
 //!
-//! A surface that ends in a point has infinite curvature: the contact stays where the point is
-//! (`eta = 0` for a, `eta = -v` for b). With these, `a_n = n . v' + n' . v` is the second derivative of the gap
-//! and `a_t`, `a_o` are the rates of the slip along axes at rest. A rolling ball thus presses on
-//! its plane with its weight at any speed, which the centripetal terms alone would get wrong.
+//! A surface that ends in a point has infinite curvature: the contact stays at the point (`eta = 0` for a,
+//! `eta = -v` for b). With these, `a_n = n . v' + n' . v` is the second derivative of the gap, and `a_t`,
+//! `a_o` are the rates of the slip along axes at rest. A rolling ball thus presses on its plane with its
+//! weight at any velocity, which the centripetal terms alone would get wrong.
 
 use crate::space::{Frame, Vector, add, cross, dot, sub};
 
-/// A body's surface about a contact.
+/// Surface of a body at a contact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Surface {
-    /// Smooth, with this curvature (1/m) along t, o: `[[tt, to], [to, oo]]`; positive where the body is
-    /// convex, zero where it is flat.
+    /// A smooth surface with this curvature (1/m) along t, o: `[[tt, to], [to, oo]]`; positive where the body
+    /// is convex, zero where it is flat.
     Smooth {
         /// Curvature matrix in the contact frame's t, o.
         curvature: [[f64; 2]; 2],
@@ -36,7 +36,7 @@ impl Surface {
     /// A plane.
     pub const FLAT: Self = Self::Smooth { curvature: [[0.0; 2]; 2] };
 
-    /// A sphere; hollow where the radius is negative.
+    /// A sphere; concave if the radius is negative.
     pub fn sphere(radius: f64) -> Self {
         Self::Smooth { curvature: [[1.0 / radius, 0.0], [0.0, 1.0 / radius]] }
     }
@@ -47,7 +47,7 @@ impl Surface {
 pub(super) struct Motion {
     /// Angular velocity.
     pub omega: Vector,
-    /// From the centre of mass to the contact.
+    /// Arm from the centre of mass to the contact.
     pub arm: Vector,
     /// Velocity of the centre of mass.
     pub velocity: Vector,
@@ -61,14 +61,14 @@ impl Motion {
         add(self.velocity, cross(self.omega, self.arm))
     }
 
-    /// `omega x (omega x r)`.
+    /// Centripetal acceleration `omega x (omega x r)`.
     fn centripetal(&self) -> Vector {
         cross(self.omega, cross(self.omega, self.arm))
     }
 }
 
-/// `W'. q'` of one contact in n, t, o; `None` if the surfaces do not touch in a single point, with
-/// a normal between them.
+/// Velocity terms `W'. q'` of one contact in n, t, o; `None` unless the surfaces touch in a single point with
+/// a common normal.
 pub(super) fn velocity_product(
     frame: &Frame,
     a: &Motion,
@@ -104,7 +104,7 @@ fn apply(k: &[[f64; 2]; 2], x: [f64; 2]) -> [f64; 2] {
     [k[0][0] * x[0] + k[0][1] * x[1], k[1][0] * x[0] + k[1][1] * x[1]]
 }
 
-/// `(K_a + K_b)^-1 x`, where the sum is positive definite.
+/// Solves with `K_a + K_b`, which must be positive definite.
 fn solve(a: &[[f64; 2]; 2], b: &[[f64; 2]; 2], x: [f64; 2]) -> Option<[f64; 2]> {
     let k = [0, 1].map(|i| [0, 1].map(|j| a[i][j] + b[i][j]));
     let determinant = k[0][0] * k[1][1] - k[0][1] * k[1][0];

@@ -1,6 +1,8 @@
-//! The forces `f(q, v)` of `M v' = f`: weight and velocity products (Coriolis, centrifugal, gyroscopic); and weight alone.
+//! Bias forces `f(q, v)` of `M v' = f`: weight and velocity products (Coriolis, centrifugal, gyroscopic); and
+//! weight alone.
 //!
-//! The recursive Newton-Euler algorithm (RBDA Table 5.1) with `v' = 0`, in world axes at the tree's reference:
+//! The recursive Newton-Euler algorithm (RBDA Table 5.1) with `v' = 0`, in world axes at the tree's
+//! reference:
 //!
 //! ```text
 //! A_i = A_parent + zeta_i                  A_world = -gravity
@@ -24,7 +26,7 @@ impl Kinematics {
         }
     }
 
-    /// The same of one tree; `out` is over all.
+    /// Sets the entries of one tree in `out`, which is over all trees.
     pub(super) fn bias_tree(&mut self, t: usize, gravity: Vector, out: &mut [f64]) {
         let model = &*self.system.model;
         let tree = &model.trees[t];
@@ -51,7 +53,8 @@ impl Kinematics {
         }
     }
 
-    /// Sets `out` to the generalised force of weight under `gravity` (an acceleration, world axes). Allocates nothing.
+    /// Sets `out` to the generalised force of weight under `gravity` (an acceleration, world axes). Allocates
+    /// nothing.
     ///
     /// # Panics
     /// If `out` has not the length of `v`.
@@ -82,8 +85,8 @@ impl Kinematics {
         }
     }
 
-    /// Acceleration of the point of a link that is now at `point` (world coordinates), and the link's angular acceleration, while
-    /// the velocities `v` do not change: `J' v` of the point.
+    /// Acceleration of the point of a link that is now at `point` (world coordinates), and the link's angular
+    /// acceleration, while the velocities `v` do not change: `J' v` of the point.
     pub fn bias_acceleration(&self, link: usize, point: Vector) -> (Vector, Vector) {
         let model = &*self.system.model;
         let Some(body) = model.places[link].0 else { return ([0.0; 3], [0.0; 3]) };
@@ -100,13 +103,14 @@ impl Kinematics {
         (linear, sum.angular)
     }
 
-    /// Newton and Euler for one body, `c` leading from its origin to its centre: the force at the centre is
-    /// `F = m (g - w x (w x c))`, the moment about the origin `c x F - w x I w`.
+    /// Newton-Euler equations of one body, with `c` from its origin to its centre of mass: the force at the
+    /// centre is `F = m (g - w x (w x c))`, the moment about the origin `c x F - w x I w`.
     fn free_body_bias(&self, b: usize, gravity: Vector, out: &mut [f64]) {
         let (state, body) = (&self.states[b], &self.system.model.bodies[b]);
         let (w, c) = (state.velocity.angular, state.center);
         let force = scale(state.inertia.mass, sub(gravity, cross(w, cross(w, c))));
-        // in body axes and without the moment they share, so that a body with equal moments feels exactly none
+        // in body axes and without their common moment, so that a body with equal moments of inertia gets
+        // exactly zero
         let mut uneven = body.inertia.tensor;
         for k in 0..3 {
             uneven[k][k] -= body.inertia.tensor[0][0];

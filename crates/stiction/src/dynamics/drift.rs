@@ -1,36 +1,41 @@
-//! The motion without forces, over a time `h`: what velocity products (Coriolis, centrifugal, gyroscopic) do.
+//! Drift: the motion of a system without forces over a time `h`, governed by velocity products (Coriolis,
+//! centrifugal, gyroscopic).
 //!
-//! A step applies its forces at the old configuration, which takes velocities from `v` to `v'`, and then lets the bodies drift. `v_theta` is
-//! the velocity at which positions go where there are no velocity products, `theta v + (1-theta) v'`.
+//! A step applies its forces at the old configuration, which changes the velocities from `v` to `v'`, and
+//! then lets the bodies drift. Without velocity products positions advance with the velocity
+//! `v_theta = theta v + (1-theta) v'`.
 //!
-//! **Trees.** With `P_i` the momentum of all that body `i` carries, `p_i = S_i' P_i` is the momentum of joint `i` (`p = M v`), and since
-//! joint forces are all that changes `P_i`,
+//! **Trees.** With `P_i` the momentum of all that body `i` carries, `p_i = S_i' P_i` is the momentum of joint
+//! `i` (`p = M v`), and since joint forces are all that changes `P_i`,
 //!
 //! ```text
 //! p_i' = g_i := (dS_i/dt)' P_i      dS_i/dt = V_parent x S_i
 //! ```
 //!
-//! (`V_i` for the axis of a planar joint, which its own shifts carry along; 0 for roots). The drift is the implicit midpoint rule of these
-//! equations, with `u` the mean velocity and `q_m = q + h/2 G u`:
+//! (`V_i` for the axis of a planar joint, which its own shifts carry along; 0 for roots). The drift is the
+//! implicit midpoint rule of these equations, with `u` the mean velocity and `q_m = q + h/2 G u`:
 //!
 //! ```text
 //! M(q_m) u - h/2 g(q_m, u) = M(q) v_theta      q+ = q + h G u      M(q+) v+ = M(q) v' + h g(q_m, u)
 //! ```
 //!
-//! It is symmetric in time and of second order, symplectic for revolute and prismatic joints, and keeps the momentum of a tree on a free joint,
-//! where `g` is 0. A root that can shift is seen from the frame in which the centre of mass of its tree stands still; the root's origin
-//! goes where the centre of mass stays exactly, so that angular momentum is kept too. `u` is found by `u := u - M(q)^-1 r`, `r` the residual,
-//! which contracts as `h` times the angular velocities. Where it does not, the drift is made in 2, 4, 8... parts.
+//! It is symmetric in time and of second order, symplectic for revolute and prismatic joints, and conserves
+//! the momentum of a tree on a free joint, where `g` is 0. A root that can translate is seen from the frame
+//! in which the centre of mass of its tree is at rest; the root's origin moves such that the centre of mass
+//! stays exactly, so that angular momentum is conserved too. The iteration `u := u - M(q)^-1 r`, with `r` the
+//! residual, computes `u`; it contracts as `h` times the angular velocities. Where it does not, the drift is
+//! split into 2, 4, 8... parts.
 //!
-//! **Free bodies.** The centre of mass keeps its velocity. The angular momentum `L` is constant; in body axes it is `Pi = R' L`, and turns as the
-//! body turns by `exp(h Omega)`:
+//! **Free bodies.** The centre of mass keeps its velocity. The angular momentum `L` is constant; in body axes
+//! it is `Pi = R' L`, and changes as the body rotates by `exp(h Omega)`:
 //!
 //! ```text
 //! I Omega = (Pi + Pi+)/2      Pi+ = exp(-h Omega) Pi      R+ = R exp(h Omega)
 //! ```
 //!
-//! `Pi+ - Pi` is parallel to `(Pi + Pi+) x Omega`, so the energy `Pi' I^-1 Pi / 2` is constant too, for every `h`, and rotations about principal
-//! axes are exact. (The implicit midpoint rule of Euler's equations, with the exponential map instead of Cayley's.) `Pi` is that of `v_theta`; `L` at the end is that of `v'`.
+//! `Pi+ - Pi` is parallel to `(Pi + Pi+) x Omega`, so the energy `Pi' I^-1 Pi / 2` is constant too, for every
+//! `h`, and rotations about principal axes are exact. (The implicit midpoint rule of Euler's equations, with
+//! the exponential map instead of Cayley's.) `Pi` is that of `v_theta`; `L` at the end is that of `v'`.
 
 use std::ops::Range;
 
@@ -41,38 +46,39 @@ use super::system::Body;
 use super::{Joint, Kinematics, MassMatrix, SingularMass, System, Tree};
 use crate::space::{Quaternion, Tensor, Vector, add, cross, dot, length, scale, sub, times, transpose_times};
 
-/// Trees slower than this over `h` (1/s or m/s times s) are moved without velocity products, whose share is no more than that.
+/// Trees slower than this over `h` (1/s or m/s times s) drift without velocity products, which would change
+/// them by no more than this share.
 const SLOW: f64 = 1e-10;
 
-/// Error that the search for a mean velocity may leave in it, as a share, both in the metric `M`.
+/// Largest relative error of the iteration for a mean velocity, in the metric `M`.
 const SETTLED: f64 = 1e-8;
 
-/// Where they change no less than in the round before, this share is taken for rounding.
+/// Where the changes do not decrease any more, changes up to this share count as rounding.
 const ROUNDED: f64 = 1e-8;
 
-/// Rounds after which they count as not settled.
+/// Largest number of iterations for a mean velocity.
 const ROUNDS: usize = 30;
 
-/// Most parts of the drift of a tree.
+/// Largest number of parts of the drift of a tree.
 const MOST_PARTS: usize = 256;
 
-/// Residual of the angular momentum of a free body, as a share of it.
+/// Relative residual of the angular momentum of a free body.
 const ROUNDING: f64 = 1e-15;
 
-/// Most that a free body turns in one part, rad, and most parts.
+/// Largest rotation of a free body in one part, rad, and largest number of parts.
 const TURN: f64 = 1.0;
 const MOST_TURNS: f64 = 100.0;
 
-/// Moves a system without forces; keeps its memory.
+/// Moves a system without forces, in memory that is reused.
 #[derive(Debug, Clone)]
 pub struct Drift {
-    /// Of a tree, at the middle or the end of its motion.
+    /// Kinematics of a tree at the middle or the end of its motion.
     kinematics: Kinematics,
-    /// At the end, for the trees that are no free bodies.
+    /// Mass matrix at the end, for the trees that are not free bodies.
     mass: MassMatrix,
     middle: Vec<f64>,
     start: Vec<f64>,
-    /// `v` of a part's start, `u`, and momenta.
+    /// Velocity `v` at the start of a part, mean velocity `u`, and momenta.
     velocity: Vec<f64>,
     mean: Vec<f64>,
     momentum: Vec<f64>,
@@ -80,18 +86,18 @@ pub struct Drift {
     /// Momentum at the start of a part, then at its end.
     end: Vec<f64>,
     residual: Vec<f64>,
-    /// `M(q) (v' - v_theta)`.
+    /// Momentum `M(q) (v' - v_theta)` of the velocities that positions do not follow.
     surplus: Vec<f64>,
 }
 
-/// Why a system could not be moved.
+/// Why the drift of a system could not be computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NotDrifted {
     /// The mass matrix at the end cannot be factored.
     Mass(SingularMass),
-    /// The mean velocity of a tree was not found.
+    /// The iteration for the mean velocity of a tree did not converge.
     Unsettled {
-        /// Last change of a velocity, m/s or rad/s.
+        /// Last change of a velocity in the iteration, m/s or rad/s.
         change: f64,
     },
 }
@@ -103,7 +109,7 @@ impl From<SingularMass> for NotDrifted {
 }
 
 impl Drift {
-    /// Memory for a system.
+    /// Allocates the memory for a system.
     pub fn new(system: &System) -> Self {
         let (q, v) = (vec![0.0; system.configuration_size()], vec![0.0; system.velocity_size()]);
         Self {
@@ -121,8 +127,8 @@ impl Drift {
         }
     }
 
-    /// Exchanges kinematics and mass matrix with those at the end of the last drift, unless they are at `q` already: for the next step that
-    /// begins there.
+    /// Exchanges kinematics and mass matrix with those at the end of the last drift, for the next step that
+    /// begins there. Kinematics that are at `q` already are left alone.
     pub(crate) fn hand_over(&mut self, q: &[f64], kinematics: &mut Kinematics, mass: &mut MassMatrix) {
         if !kinematics.is_at(q) {
             std::mem::swap(kinematics, &mut self.kinematics);
@@ -130,11 +136,11 @@ impl Drift {
         std::mem::swap(mass, &mut self.mass);
     }
 
-    /// Moves all trees from where `kinematics` and `mass` are, over the time `h`: `q` at the velocities `theta`, and the velocities `v` with it.
-    /// All but `kinematics` and `mass` are over all trees.
+    /// Moves all trees from the state of `kinematics` and `mass` over the time `h`: the configuration `q`
+    /// with the velocities `theta`, and the velocities `v` with it. The slices are over all trees.
     ///
     /// # Errors
-    /// If the mass matrix at the end is singular, or the mean velocities were not found.
+    /// If the mass matrix at the end is singular, or the iteration for a mean velocity does not converge.
     pub fn advance(
         &mut self,
         kinematics: &Kinematics,
@@ -162,7 +168,7 @@ impl Drift {
         Ok(())
     }
 
-    /// Moves one tree, in as many parts as it takes.
+    /// Moves one tree, in as many parts as are needed.
     fn tree(
         &mut self,
         begin: &Kinematics,
@@ -201,8 +207,9 @@ impl Drift {
         Err(NotDrifted::Unsettled { change })
     }
 
-    /// Begins a part of a tree's drift, from where `self.kinematics` is: `self.velocity` becomes relative to the part's frame, and `self.end`
-    /// its momentum. `from`: mass matrix at the start; none if it is the one of the last part's end.
+    /// Begins a part of a tree's drift at the state of `self.kinematics`: `self.velocity` becomes relative to
+    /// the part's frame, and `self.end` its momentum. `from` is the mass matrix at the start; `None` means
+    /// the one at the end of the last part.
     fn begin(&mut self, t: usize, from: Option<&MassMatrix>, h: f64) -> Part {
         let Self { kinematics, mass, velocity, end, .. } = self;
         let (from, system) = (from.unwrap_or(mass), kinematics.system().clone());
@@ -222,11 +229,12 @@ impl Drift {
         Part { t, h, dofs, shifts, frame, center, system }
     }
 
-    /// Finds the mean velocity `u` of a part: whether it has settled, and its last change.
+    /// Computes the mean velocity `u` of a part; returns whether the iteration converged, and its last
+    /// change.
     fn settle(&mut self, part: &Part, from: Option<&MassMatrix>, q: &[f64]) -> (bool, f64) {
         let Self { kinematics, mass, middle, velocity, mean, momentum, rate, end, residual, .. } = self;
         let (from, &Part { t, h, ref dofs, ref system, .. }) = (from.unwrap_or(mass), part);
-        // the start: v_theta + h/2 M^-1 f
+        // initial guess: v_theta + h/2 M^-1 f
         kinematics.set_velocity(t, velocity);
         kinematics.bias_tree(t, [0.0; 3], rate);
         mean[dofs.clone()].copy_from_slice(&rate[dofs.clone()]);
@@ -270,7 +278,7 @@ impl Drift {
         (false, farthest)
     }
 
-    /// Ends a part: moves the tree by the mean velocity that was found, to `q` and `self.velocity`.
+    /// Ends a part: advances the tree with the computed mean velocity, to `q` and `self.velocity`.
     fn finish(&mut self, part: &Part, q: &mut [f64], last: bool) -> Result<(), SingularMass> {
         let Self { kinematics, mass, middle, velocity, mean, end, rate, surplus, .. } = self;
         let &Part { t, h, ref dofs, ref shifts, frame, center, ref system } = part;
@@ -293,7 +301,7 @@ impl Drift {
                 end[i] -= dot(columns[i].angular, cross(moved, lever));
             }
             let own = root.coordinates();
-            // its rotation stays the one that was found
+            // its rotation stays as computed
             root.joint.advance(&root.mount, &q[own.clone()], &mean[root.dofs()], h, &mut middle[own]);
         }
         let own = system.trees()[t].coordinates.clone();
@@ -309,22 +317,22 @@ impl Drift {
     }
 }
 
-/// A part of a tree's drift.
+/// A part of a tree's drift in time.
 struct Part {
     t: usize,
-    /// Length, s.
+    /// Duration, s.
     h: f64,
     dofs: Range<usize>,
-    /// The dofs that shift the root.
+    /// Degrees of freedom that translate the root.
     shifts: Range<usize>,
-    /// Velocity of the centre of mass along the shifts: that of the frame in which momenta are taken.
+    /// Velocity of the centre of mass along these: that of the frame in which momenta are taken.
     frame: [f64; 3],
-    /// Centre of mass at the start, from the root's origin.
+    /// Centre of mass at the start, relative to the root's origin.
     center: Vector,
     system: System,
 }
 
-/// `q+ = q + h G v` of one tree.
+/// Advances one tree: `q+ = q + h G v`.
 fn advance_tree(system: &System, t: usize, q: &[f64], v: &[f64], h: f64, out: &mut [f64]) {
     for body in &system.model.bodies[system.model.trees[t].bodies.clone()] {
         let own = body.coordinates();
@@ -333,7 +341,7 @@ fn advance_tree(system: &System, t: usize, q: &[f64], v: &[f64], h: f64, out: &m
 }
 
 impl Kinematics {
-    /// Mass of a tree, and its centre from the root's origin.
+    /// Mass of a tree, and its centre of mass relative to the root's origin.
     fn center_of_tree(&self, t: usize) -> (f64, Vector) {
         let states = &self.states[self.system.model.trees[t].bodies.clone()];
         let (m, first) = states.iter().fold((0.0, [0.0; 3]), |(m, first), state| {
@@ -342,7 +350,8 @@ impl Kinematics {
         (m, scale(1.0 / m, first))
     }
 
-    /// Momenta `p = M v` of a tree's joints and their rates `g` without forces; over all dofs, of which those of the tree are set.
+    /// Computes the momenta `p = M v` of a tree's joints and their rates `g` without forces; the slices are
+    /// over all dofs.
     fn momenta(&mut self, t: usize, p: &mut [f64], g: &mut [f64]) {
         let model = &*self.system.model;
         let bodies = model.trees[t].bodies.clone();
@@ -370,7 +379,7 @@ impl Kinematics {
     }
 }
 
-/// Moves one free body from `q` to `out`, whose second part holds `v'` before and `v+` after.
+/// Moves one free body from `q` to `out`, whose second part holds `v'` on entry and `v+` on return.
 fn turn_body(
     body: &Body,
     state: &State,
@@ -384,7 +393,7 @@ fn turn_body(
     let [drift, after] = [theta, &*v].map(|v| add(three(v, 0), cross(three(v, 3), c)));
     let mut spin = transpose_times(&state.rotation, three(theta, 3));
     let mut own = times(&body.inertia.tensor, spin);
-    // not so for NaN either
+    // also catches NaN
     let parts = (h * length(spin) / TURN).ceil().clamp(1.0, MOST_TURNS);
     let mut turned = attitude(q, 3);
     for _ in 0..if parts > 1.0 { parts as usize } else { 1 } {
@@ -408,8 +417,9 @@ fn turn_body(
     v[3..].copy_from_slice(&angular);
 }
 
-/// `Omega` with `I Omega = (Pi + Pi+)/2`, and `Pi+ = exp(-h Omega) Pi`. By Newton's method from `start`, with the derivative of the exponential map
-/// to first order in `h Omega`; the matrix is that of the inertia and a skew one, and never singular for small `h`.
+/// Solves `I Omega = (Pi + Pi+)/2`, `Pi+ = exp(-h Omega) Pi` for `Omega` and `Pi+` by Newton's method from
+/// `start`, with the derivative of the exponential map to first order in `h Omega`. The matrix is the inertia
+/// plus a skew one, and never singular for small `h`.
 fn mean_spin(inertia: &Tensor, h: f64, momentum: Vector, start: Vector) -> (Vector, Vector) {
     let (mut spin, half) = (start, 0.5 * h);
     let size = inertia[0][0] + inertia[1][1] + inertia[2][2];
@@ -432,7 +442,7 @@ fn mean_spin(inertia: &Tensor, h: f64, momentum: Vector, start: Vector) -> (Vect
     (spin, Quaternion::turn(scale(-h, spin)).apply(momentum))
 }
 
-/// The solution of three equations (Cramer), from the columns of their matrix.
+/// Solves three linear equations by Cramer's rule, from the columns of their matrix.
 fn solve([a, b, c]: [Vector; 3], r: Vector) -> Vector {
     let determinant = dot(a, cross(b, c));
     [dot(r, cross(b, c)), dot(a, cross(r, c)), dot(a, cross(b, r))].map(|x| x / determinant)

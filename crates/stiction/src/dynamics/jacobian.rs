@@ -5,8 +5,8 @@ use super::spatial::Spatial;
 use crate::space::{Vector, add, cross, scale, sub};
 
 impl Kinematics {
-    /// Adds to `row` (over all of `v`) the row whose product with `v` is `factor * direction . velocity` of the
-    /// point of `link` that is now at `point` (world coordinates).
+    /// Adds to `row` (over all of `v`) the row whose product with `v` is `factor * direction . velocity` of
+    /// the point of `link` that is now at `point` (world coordinates).
     pub fn jacobian_row(&self, link: usize, point: Vector, direction: Vector, factor: f64, row: &mut [f64]) {
         self.add_wrench(link, point, scale(factor, direction), [0.0; 3], row);
     }
@@ -18,8 +18,8 @@ impl Kinematics {
         });
     }
 
-    /// As [`jacobian_row`](Self::jacobian_row), but adding to the entries of the link's
-    /// [`chain`](super::System::chain) alone, in its order.
+    /// Like [`jacobian_row`](Self::jacobian_row), but adds only to the entries of the link's
+    /// [`chain`](super::System::chain), in its order.
     pub fn jacobian_chain(
         &self,
         link: usize,
@@ -37,7 +37,7 @@ impl Kinematics {
         });
     }
 
-    /// As [`angular_row`](Self::angular_row), but adding to the entries of the link's chain alone.
+    /// Like [`angular_row`](Self::angular_row), but adds only to the entries of the link's chain.
     pub fn angular_chain(&self, link: usize, direction: Vector, factor: f64, row: &mut [f64]) {
         let mut entries = row.iter_mut();
         self.add_moment(link, Spatial { angular: scale(factor, direction), linear: [0.0; 3] }, |_, x| {
@@ -47,8 +47,8 @@ impl Kinematics {
         });
     }
 
-    /// Adds to the generalised forces `f` those of a force that acts on `link` at `point` and of a torque, all in
-    /// world axes: `f += J' w`.
+    /// Adds the generalised forces `f += J' w` of a force that acts on `link` at `point` and of a torque, all
+    /// in world axes.
     pub fn add_wrench(&self, link: usize, point: Vector, force: Vector, torque: Vector, f: &mut [f64]) {
         let wrench = self.at_reference(link, point, force, torque);
         self.add_moment(link, wrench, |i, x| f[i] += x);
@@ -59,7 +59,7 @@ impl Kinematics {
         Spatial { angular: add(torque, cross(sub(point, reference), force)), linear: force }
     }
 
-    /// `S' w` for the dofs that move the link, root first.
+    /// Adds `S' w` for the dofs that move the link, root first.
     #[inline]
     fn add_moment(&self, link: usize, wrench: Spatial, mut put: impl FnMut(usize, f64)) {
         let model = &self.system.model;

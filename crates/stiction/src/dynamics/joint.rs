@@ -1,9 +1,9 @@
-//! All that a joint is: its coordinates, how they advance, where it places a link and how it moves it.
+//! Joints: their coordinates, how these advance, where a joint places its link and how it moves it.
 
 use super::spatial::Spatial;
 use crate::space::{Pose, Quaternion, Vector, cross, scale, unit};
 
-/// How a link moves against its parent's mount. Coordinates `q` and velocities `v`:
+/// How a link moves relative to its parent's mount; each kind defines its coordinates `q` and velocities `v`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Joint {
     /// `q` = position (3), quaternion (4, scalar first); `v` = velocity of the link's origin in world axes,
@@ -40,7 +40,7 @@ pub(super) fn attitude(q: &[f64], at: usize) -> Quaternion {
 }
 
 impl Joint {
-    /// Its name in scene files.
+    /// Name of the joint in scene files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Free => "free",
@@ -67,7 +67,7 @@ impl Joint {
         }
     }
 
-    /// Number of its velocities that shift a link as a whole; they come first.
+    /// Number of velocities that translate a link as a whole; they come first.
     pub(super) fn shifts(&self) -> usize {
         match self {
             Self::Free => 3,
@@ -77,7 +77,7 @@ impl Joint {
         }
     }
 
-    /// Where in its coordinates a quaternion begins, if there is one.
+    /// Offset of the quaternion in the coordinates, if the joint has one.
     pub fn quaternion(&self) -> Option<usize> {
         match self {
             Self::Free => Some(3),
@@ -86,7 +86,7 @@ impl Joint {
         }
     }
 
-    /// The joint with an axis of length 1, if it has one.
+    /// The joint with its axis, if any, scaled to length 1.
     pub(super) fn with_unit_axis(self) -> Self {
         match self {
             Self::Revolute { axis } => Self::Revolute { axis: unit(axis) },
@@ -117,7 +117,8 @@ impl Joint {
         }
     }
 
-    /// `q+ = q + h G(q) v`. Attitudes turn by the exponential map of `h` times the angular velocity and come out with length 1.
+    /// Advances the coordinates: `q+ = q + h G(q) v`. Attitudes rotate by the exponential map of `h` times
+    /// the angular velocity, and are scaled to length 1.
     pub(super) fn advance(&self, mount: &Pose, q: &[f64], v: &[f64], h: f64, out: &mut [f64]) {
         let turn = |at: usize, w: Vector, out: &mut [f64]| {
             let next = Quaternion::turn(w.map(|x| h * x)).after(attitude(q, at)).unit();
@@ -138,7 +139,7 @@ impl Joint {
         }
     }
 
-    /// Columns `S` of a free joint.
+    /// Columns `S` of the motion subspace of a free joint.
     pub(super) fn free_columns() -> [Spatial; 6] {
         let shift = |axis| Spatial { angular: [0.0; 3], linear: axis };
         let turn = |axis| Spatial { angular: axis, linear: [0.0; 3] };
@@ -146,8 +147,8 @@ impl Joint {
         [shift(x), shift(y), shift(z), turn(x), turn(y), turn(z)]
     }
 
-    /// Sets the columns `S` of a joint, `arm` leading from the link's origin to the reference. Those of a free joint never change
-    /// ([`Self::free_columns`]).
+    /// Sets the columns `S` of a joint, with `arm` from the link's origin to the reference. Those of a free
+    /// joint never change ([`Self::free_columns`]).
     pub(super) fn set_columns(&self, mount: &Pose, arm: Vector, columns: &mut [Spatial]) {
         let shift = |axis| Spatial { angular: [0.0; 3], linear: axis };
         let turn = |axis| Spatial { angular: axis, linear: cross(axis, arm) };
@@ -163,7 +164,7 @@ impl Joint {
         }
     }
 
-    /// Velocity of a joint, and `zeta`, the rate of its columns times `v`, on a parent that moves.
+    /// Velocity of a joint and `zeta`, the rate of its columns times `v`, on a moving parent.
     #[inline]
     pub(super) fn velocity(&self, parent: Spatial, columns: &[Spatial], v: &[f64]) -> (Spatial, Spatial) {
         match *self {
@@ -177,13 +178,13 @@ impl Joint {
                 (joint, parent.cross_motion(joint))
             }
             Self::Planar => {
-                // the shifts are fixed to the mount; the axis of the turn goes along with them
+                // the translations are fixed to the mount; the axis of rotation moves along with them
                 let slide = columns[0].times(v[0]).plus(columns[1].times(v[1]));
                 let spin = columns[2].times(v[2]);
                 let carried = parent.plus(slide);
                 (slide.plus(spin), parent.cross_motion(slide).plus(carried.cross_motion(spin)))
             }
-            // a root only
+            // free joints are always roots
             Self::Free => (Spatial { linear: three(v, 0), angular: three(v, 3) }, Spatial::default()),
             Self::Fixed => (Spatial::default(), Spatial::default()),
         }

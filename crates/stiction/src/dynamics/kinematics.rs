@@ -1,56 +1,56 @@
-//! Where the links are and how they move, at one state.
+//! Poses and velocities of the links at one state.
 //!
-//! Symbols: `S` motion subspace of a joint (a column a dof), `V` spatial velocity, `zeta` the rate of `S` times
-//! the joint's speeds (RBDA Table 5.1: `c_J + v x S q'`), `a x m` the spatial cross product.
+//! Symbols: `S` motion subspace of a joint (one column per dof), `V` spatial velocity, `zeta` the rate of `S`
+//! times the joint's velocities (RBDA Table 5.1: `c_J + v x S q'`), `a x m` the spatial cross product.
 
 use super::spatial::{Spatial, SpatialInertia, Symmetric};
 use super::{Joint, System, Tree};
 use crate::space::{Pose, Quaternion, Tensor, Vector, add, cross, dot, scale, sub, times};
 
-/// Poses, velocities and what follows from them at the state of the last [`update`](Self::update); at first, at
-/// the neutral configuration and at rest. All buffers are made by [`new`](Self::new) and reused.
+/// Poses, velocities and derived quantities at the state of the last [`update`](Self::update); before it, at
+/// the neutral configuration and at rest. All buffers are allocated by [`new`](Self::new) and reused.
 #[derive(Debug, Clone)]
 pub struct Kinematics {
     pub(super) system: System,
     pub(super) states: Vec<State>,
-    /// `S`, a column a dof.
+    /// Motion subspaces `S`, one column per dof.
     pub(super) columns: Vec<Spatial>,
-    /// By tree.
+    /// Reference of each tree.
     pub(super) references: Vec<Reference>,
-    /// By link.
+    /// Pose of each link.
     poses: Vec<Pose>,
     /// The state itself, for [`go_to`](Self::go_to).
     at: (Vec<f64>, Vec<f64>),
-    /// By body, for the recursions of [`bias`](Self::bias).
+    /// Accelerations and forces of each body, for the recursions of [`bias`](Self::bias).
     pub(super) acceleration: Vec<Spatial>,
     pub(super) force: Vec<Spatial>,
 }
 
-/// Where the spatial vectors of a tree are taken, and the velocity of the frame they are seen from.
+/// Point at which the spatial vectors of a tree are taken, and the velocity of the frame they are seen from.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reference {
     pub point: Vector,
     pub velocity: Vector,
 }
 
-/// A body at the state.
+/// A body at the current state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct State {
     pub pose: Pose,
-    /// The matrix of the attitude.
+    /// Rotation matrix of the attitude.
     pub rotation: Tensor,
-    /// `V`, seen from the tree's frame.
+    /// Spatial velocity `V`, seen from the tree's frame.
     pub velocity: Spatial,
     pub zeta: Spatial,
-    /// Centre of mass, from the reference.
+    /// Centre of mass relative to the reference.
     pub center: Vector,
-    /// About the centre of mass, in world axes.
+    /// Inertia about the centre of mass, in world axes.
     pub central: Symmetric,
     pub inertia: SpatialInertia,
 }
 
 impl Kinematics {
-    /// At the neutral configuration, at rest.
+    /// Kinematics at the neutral configuration, at rest.
     pub fn new(system: &System) -> Self {
         let model = &system.model;
         let state = State {
@@ -67,7 +67,7 @@ impl Kinematics {
             states: vec![state; model.bodies.len()],
             columns: vec![Spatial::default(); model.rows.len()],
             references: vec![Reference::default(); model.trees.len()],
-            // right for good where a link is fixed to the world
+            // stays right where a link is fixed to the world
             poses: model.places.iter().map(|p| p.1).collect(),
             at: (vec![0.0; model.configuration_size], vec![0.0; model.rows.len()]),
             acceleration: vec![Spatial::default(); model.bodies.len()],
@@ -85,10 +85,10 @@ impl Kinematics {
         &self.system
     }
 
-    /// Goes to the state `q`, `v`. Allocates nothing.
+    /// Updates to the state `q`, `v`. Allocates nothing.
     ///
     /// # Panics
-    /// If a slice has not the system's length.
+    /// If the length of a slice is not the system's.
     pub fn update(&mut self, q: &[f64], v: &[f64]) {
         assert_eq!(q.len(), self.at.0.len(), "length of q");
         assert_eq!(v.len(), self.at.1.len(), "length of v");
@@ -97,7 +97,7 @@ impl Kinematics {
         }
     }
 
-    /// Moves one tree to the state `q`, `v`, both of all trees.
+    /// Updates one tree to the state `q`, `v`, both over all trees.
     pub(super) fn update_tree(&mut self, t: usize, q: &[f64], v: &[f64]) {
         let model = &*self.system.model;
         let tree = &model.trees[t];
@@ -128,7 +128,7 @@ impl Kinematics {
         self.set_velocity(t, v);
     }
 
-    /// Moves one tree to where it is in `other`.
+    /// Updates one tree to its state in `other`.
     pub(super) fn copy_tree(&mut self, t: usize, other: &Self) {
         let Tree { bodies, dofs, coordinates, links, .. } = &self.system.model.trees[t];
         self.references[t] = other.references[t];
@@ -139,7 +139,7 @@ impl Kinematics {
         self.at.1[dofs.clone()].copy_from_slice(&other.at.1[dofs.clone()]);
     }
 
-    /// Gives one tree the velocities `v`, of all trees, where it is.
+    /// Sets the velocities `v` (over all trees) of one tree, and keeps its configuration.
     pub(super) fn set_velocity(&mut self, t: usize, v: &[f64]) {
         let model = &*self.system.model;
         let tree = &model.trees[t];
@@ -151,7 +151,7 @@ impl Kinematics {
             let state = &mut self.states[b];
             if body.parent.is_none() {
                 self.references[t].velocity = joint.linear;
-                // from the frame that moves with the root's origin, the axes of its joint stand still
+                // in the frame that moves with the root's origin, the axes of its joint are at rest
                 (state.velocity, state.zeta) = (Spatial { linear: [0.0; 3], ..joint }, Spatial::default());
             } else {
                 (state.velocity, state.zeta) = (parent.plus(joint), zeta);
@@ -160,11 +160,11 @@ impl Kinematics {
         self.at.1[tree.dofs.clone()].copy_from_slice(&v[tree.dofs.clone()]);
     }
 
-    /// As [`update`](Self::update), but trees that are there already, bit by bit, are left alone, and those that are at `q` only take
-    /// the velocities.
+    /// Like [`update`](Self::update), but trees whose state is bitwise the same are left alone, and trees
+    /// whose `q` is the same only take the velocities.
     ///
     /// # Panics
-    /// If a slice has not the system's length.
+    /// If the length of a slice is not the system's.
     pub fn go_to(&mut self, q: &[f64], v: &[f64]) {
         assert_eq!(q.len(), self.at.0.len(), "length of q");
         assert_eq!(v.len(), self.at.1.len(), "length of v");
@@ -179,12 +179,12 @@ impl Kinematics {
         }
     }
 
-    /// Whether this is the configuration `q`, bit by bit.
+    /// Whether the configuration is bitwise equal to `q`.
     pub(crate) fn is_at(&self, q: &[f64]) -> bool {
         same(&self.at.0, q)
     }
 
-    /// Coordinates of the last [`update`](Self::update).
+    /// Configuration of the last [`update`](Self::update).
     pub(super) fn configuration(&self) -> &[f64] {
         &self.at.0
     }
@@ -225,7 +225,7 @@ impl Kinematics {
         add(add(reference.velocity, velocity.linear), cross(velocity.angular, arm))
     }
 
-    /// `1/2 v' M v`, in joule.
+    /// Kinetic energy `1/2 v' M v`, J.
     pub fn kinetic_energy(&self) -> f64 {
         let energy = |(b, state): (usize, &State)| {
             let (velocity, w) = (self.body_velocity(b, state.center), state.velocity.angular);
@@ -234,7 +234,7 @@ impl Kinematics {
         self.states.iter().enumerate().map(energy).sum()
     }
 
-    /// Energy of the moving links' weight, zero at the world's origin, in joule.
+    /// Potential energy of the weight of the moving links, zero at the world's origin, J.
     pub fn potential_energy(&self, gravity: Vector) -> f64 {
         let bodies = self.system.model.bodies.iter().zip(&self.states);
         bodies
@@ -255,12 +255,12 @@ impl Kinematics {
     }
 }
 
-/// Whether numbers are the same, bit by bit.
+/// Whether numbers are bitwise equal.
 pub(super) fn same(a: &[f64], b: &[f64]) -> bool {
     a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits()))
 }
 
-/// The matrix of a turn, by its polynomial in the quaternion.
+/// Rotation matrix of a quaternion, by its polynomial.
 pub(super) fn rotation(attitude: Quaternion) -> Tensor {
     let [w, x, y, z] = attitude.0;
     let (wx, wy, wz) = (2.0 * w * x, 2.0 * w * y, 2.0 * w * z);

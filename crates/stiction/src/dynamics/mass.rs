@@ -3,12 +3,13 @@
 //! The composite rigid body algorithm (RBDA Table 6.2): with `I_i` the inertia of all that body `i` carries,
 //! `M_ij = S_j' I_i S_i` for every dof `j` that moves dof `i`, and zero if neither moves the other.
 //!
-//! Root: `M = H' H` with `H = D^1/2 L`, `L` unit lower triangular, which fills in nothing (RBDA section 6.5). Row `i` of `L`
-//! has entries at the dofs that move `i` alone; these are kept together, root first, so that rows of a chain share
-//! their beginnings and the inner loop runs over neighbours.
+//! Factor: `M = H' H` with `H = D^1/2 L`, `L` unit lower triangular, without fill-in (RBDA section 6.5). Row
+//! `i` of `L` has entries only at the dofs that move `i`; these are stored together, root first, so that rows
+//! of a chain share their beginnings and the inner loop runs over neighbours.
 //!
-//! One body in free motion needs no factor: with `c` from its origin to its centre,
-//! `M (a, w') = (F, c x F + I w')`, `F = m (a + w' x c)`; and with `I^-1 = K K'`, `H (a, w') = (m^1/2 (a + w' x c), K^-1 w')`.
+//! A single free body needs no factorisation: with `c` from its origin to its centre,
+//! `M (a, w') = (F, c x F + I w')`, `F = m (a + w' x c)`; and with `I^-1 = K K'`,
+//! `H (a, w') = (m^1/2 (a + w' x c), K^-1 w')`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,61 +23,61 @@ use super::system::{Model, Row};
 use super::{Kinematics, System};
 use crate::space::{Tensor, Vector, add, cross, dot as dot3, scale, sub, transpose_times};
 
-/// `M` and its factor at the state of the last [`update`](Self::update).
+/// Mass matrix `M` and its factor at the state of the last [`update`](Self::update).
 #[derive(Debug, Clone)]
 pub struct MassMatrix {
     system: System,
-    /// By tree; used where the tree is one free body.
+    /// One entry per tree, used where the tree is one free body.
     free: Vec<FreeBody>,
     /// Rows of `M`, and of the factor: `L` with `D^-1/2` on the diagonal.
     entries: Vec<f64>,
     factor: Vec<f64>,
-    /// By body.
+    /// Composite inertia of each body.
     composite: Vec<SpatialInertia>,
-    /// Configuration of the trees that are no free bodies; NaN before they are factored.
+    /// Configuration of the trees that are not free bodies; NaN before they are factored.
     at: Vec<f64>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct FreeBody {
     mass: f64,
-    /// `m^1/2`.
+    /// Square root `m^1/2` of the mass.
     root: f64,
-    /// Of the tree, to which `center` leads.
+    /// Reference of the tree, from which `center` is measured.
     origin: Vector,
     center: Vector,
     inertia: Symmetric,
-    /// `K`.
+    /// Factor `K` of the inverse inertia, `I^-1 = K K'`.
     turn: Tensor,
 }
 
-/// What [`MassMatrix::free_point`] tells of a point of a free body, along three directions.
+/// A point of a free body along three directions, from [`MassMatrix::free_point`].
 #[derive(Debug, Clone, Copy)]
 pub struct FreePoint {
-    /// Rows of `J H^-1`, where `J v` are the speeds of the point.
+    /// Rows of `J H^-1`, where `J v` are the velocities of the point along the directions.
     pub w: [[f64; 6]; 3],
-    /// `J v`.
+    /// Velocities `J v` of the point along the directions.
     pub speed: [f64; 3],
-    /// Size of the terms that `J v` is the sum of.
+    /// Size of the terms that are summed in `J v`.
     pub size: f64,
 }
 
-/// The mass matrix is not positive definite: links without mass have met a special configuration, or the
+/// The mass matrix is not positive definite: links without mass are in a singular configuration, or the
 /// configuration is not finite.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("mass matrix is not positive definite: pivot {pivot} at the joint of link {link}")]
 pub struct SingularMass {
-    /// The link whose joint it is.
+    /// Link whose joint has the pivot.
     pub link: usize,
     /// The pivot, which should be positive.
     pub pivot: f64,
 }
 
-/// A pivot below this share of its diagonal entry is rounding.
+/// A pivot below this share of its diagonal entry counts as rounding.
 const LEAST_PIVOT: f64 = 1e-14;
 
 impl MassMatrix {
-    /// Room for the matrix; it is set by [`update`](Self::update).
+    /// Allocates the matrix; [`update`](Self::update) sets it.
     pub fn new(system: &System) -> Self {
         let model = &system.model;
         Self {
@@ -89,7 +90,7 @@ impl MassMatrix {
         }
     }
 
-    /// Computes and factors `M`. Allocates nothing, unless `kinematics` is of another system.
+    /// Computes and factors `M`. Allocates nothing, unless `kinematics` belongs to another system.
     ///
     /// # Errors
     /// If `M` is not positive definite.
@@ -100,7 +101,7 @@ impl MassMatrix {
         (0..self.free.len()).try_for_each(|t| self.update_tree(t, kinematics))
     }
 
-    /// As [`update`](Self::update), but trees that are there already, bit by bit, keep their factor.
+    /// Like [`update`](Self::update), but trees whose configuration is bitwise the same keep their factor.
     ///
     /// # Errors
     /// If `M` is not positive definite.
@@ -137,7 +138,7 @@ impl MassMatrix {
     /// `x := M^-1 x`.
     ///
     /// # Panics
-    /// If `x` has not the length of `v`.
+    /// If the length of `x` is not that of `v`.
     pub fn solve(&self, x: &mut [f64]) {
         assert_eq!(x.len(), self.system.velocity_size(), "length of x");
         for (t, dofs) in self.trees() {
@@ -145,7 +146,7 @@ impl MassMatrix {
         }
     }
 
-    /// Trees with their dofs.
+    /// The trees with their dofs.
     pub fn trees(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
         self.system.trees().iter().map(|t| t.dofs.clone()).enumerate()
     }
@@ -153,16 +154,16 @@ impl MassMatrix {
     /// `x := M_t^-1 x` for the block of one tree; `x` over its dofs.
     ///
     /// # Panics
-    /// If `x` has not as many entries as the tree has dofs.
+    /// If the length of `x` is not the number of the tree's dofs.
     pub fn solve_tree(&self, tree: usize, x: &mut [f64]) {
         self.solve_root_transposed(tree, x);
         self.solve_root(tree, x);
     }
 
-    /// `x := H_t'^-1 x`: forces on one tree, to act on `H v`.
+    /// Maps forces on one tree to forces that act on `H v`: `x := H_t'^-1 x`.
     ///
     /// # Panics
-    /// If `x` has not as many entries as the tree has dofs.
+    /// If the length of `x` is not the number of the tree's dofs.
     pub fn solve_root_transposed(&self, tree: usize, x: &mut [f64]) {
         let (model, dofs) = self.dofs(tree, x);
         if model.trees[tree].is_free_body() {
@@ -186,20 +187,21 @@ impl MassMatrix {
         }
     }
 
-    /// A point, in world coordinates, of a tree that is one free body, with speeds `v` of that tree. `None` of other trees. The same as
-    /// [`Kinematics::jacobian_row`] and [`solve_root_transposed`](Self::solve_root_transposed), three rows at once.
+    /// Rows and velocities of a point (world coordinates) of a tree that is one free body with velocities
+    /// `v`; `None` for other trees. Equivalent to [`Kinematics::jacobian_row`] and
+    /// [`solve_root_transposed`](Self::solve_root_transposed), for three rows at once.
     ///
     /// # Panics
-    /// If `v` has not as many entries as the tree has dofs.
+    /// If the length of `v` is not the number of the tree's dofs.
     #[inline]
     pub fn free_point(&self, tree: usize, point: Vector, v: &[f64], along: [Vector; 3]) -> Option<FreePoint> {
         self.system.model.trees[tree].is_free_body().then(|| self.free[tree].point(point, v, along))
     }
 
-    /// `x := H_t^-1 x`: from `H v` of one tree to its `v`.
+    /// Maps `H v` of one tree to its `v`: `x := H_t^-1 x`.
     ///
     /// # Panics
-    /// If `x` has not as many entries as the tree has dofs.
+    /// If the length of `x` is not the number of the tree's dofs.
     pub fn solve_root(&self, tree: usize, x: &mut [f64]) {
         let (model, dofs) = self.dofs(tree, x);
         if model.trees[tree].is_free_body() {
@@ -213,10 +215,10 @@ impl MassMatrix {
         }
     }
 
-    /// `x := H_t x`: from `v` of one tree to its `H v`.
+    /// Maps `v` of one tree to its `H v`: `x := H_t x`.
     ///
     /// # Panics
-    /// If `x` has not as many entries as the tree has dofs.
+    /// If the length of `x` is not the number of the tree's dofs.
     pub fn times_root(&self, tree: usize, x: &mut [f64]) {
         let (model, dofs) = self.dofs(tree, x);
         if model.trees[tree].is_free_body() {
@@ -230,7 +232,7 @@ impl MassMatrix {
         }
     }
 
-    /// The tree's dofs, of which `x` must have as many.
+    /// The tree's dofs, checked against the length of `x`.
     fn dofs(&self, tree: usize, x: &[f64]) -> (&Model, Range<usize>) {
         let model = &*self.system.model;
         let dofs = model.trees[tree].dofs.clone();
@@ -238,7 +240,7 @@ impl MassMatrix {
         (model, dofs)
     }
 
-    /// Entries of `L` left of the diagonal, and of `D^-1/2`.
+    /// Entries of `L` left of the diagonal of a row, and its entry of `D^-1/2`.
     fn factor_row(&self, row: Row) -> (&[f64], f64) {
         (&self.factor[row.start..row.start + row.depth], self.factor[row.start + row.depth])
     }
@@ -246,7 +248,7 @@ impl MassMatrix {
     /// `out := M x`.
     ///
     /// # Panics
-    /// If a slice has not the length of `v`.
+    /// If the length of a slice is not that of `v`.
     pub fn multiply(&self, x: &[f64], out: &mut [f64]) {
         let size = self.system.velocity_size();
         assert_eq!((x.len(), out.len()), (size, size), "length of x");
@@ -258,7 +260,7 @@ impl MassMatrix {
     /// `out := M_t x` for the block of one tree.
     ///
     /// # Panics
-    /// If a slice has not as many entries as the tree has dofs.
+    /// If the length of a slice is not the number of the tree's dofs.
     pub fn multiply_tree(&self, tree: usize, x: &[f64], out: &mut [f64]) {
         let (model, dofs) = self.dofs(tree, x);
         assert_eq!(out.len(), dofs.len(), "length of x");
@@ -298,7 +300,7 @@ impl FreeBody {
         let (body, state) = (&model.bodies[b], &kinematics.states[b]);
         let turn = state.rotation.map(|r| body.root.map(|k| dot3(r, k)));
         let pivot = body.inertia.mass.min(dot3(turn[0], turn[0]));
-        // not so for NaN either
+        // also catches NaN
         if !(pivot > 0.0 && pivot.is_finite()) {
             return Err(SingularMass { link: body.link, pivot });
         }
@@ -363,7 +365,8 @@ impl FreeBody {
     }
 }
 
-/// `sum_j L_ij x_j` over the dofs `j` before `i` that move it; `x` are all before it, from `start` on.
+/// Sum `sum_j L_ij x_j` over the dofs `j` before `i` that move it; `x` holds all dofs before it, from `start`
+/// on.
 fn above(l: &[f64], chain: &[usize], x: &[f64], start: usize) -> f64 {
     if l.len() == x.len() {
         // every dof before it moves it
@@ -372,13 +375,13 @@ fn above(l: &[f64], chain: &[usize], x: &[f64], start: usize) -> f64 {
     chain.iter().zip(l).map(|(&j, l)| l * x[j - start]).sum()
 }
 
-/// Where the rows of a tree's dofs are.
+/// Rows of a tree's dofs.
 fn stored(model: &Model, dofs: &Range<usize>) -> Range<usize> {
     let end = model.rows.get(dofs.end).map_or(model.entries(), |r| r.start);
     model.rows[dofs.start].start..end
 }
 
-/// The rows of `M` for the bodies of one tree.
+/// Computes the rows of `M` for the bodies of one tree.
 fn compose(
     model: &Model,
     bodies: Range<usize>,
@@ -404,7 +407,7 @@ fn compose(
     }
 }
 
-/// `L` and `D^-1/2` of one tree, in place of a copy of `M`'s `entries`.
+/// Computes `L` and `D^-1/2` of one tree, in place of a copy of `M`'s `entries`.
 fn factorise(
     model: &Model,
     dofs: Range<usize>,
@@ -416,7 +419,7 @@ fn factorise(
         let (above, own) = factor.split_at_mut(row.start);
         let own = &mut own[..=row.depth];
         let pivot = own[row.depth];
-        // not so for NaN either
+        // also catches NaN
         if !(pivot > LEAST_PIVOT * entries[row.start + row.depth] && pivot.is_finite()) {
             return Err(SingularMass { link: model.bodies[row.body].link, pivot });
         }

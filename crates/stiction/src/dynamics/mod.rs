@@ -2,14 +2,16 @@
 //!
 //! `M(q) v' = f(q, v) + W' lambda + tau`, `q' = G(q) v`:
 //! - [`System`]: the links, checked and laid out; coordinates and how they advance (`G`);
-//! - [`Kinematics`]: poses, velocities, Jacobian rows (`W`), the forces `f`, energy and momentum, at one state;
+//! - [`Kinematics`]: poses, velocities, Jacobian rows (`W`), the forces `f`, energy and momentum, at one
+//!   state;
 //! - [`MassMatrix`]: `M`, its factor and products;
-//! - [`Drift`]: the motion without forces, by rules that keep momentum and energy.
+//! - [`Drift`]: the motion without forces, by rules that conserve momentum and energy.
 //!
-//! Sources: R. Featherstone, Rigid Body Dynamics Algorithms (Springer 2008), cited as RBDA.
-//! Deviation: all spatial vectors of a tree are written in world axes at one point, the origin of the tree's root
-//! link, and in the inertial frame that moves along with that origin. No transforms are then needed between links,
-//! and a system in fast flight loses no digits; one far from the world's origin loses those of its positions alone.
+//! Sources: R. Featherstone, Rigid Body Dynamics Algorithms (Springer 2008), cited as RBDA. Deviation: all
+//! spatial vectors of a tree are written in world axes at one point, the origin of the tree's root link, and
+//! in the inertial frame that moves along with that origin. No transforms are then needed between links, and
+//! a system in fast flight loses no digits; one far from the world's origin loses those of its positions
+//! alone.
 
 mod bias;
 mod drift;
@@ -33,11 +35,11 @@ use crate::space::{Pose, Tensor, Vector};
 /// Mass properties of a link.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Inertia {
-    /// kg.
+    /// Mass, kg.
     pub mass: f64,
     /// Centre of mass in link coordinates, m.
     pub center: Vector,
-    /// About the centre of mass, in link axes, kg m^2.
+    /// Inertia tensor about the centre of mass, in link axes, kg m^2.
     pub tensor: Tensor,
 }
 
@@ -46,7 +48,7 @@ pub struct Inertia {
 pub struct Link {
     /// Index of the parent link, smaller than the link's own; `None`: the world.
     pub parent: Option<usize>,
-    /// Where the joint sits, in the parent's coordinates.
+    /// Pose of the joint in the parent's coordinates.
     pub mount: Pose,
     /// The joint.
     pub joint: Joint,

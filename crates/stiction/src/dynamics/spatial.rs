@@ -1,4 +1,4 @@
-//! Spatial vectors and inertias (RBDA chapter 2), all in world axes at one point a tree: its reference.
+//! Spatial vectors and inertias (RBDA chapter 2), all in world axes at one point per tree: its reference.
 
 use crate::space::{Tensor, Vector, add, cross, dot, scale};
 
@@ -65,7 +65,7 @@ impl Symmetric {
         ]
     }
 
-    /// With the term of the parallel axes, `m (r.r 1 - r r')`.
+    /// Adds the parallel-axis term `m (r.r 1 - r r')`.
     pub fn shifted(&self, mass: f64, r: Vector) -> Self {
         let [xx, xy, xz, yy, yz, zz] = self.0;
         let [mx, my, mz] = scale(mass, r);
@@ -87,14 +87,14 @@ impl Symmetric {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct SpatialInertia {
     pub mass: f64,
-    /// `m c`, with `c` from the reference to the centre of mass.
+    /// First moment `m c`, with `c` from the reference to the centre of mass.
     pub first: Vector,
-    /// About the reference.
+    /// Second moment about the reference.
     pub second: Symmetric,
 }
 
 impl SpatialInertia {
-    /// From the centre's place and the inertia about it.
+    /// Inertia at the reference, from the centre of mass and the inertia about it.
     pub fn new(mass: f64, center: Vector, central: &Symmetric) -> Self {
         Self { mass, first: scale(mass, center), second: central.shifted(mass, center) }
     }

@@ -1,8 +1,8 @@
-//! The tree as it is laid out: links into bodies and trees, coordinates and speeds into `q` and `v`.
+//! Layout of a system: links in bodies and trees, coordinates in `q`, velocities in `v`.
 //!
-//! Links that a fixed joint holds to another move as one *body* with it, and a body takes their inertia. A *tree*
-//! is what one moving root carries: links fixed to the world join nothing. Its coordinates and speeds lie
-//! together, whatever the order of the links.
+//! Links that are fixed to one another move as one *body*, which has their common inertia. A *tree* is what
+//! one moving root carries: links fixed to the world connect nothing. The coordinates and velocities of a
+//! tree are contiguous, whatever the order of the links.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::valid::check;
 use super::{Inertia, InvalidSystem, Joint, Kinematics, Link, MassMatrix};
 use crate::space::{Pose, Quaternion, Tensor, add, inverse_spd, root_spd, scale, sub};
 
-/// Links on joints, checked. A copy shares what it holds.
+/// Links on joints, checked. Copies share their data.
 #[derive(Debug, Clone)]
 pub struct System {
     pub(super) model: Arc<Model>,
@@ -23,19 +23,19 @@ pub struct System {
 pub struct Tree {
     /// Links, in order.
     pub links: Vec<usize>,
-    /// Coordinates in `q`.
+    /// Range of the tree's coordinates in `q`.
     pub coordinates: Range<usize>,
-    /// Speeds in `v`.
+    /// Range of the tree's velocities in `v`.
     pub dofs: Range<usize>,
     pub(super) bodies: Range<usize>,
-    /// The root is on a free joint.
+    /// Whether the root is on a free joint.
     pub(super) free: bool,
-    /// One body whose mass matrix does not depend on its configuration: without forces its velocities stay.
+    /// Whether the tree is one body whose mass matrix is constant: without forces its velocities stay.
     pub(super) even: bool,
 }
 
 impl Tree {
-    /// One body in free motion.
+    /// Whether the tree is one free body.
     pub(super) fn is_free_body(&self) -> bool {
         self.free && self.bodies.len() == 1
     }
@@ -48,15 +48,15 @@ pub(super) struct Body {
     pub parent: Option<usize>,
     pub tree: usize,
     pub joint: Joint,
-    /// In the parent body's coordinates, or the world's.
+    /// Pose of the joint in the coordinates of the parent body, or of the world.
     pub mount: Pose,
     pub inertia: Inertia,
-    /// `K'` with `K K'` the inverse of the inertia's tensor; zero if it has none.
+    /// Factor `K'` with `K K'` the inverse of the inertia tensor; zero if there is none.
     pub root: Tensor,
-    /// Offsets of its coordinates and speeds.
+    /// Offsets of the body's coordinates and velocities.
     pub q: usize,
     pub v: usize,
-    /// Where its chain is in [`Model::chains`].
+    /// Range of the body's chain in [`Model::chains`].
     pub chain: Range<usize>,
 }
 
@@ -69,7 +69,7 @@ impl Body {
         self.v..self.v + self.joint.velocity_size()
     }
 
-    /// Whether the mass matrix of the body alone, on a mount that stands still, is constant.
+    /// Whether the mass matrix of the body alone, on a mount at rest, is constant.
     fn is_even(&self) -> bool {
         let Inertia { center, tensor, .. } = self.inertia;
         let moment = tensor[0][0];
@@ -82,14 +82,14 @@ impl Body {
     }
 }
 
-/// A row of the mass matrix: its entries stand at the dofs that move the row's own, root first, itself last.
+/// A row of the mass matrix: its entries are at the dofs that move the row's own, root first, itself last.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
-    /// First entry among all.
+    /// Index of the first entry.
     pub start: usize,
     /// Number of dofs above its own.
     pub depth: usize,
-    /// Its dofs begin here in [`Model::chains`].
+    /// Start of its dofs in [`Model::chains`].
     pub chain: usize,
     pub body: usize,
 }
@@ -97,9 +97,9 @@ pub(super) struct Row {
 #[derive(Debug)]
 pub(super) struct Model {
     pub links: Vec<Link>,
-    /// The body a link belongs to, none if it is fixed to the world, and its pose there.
+    /// Body of each link, `None` if it is fixed to the world, and the link's pose in that body or the world.
     pub places: Vec<(Option<usize>, Pose)>,
-    /// Tree by tree, parents first.
+    /// Bodies, tree by tree, parents first.
     pub bodies: Vec<Body>,
     pub trees: Vec<Tree>,
     /// For each body, the dofs that move it.
@@ -112,7 +112,7 @@ impl System {
     /// Checks the links and lays them out.
     ///
     /// # Errors
-    /// The first link that is not valid, and the value that is not.
+    /// The first invalid link, with the invalid value.
     pub fn new(links: Vec<Link>) -> Result<Self, InvalidSystem> {
         let mut places: Vec<(Option<usize>, Pose)> = Vec::with_capacity(links.len());
         let mut bodies: Vec<Body> = Vec::new();
@@ -159,19 +159,20 @@ impl System {
         Ok(system)
     }
 
-    /// A body without mass may carry others whose inertia resists its joint, or not; only the mass matrix can
-    /// tell, and it may be singular in special configurations alone. So two are tried, one without symmetry.
+    /// A body without mass may carry others whose inertia resists its joint, or not; only the mass matrix
+    /// shows it, and it may be singular only in special configurations. So two configurations are tried, one
+    /// of them without symmetry.
     fn check_inertia(&self) -> Result<(), InvalidSystem> {
         if self.model.bodies.iter().all(|b| b.inertia.mass > 0.0) {
             return Ok(());
         }
         let neutral = self.neutral_configuration();
-        let speeds: Vec<f64> = (0..self.velocity_size()).map(|i| (0.7 + 1.3 * i as f64).sin()).collect();
+        let velocities: Vec<f64> = (0..self.velocity_size()).map(|i| (0.7 + 1.3 * i as f64).sin()).collect();
         let mut turned = neutral.clone();
-        self.advance(&neutral, &speeds, 1.0, &mut turned);
+        self.advance(&neutral, &velocities, 1.0, &mut turned);
         let (mut kinematics, mut mass) = (Kinematics::new(self), MassMatrix::new(self));
         if mass.update(&kinematics).is_err() {
-            kinematics.update(&turned, &speeds);
+            kinematics.update(&turned, &velocities);
             mass.update(&kinematics)?;
         }
         Ok(())
@@ -202,12 +203,12 @@ impl System {
         self.model.rows.len()
     }
 
-    /// Where in `q` the coordinates of a link's own joint are; empty for a fixed joint.
+    /// Range in `q` of the coordinates of a link's own joint; empty for a fixed joint.
     pub fn coordinates(&self, link: usize) -> Range<usize> {
         self.own_body(link).map_or(0..0, Body::coordinates)
     }
 
-    /// Where in `v` the speeds of a link's own joint are; empty for a fixed joint.
+    /// Range in `v` of the velocities of a link's own joint; empty for a fixed joint.
     pub fn dofs(&self, link: usize) -> Range<usize> {
         self.own_body(link).map_or(0..0, Body::dofs)
     }
@@ -217,7 +218,7 @@ impl System {
         self.model.places[link].0.map_or(&[], |b| &self.model.chains[self.model.bodies[b].chain.clone()])
     }
 
-    /// All joints at zero; quaternions at no rotation.
+    /// Configuration with all joints at zero and all quaternions at the identity.
     pub fn neutral_configuration(&self) -> Vec<f64> {
         let mut q = vec![0.0; self.configuration_size()];
         for body in &self.model.bodies {
@@ -228,11 +229,11 @@ impl System {
         q
     }
 
-    /// `q+ = q + h G(q) v`. Attitudes turn by the exponential map of `h` times the angular velocity
-    /// and come out with length 1.
+    /// Advances the configuration: `q+ = q + h G(q) v`. Attitudes rotate by the exponential map of `h` times
+    /// the angular velocity, and are scaled to length 1.
     ///
     /// # Panics
-    /// If a slice has not the system's length.
+    /// If the length of a slice is not the system's.
     pub fn advance(&self, q: &[f64], v: &[f64], h: f64, out: &mut [f64]) {
         let size = self.configuration_size();
         assert_eq!((q.len(), out.len()), (size, size), "length of q");
@@ -308,7 +309,7 @@ impl Model {
         Self { links, places, bodies, trees, chains, rows, configuration_size: q }
     }
 
-    /// Number of entries of the mass matrix, by rows.
+    /// Number of stored entries of the mass matrix.
     pub fn entries(&self) -> usize {
         self.rows.last().map_or(0, |r| r.start + r.depth + 1)
     }
@@ -337,7 +338,7 @@ fn group_by_tree(bodies: &mut [Body], places: &mut [(Option<usize>, Pose)]) {
     }
 }
 
-/// An inertia given at `place`, in the coordinates the place is given in.
+/// Transforms an inertia from the coordinates of `place` to those in which `place` is given.
 fn moved(inertia: &Inertia, place: &Pose) -> Inertia {
     let tensor = if place.attitude == Quaternion::IDENTITY {
         inertia.tensor
@@ -347,7 +348,7 @@ fn moved(inertia: &Inertia, place: &Pose) -> Inertia {
     Inertia { mass: inertia.mass, center: place.point(inertia.center), tensor }
 }
 
-/// Two inertias as one (RBDA section 2.13).
+/// Combines two inertias (RBDA section 2.13).
 fn together(a: &Inertia, b: &Inertia) -> Inertia {
     let mass = a.mass + b.mass;
     let center = if mass > 0.0 {

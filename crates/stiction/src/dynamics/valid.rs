@@ -1,9 +1,9 @@
-//! What a list of links must satisfy.
+//! Checks on a list of links.
 
 use super::{Joint, Link, SingularMass};
 use crate::space::{Tensor, Vector, inverse_spd, length};
 
-/// Why links make no system.
+/// Why a list of links is not a valid system.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum InvalidSystem {
     /// A parent must come before its children.
@@ -60,7 +60,7 @@ pub enum InvalidSystem {
         /// Its tensor.
         tensor: Tensor,
     },
-    /// A free joint hangs on a moving parent; such a link is a tree of its own.
+    /// A free joint is on a moving parent; such a link must be a tree of its own.
     #[error("link {link}: free joint on parent {parent}, which moves; a free link has no moving parent")]
     FreeOnMoving {
         /// The link.
@@ -84,10 +84,11 @@ impl From<SingularMass> for InvalidSystem {
     }
 }
 
-/// Greatest departure of a length from 1; what is within it is scaled to 1.
+/// Largest deviation of a length from 1; lengths within it are scaled to 1.
 const UNIT_TOLERANCE: f64 = 1e-9;
 
-/// Checks link `index` by itself; its place in the tree (a free joint's parent, inertia at last) is seen to later.
+/// Checks link `index` by itself; its position in the tree (a free joint's parent, sufficient inertia) is
+/// checked later.
 pub(super) fn check(index: usize, link: &Link) -> Result<(), InvalidSystem> {
     if let Some(parent) = link.parent.filter(|&p| p >= index) {
         return Err(InvalidSystem::Parent { link: index, parent });

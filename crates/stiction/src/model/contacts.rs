@@ -1,4 +1,4 @@
-//! The contact table: what holds between any two parts, resolved once.
+//! The contact table: the contact law and friction between any two parts, resolved once.
 
 use super::{ContactRule, Owner, Part, Resolved, rule::Sides};
 use crate::contact::{Compliance, Directions, Law, Pair, Patch};
@@ -10,26 +10,27 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-/// What holds where two parts meet, compiled.
+/// Contact law and friction between two parts, compiled.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// As the scene has it.
+    /// The rule as the scene gives it.
     pub given: ContactRule,
     /// Materials of the first and second part.
     pub materials: [usize; 2],
     /// Coefficient of friction; where friction is anisotropic the larger of the two.
     pub friction: f64,
-    /// Set of friction forces.
+    /// Set of admissible friction forces.
     pub set: Friction,
-    /// Rows of an element: n, t and, in space, o; then the rotation about n with torsion; those about n, t, o with rolling.
+    /// Number of rows of an element: n, t and, in space, o; with torsion also the rotation about n, with
+    /// rolling the rotations about n, t and o.
     pub rows: usize,
-    /// What an element of such a contact may do.
+    /// Element of such a contact in the contact problem.
     pub element: Element,
     /// Stiffness and damping at the scene's step; `None` if the contact is rigid.
     pub compliance: Option<Compliance>,
 }
 
-/// Two parts that meet although the geometry does not know their shapes together.
+/// Fault of two parts that can touch although the geometry does not support their pair of shapes.
 fn unsupported(scene: &Resolved, parts: [&Part; 2]) -> Fault {
     let [a, b] = parts.map(|p| scene.name_of(p.owner));
     let shapes = parts.map(|p| p.solid.shape().name());
@@ -43,7 +44,7 @@ fn unsupported(scene: &Resolved, parts: [&Part; 2]) -> Fault {
 }
 
 impl Rule {
-    /// Without compliance.
+    /// Rule without its compliance.
     fn new(given: ContactRule, materials: [usize; 2], directions: Directions) -> Self {
         let (friction, [t, o]) = given.semi_axes();
         // a rule without friction has neither torsion nor rolling
@@ -63,20 +64,21 @@ impl Rule {
         Self { given, materials, friction, set, rows, element, compliance: None }
     }
 
-    /// Whether friction differs by direction.
+    /// Whether friction is anisotropic.
     pub fn is_anisotropic(&self) -> bool {
         self.given.grain.is_some()
     }
 }
 
-/// The rule of every two parts that can touch.
+/// Contact rules of all pairs of parts that can touch.
 #[derive(Debug)]
 pub struct ContactTable {
     rules: Vec<Rule>,
     materials: usize,
-    /// By the materials of first and second part: the rule of the first such pair of parts; `None` if these cannot touch.
+    /// Rule of the first pair of parts with given materials, indexed by both materials; `None` if they cannot
+    /// touch.
     by_materials: Vec<Option<Option<usize>>>,
-    /// Rules of pairs of parts that differ from it; the lower number first.
+    /// Rules of pairs of parts that differ from `by_materials`; the lower part number comes first.
     others: HashMap<[u32; 2], Option<usize>, BuildHasherDefault<PairHasher>>,
     /// Owner and material of each part, and whether it moves.
     parts: Vec<(Owner, usize, bool)>,
@@ -167,16 +169,16 @@ impl ContactTable {
         }
     }
 
-    /// The two parts as they are in a contact, `i < j`: the world goes first, for the normal then points into the body. `None` if
-    /// neither moves, both belong to one body, or there is no such part.
+    /// The two parts `i < j` in their order within a contact: a world part comes first, so that the normal
+    /// points into the body. `None` if neither moves, both belong to one body, or there is no such part.
     fn ordered(&self, i: usize, j: usize) -> Option<(usize, usize)> {
         let (one, other) = (self.parts.get(i)?, self.parts.get(j)?);
         let apart = one.0 != other.0 && (one.2 || other.2);
         apart.then_some(if matches!(other.0, Owner::World(_)) { (j, i) } else { (i, j) })
     }
 
-    /// The parts of a pair (the lower number first) in their order within a contact, and the index of their rule; `None` if they
-    /// cannot touch.
+    /// Parts of a pair (the lower number first) in their order within a contact, and the index of their rule;
+    /// `None` if they cannot touch.
     pub fn find(&self, [i, j]: [u32; 2]) -> Option<((u32, u32), usize)> {
         let (a, b) = self.ordered(i as usize, j as usize)?;
         let by_materials = self.by_materials[self.parts[a].1 * self.materials + self.parts[b].1];
@@ -189,24 +191,25 @@ impl ContactTable {
         &self.rules
     }
 
-    /// The rule of a contact; `None` if its parts cannot touch, or not in this order.
+    /// Rule of a contact; `None` if its parts cannot touch, or not in this order.
     pub fn rule_of(&self, id: ContactId) -> Option<&Rule> {
         let (a, b) = (id.part_a, id.part_b);
         let (parts, rule) = self.find([a.min(b), a.max(b)])?;
         (parts == (a, b)).then(|| &self.rules[rule])
     }
 
-    /// Largest number of rows of an element: n, t(, o) and, with torsion or rolling friction, the rotations about n(, t, o).
+    /// Largest number of rows of an element: n, t(, o) and, with torsion or rolling friction, the rotations
+    /// about n(, t, o).
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The rows of an element along n, t(, o).
+    /// Number of rows of an element along n, t(, o).
     pub fn linear_rows(&self) -> usize {
         self.directions.count()
     }
 
-    /// Rows of deformation of a contact.
+    /// Number of deformations of a contact.
     pub fn deformation_rows(&self, id: ContactId) -> usize {
         self.rule_of(id).and_then(|r| r.compliance.as_ref()).map_or(0, Compliance::rows)
     }
@@ -217,7 +220,7 @@ impl ContactTable {
     }
 }
 
-/// Mixes two small numbers: `HashMap`'s own hasher costs more than the search.
+/// Hasher for pairs of small numbers: `HashMap`'s own hasher costs more than the search.
 #[derive(Debug, Default)]
 struct PairHasher(u64);
 
@@ -231,11 +234,11 @@ impl Hasher for PairHasher {
     }
 
     fn write_u32(&mut self, x: u32) {
-        // multiplier: 2^64 over the golden ratio
+        // 2^64 over the golden ratio
         self.0 = (self.0 ^ u64::from(x)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
     }
 
     fn write_usize(&mut self, _: usize) {
-        // the length of a pair says nothing
+        // all keys have the same length
     }
 }

@@ -1,7 +1,8 @@
-//! The compiled form of a scene: everything that does not change while it is stepped.
+//! The compiled form of a scene: everything that does not change during a simulation.
 //!
-//! A [`Model`] is made once from a [`Scene`] and never changes; any number of threads may step it at the same time, each
-//! with a [`crate::state::State`] and a [`crate::step::Workspace`] of its own. Between the two is the [`Resolved`] scene.
+//! A [`Model`] is compiled once from a [`Scene`] and never changes. Any number of threads may step it at the
+//! same time, each with a [`crate::state::State`] and a [`crate::step::Workspace`] of its own. The
+//! [`Resolved`] scene is the form between the two.
 
 pub mod resolved;
 
@@ -21,7 +22,7 @@ use crate::scene::{Fault, Scene};
 use crate::space::{Pose, length};
 use crate::state::{ContactId, RowId, State};
 
-/// Why a scene cannot be stepped: one line per fault.
+/// Why a scene cannot be simulated, one line per fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidModel(pub String);
@@ -61,7 +62,8 @@ pub struct Part {
 }
 
 impl Model {
-    /// Compiles a scene: checks it, lays out the trees, prepares the shapes, resolves what holds between any two of them.
+    /// Compiles a scene: checks it, lays out the trees, prepares the shapes, and resolves the contact rule of
+    /// any two of them.
     pub fn new(scene: &Scene) -> Result<Self, Vec<Fault>> {
         let named = |faults: Vec<Fault>| scene.named(faults);
         let resolved = scene.resolve_alone()?;
@@ -72,12 +74,12 @@ impl Model {
         Ok(Self { scene: resolved, system, parts, contacts, standing, reaches })
     }
 
-    /// The scene it was compiled from, resolved.
+    /// The resolved scene that the model was compiled from.
     pub fn scene(&self) -> &Resolved {
         &self.scene
     }
 
-    /// The trees of links.
+    /// The kinematic trees.
     pub fn system(&self) -> &System {
         &self.system
     }
@@ -87,12 +89,12 @@ impl Model {
         &self.parts
     }
 
-    /// What holds where two parts meet.
+    /// Contact rules of all pairs of parts.
     pub fn contacts(&self) -> &ContactTable {
         &self.contacts
     }
 
-    /// Rows of the contact problem that are no contacts, in order of their ids.
+    /// Standing rows: rows of the contact problem that are not contacts, in order of their ids.
     pub fn standing(&self) -> &[StandingRow] {
         &self.standing
     }
@@ -102,7 +104,7 @@ impl Model {
         &self.reaches
     }
 
-    /// The scene's start.
+    /// State at the start of the scene.
     pub fn initial(&self) -> State {
         let mut position = self.system.neutral_configuration();
         let mut velocity = vec![0.0; self.system.velocity_size()];
@@ -113,15 +115,15 @@ impl Model {
         State { position, velocity, ..State::default() }
     }
 
-    /// Name of a contact, `a/b#feature`: its parts, and the number of the feature with a letter for its kind, which the two
-    /// highest bits hold. `None` if there are no such parts.
+    /// Name of a contact, `a/b#feature`: its parts, and the number of the feature after a letter for its
+    /// kind, which is in the two highest bits. `None` if there are no such parts.
     pub fn contact_name(&self, id: ContactId) -> Option<String> {
         let (a, b) = (self.parts.get(id.part_a as usize)?, self.parts.get(id.part_b as usize)?);
         let kind = ["", "b", "e", "x"][(id.feature >> 30) as usize];
         Some(format!("{}/{}#{kind}{}", a.name, b.name, id.feature & ((1 << 30) - 1)))
     }
 
-    /// Name of a group of rows: of a contact, or of a standing row. Empty if there is none such.
+    /// Name of a group of rows: a contact or a standing row. Empty if there is no such group.
     pub fn row_name(&self, id: RowId) -> String {
         match id {
             RowId::Contact(id) => self.contact_name(id).unwrap_or_default(),
@@ -139,7 +141,10 @@ impl Model {
     }
 }
 
-/// Trees, shapes and the contact table without compliances; or what is wrong with them, by places in lists.
+/// Compiles trees, shapes and the contact table without compliances.
+///
+/// # Errors
+/// All faults, with paths by list index.
 pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, ContactTable), Vec<Fault>> {
     let alone = |message: String| vec![Fault { message, ..Fault::default() }];
     let system = System::new(scene.links()).map_err(|e| alone(e.to_string()))?;
@@ -148,7 +153,7 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     Ok((system, parts, contacts))
 }
 
-/// The shapes of all bodies, then those of the world.
+/// Shapes of all bodies, then those of the world.
 fn parts(scene: &Resolved, system: &System) -> Result<Vec<Part>, String> {
     let owners = (0..scene.bodies.len()).map(Owner::Body).chain((0..scene.world.len()).map(Owner::World));
     let mut parts = vec![];

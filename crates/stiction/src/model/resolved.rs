@@ -6,11 +6,11 @@ use crate::geometry::Shape;
 use crate::scene::{self, Axes, Course, Material, StepSettings, Table};
 use crate::space::{Pose, Vector};
 
-/// A checked scene, resolved ([`crate::scene::Scene::resolve`]): indices in place of names, which exist; numbers are
-/// finite, masses and lengths positive, parents before children. SI units.
+/// A checked scene with names resolved to indices ([`crate::scene::Scene::resolve`]). Numbers are finite,
+/// masses and lengths positive, and parents come before children. SI units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
-    /// What it is called.
+    /// Name of the scene.
     pub name: String,
     /// Whether everything happens in the x-y plane.
     pub planar: bool,
@@ -20,11 +20,11 @@ pub struct Resolved {
     pub bodies: Vec<Body>,
     /// Shapes that never move.
     pub world: Vec<WorldPart>,
-    /// What things are made of: the description's materials, and after them 'default' if a shape needs it.
+    /// Materials of the scene, followed by 'default' if a shape needs it.
     pub materials: Vec<Material>,
-    /// The law of each material.
+    /// Contact law of each material.
     pub laws: Vec<Law>,
-    /// How the friction of two materials combines where no pair says otherwise.
+    /// How the coefficients of friction of two materials combine where no pair overrides it.
     pub friction_rule: FrictionRule,
     /// Exceptions for pairs of materials or bodies.
     pub pairs: Vec<Pair>,
@@ -34,32 +34,32 @@ pub struct Resolved {
     pub springs: Vec<Spring>,
     /// Prescribed efforts on joints.
     pub motors: Vec<Motor>,
-    /// Steps of time.
+    /// Time stepping.
     pub step: StepSettings,
-    /// What is kept of a run.
+    /// What a run records.
     pub record: Recorded,
 }
 
-/// What is kept of a run.
+/// What a run records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
     /// Time between records, s, at least the step.
     pub interval: f64,
-    /// Which tables.
+    /// Tables to be recorded.
     pub tables: Vec<Table>,
 }
 
-/// A link with its name, shapes and start.
+/// A link with its name, shapes and initial state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body {
     /// Unique among bodies and world parts.
     pub name: String,
-    /// Its place among the bodies of the description, where a parent may stand after its children.
+    /// Index among the bodies of the scene file, where a parent may come after its children.
     pub given: usize,
     /// Parent, mount, joint, mass properties. In a planar scene the tensor is the moment of inertia about z
     /// times the identity.
     pub link: Link,
-    /// What it collides with; empty if with nothing.
+    /// Shapes of the body; empty if it collides with nothing.
     pub parts: Vec<Part>,
     /// Joint coordinates `q` at the start, in the order of [`crate::dynamics::Joint`]; m, rad.
     pub position: Vec<f64>,
@@ -71,12 +71,12 @@ pub struct Body {
     pub friction: f64,
 }
 
-/// A shape on a body.
+/// A shape with its pose and material.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     /// The shape.
     pub shape: Shape,
-    /// Where it sits, in the coordinates of its body (of the world, for a world part).
+    /// Pose in the coordinates of the body, or of the world for a world part.
     pub pose: Pose,
     /// Index into [`Resolved::materials`].
     pub material: usize,
@@ -87,49 +87,50 @@ pub struct Part {
 pub struct WorldPart {
     /// Unique among bodies and world parts.
     pub name: String,
-    /// Its shape, place and material.
+    /// Shape, pose and material of the world part.
     pub part: Part,
 }
 
-/// Who an exception is for, in either order.
+/// The two materials or bodies that an exception is for, in either order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PairOf {
-    /// Indices of materials.
+    /// Two materials, by index.
     Materials([usize; 2]),
-    /// Bodies or world parts; goes before an exception for their materials.
+    /// Two bodies or world parts; takes precedence over an exception for their materials.
     Owners([Owner; 2]),
 }
 
-/// Friction that differs by direction: an ellipse with one semi-axis along a direction of one of the bodies (chakraborty2007 (5), `e_t` and `e_o`).
+/// Anisotropic friction: an ellipse with one semi-axis along a direction that is fixed to one of the bodies
+/// (chakraborty2007 (5), `e_t` and `e_o`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grain {
-    /// The one of the two that has the direction.
+    /// Body or world part to which the direction is fixed.
     pub of: Owner,
-    /// Direction in its axes, of length 1.
+    /// Direction in the axes of that body, of length 1.
     pub along: Vector,
-    /// Coefficient of friction across it; that of the pair is along it.
+    /// Coefficient of friction across the direction; the pair's coefficient is along it.
     pub across: f64,
 }
 
 /// An exception for a pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
-    /// Who it is for.
+    /// Materials or bodies that the exception is for.
     pub of: PairOf,
-    /// As it was given.
+    /// The exception as the scene gives it.
     pub given: scene::Pair,
-    /// Friction that differs by direction; only of bodies.
+    /// Anisotropic friction; only for pairs of bodies.
     pub grain: Option<Grain>,
     /// Contact law.
     pub law: Option<Law>,
 }
 
-/// Whose shape it is.
+/// Owner of a shape: a body or a world part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Owner {
-    /// Index into [`Resolved::bodies`].
+    /// Body, as an index into [`Resolved::bodies`].
     Body(usize),
-    /// Index into [`Resolved::world`].
+    /// World part, as an index into [`Resolved::world`].
     World(usize),
 }
 
@@ -138,33 +139,33 @@ pub enum Owner {
 pub struct Load {
     /// Index of the body.
     pub body: usize,
-    /// Where the force acts, in body coordinates, m.
+    /// Point at which the force acts, in body coordinates, m.
     pub point: Vector,
     /// Axes of `force` and `torque`.
     pub axes: Axes,
-    /// N.
+    /// Force, N.
     pub force: Course<Vector>,
-    /// N m.
+    /// Torque, N m.
     pub torque: Course<Vector>,
 }
 
 /// An end of a spring.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct End {
-    /// Index of the body; `None`: the world.
+    /// Index of the body; `None` for the world.
     pub body: Option<usize>,
-    /// In the coordinates of the body or the world, m.
+    /// Attachment point in the coordinates of the body or the world, m.
     pub point: Vector,
 }
 
 /// A straight spring with a damper beside it: tension `stiffness (l - rest_length) + damping l'`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spring {
-    /// Its ends.
+    /// Both ends of the spring.
     pub ends: [End; 2],
-    /// N/m.
+    /// Stiffness, N/m.
     pub stiffness: f64,
-    /// N s/m.
+    /// Damping, N s/m.
     pub damping: f64,
     /// Length without force, m.
     pub rest_length: f64,
@@ -175,17 +176,17 @@ pub struct Spring {
 pub struct Motor {
     /// Index of the body whose joint it drives.
     pub body: usize,
-    /// N m (revolute) or N (prismatic).
+    /// Effort over time, N m (revolute) or N (prismatic).
     pub effort: Course<f64>,
 }
 
 impl Resolved {
-    /// The links alone, for the dynamics.
+    /// The links alone, as the dynamics takes them.
     pub fn links(&self) -> Vec<Link> {
         self.bodies.iter().map(|b| b.link).collect()
     }
 
-    /// Parts of a body or the one part of a world shape.
+    /// Parts of a body, or the one part of a world shape.
     pub fn parts(&self, owner: Owner) -> &[Part] {
         match owner {
             Owner::Body(i) => &self.bodies[i].parts,
@@ -193,7 +194,7 @@ impl Resolved {
         }
     }
 
-    /// The name of a body or world shape.
+    /// Name of a body or world part.
     pub fn name_of(&self, owner: Owner) -> &str {
         match owner {
             Owner::Body(i) => &self.bodies[i].name,

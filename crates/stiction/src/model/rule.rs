@@ -1,4 +1,4 @@
-//! What holds where two parts of a scene meet, and what may be wrong with it.
+//! Contact rules: law and friction between two parts of a scene, and their checks.
 
 use super::resolved::{Grain, Owner, Pair, PairOf, Resolved};
 use crate::contact::{FrictionRule, Law};
@@ -6,26 +6,29 @@ use crate::dynamics::Joint;
 use crate::scene::{Fault, FrictionKind, Material};
 use crate::space::length;
 
-/// Beyond it the residual, which slip shares between normal and friction as 1 to mu, no longer sees overlaps.
+/// Largest coefficient of friction. Above it the residual, which slip divides between normal and friction in
+/// the ratio 1 to mu, no longer detects overlaps.
 const MOST_FRICTION: f64 = 1000.0;
 
-/// Least coefficient of friction along or across a grain, as a share of the other.
+/// Least coefficient of anisotropic friction, as a share of the other.
 const LEAST_AXIS: f64 = 1e-3;
 
-/// What holds where two shapes meet. Friction's force `f` and its moment `m` about the contact point share one ellipsoid,
-/// `(f_t^2 + f_o^2) / friction^2 + m_n^2 / torsion^2 + (m_t^2 + m_o^2) / rolling^2 <= f_n^2`; where a length is 0 there is no such moment. With a grain the first term is
-/// `f_t^2 / friction^2 + f_o^2 / across^2`, t along it.
+/// Contact law and friction between two parts. The friction force `f` and its moment `m` about the contact
+/// point share one ellipsoid,
+/// `(f_t^2 + f_o^2) / friction^2 + m_n^2 / torsion^2 + (m_t^2 + m_o^2) / rolling^2 <= f_n^2`; where a length
+/// is 0 there is no such moment. With anisotropic friction the first term is
+/// `f_t^2 / friction^2 + f_o^2 / across^2`, with t along the direction of `friction`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContactRule {
-    /// Coefficient of friction; 0 if the set is none. Where there is a grain, along it.
+    /// Coefficient of friction, along the direction of anisotropic friction; 0 if the friction set is empty.
     pub friction: f64,
-    /// Friction that differs by direction.
+    /// Anisotropic friction.
     pub grain: Option<Grain>,
-    /// Set of friction forces; the ellipsoid is that of the cone.
+    /// Set of admissible friction forces; the ellipsoid belongs to the cone.
     pub friction_set: FrictionKind,
-    /// Torsional friction, m.
+    /// Coefficient of torsional friction, m.
     pub torsion: f64,
-    /// Rolling friction, m.
+    /// Coefficient of rolling friction, m.
     pub rolling: f64,
     /// Coefficient of restitution.
     pub restitution: f64,
@@ -34,7 +37,7 @@ pub struct ContactRule {
 }
 
 impl ContactRule {
-    /// The larger of the coefficients along and across a grain, and each over it.
+    /// The larger of the two coefficients of anisotropic friction, and the ratio of each to it.
     pub(super) fn semi_axes(&self) -> (f64, [f64; 2]) {
         match self.grain {
             Some(grain) => {
@@ -50,8 +53,8 @@ impl ContactRule {
 pub(super) type Sides = [(Owner, usize); 2];
 
 impl Resolved {
-    /// Whether shapes of the two can touch: never of one body, two world parts, a link and its parent, or a link
-    /// fixed to the world and a world part; otherwise unless a pair says no.
+    /// Whether shapes of the two can touch: not if they are of one body, two world parts, a link and its
+    /// parent, or a link fixed to the world and a world part; otherwise unless a pair sets `collide = false`.
     pub fn can_touch(&self, a: Owner, b: Owner) -> bool {
         let apart = match (a, b) {
             (Owner::World(_), Owner::World(_)) => false,
@@ -66,10 +69,10 @@ impl Resolved {
         apart && self.pair_of_owners(a, b).is_none_or(|p| p.given.collide)
     }
 
-    /// Friction and law where a shape of `a` of one material meets a shape of `b` of another; `None` if they cannot
-    /// touch. A pair of bodies goes before a pair of materials, that before the materials themselves. Of the
-    /// materials' laws a compliant one goes before a rigid one; two different compliant ones need a pair, and the
-    /// reader sees to that.
+    /// Friction and law between a shape of `a` and a shape of `b`, each with its material; `None` if they
+    /// cannot touch. A pair of bodies takes precedence over a pair of materials, and that over the materials
+    /// themselves. Of the materials' laws a compliant one takes precedence over a rigid one; two different
+    /// compliant laws need a pair, which the scene's check ensures.
     pub fn contact_rule(&self, a: (Owner, usize), b: (Owner, usize)) -> Option<ContactRule> {
         let of_materials = self.pair_of_materials(a.1, b.1);
         if !self.can_touch(a.0, b.0) || of_materials.is_some_and(|p| !p.given.collide) {
@@ -105,14 +108,15 @@ impl Resolved {
         })
     }
 
-    /// Index of the pair that says something (the law, for one), if one does.
+    /// Index of the pair that defines a value (the law, for example), if one does.
     fn pair_that(&self, says: impl Fn(&Pair) -> bool, a: (Owner, usize), b: (Owner, usize)) -> Option<usize> {
         let pairs = [self.pair_of_owners(a.0, b.0), self.pair_of_materials(a.1, b.1)];
         let pair = pairs.into_iter().flatten().find(|p| says(p))?;
         self.pairs.iter().position(|p| p.of == pair.of)
     }
 
-    /// All that is wrong with a rule, by which parts of the two sides meet in a scene with so many rows per element.
+    /// All faults of a rule between parts of these owners and materials, in a scene with this number of rows
+    /// per element.
     pub(super) fn faults_of(&self, rule: &ContactRule, sides: Sides, rows: usize) -> Vec<Fault> {
         let mut faults = self.law_faults(rule, sides);
         let [a, b] = sides;
@@ -140,7 +144,8 @@ impl Resolved {
             let k = self.pair_that(|p| p.grain.is_some(), a, b).unwrap_or_default();
             fault(format!("pair[{k}].grain"), format!("grain: {why}"));
         }
-        // solvers know corners in the plane of t and o only; of moments of its own `wrong_moment` speaks
+        // solvers support polygonal friction in the plane of t and o only; `wrong_moment` checks a rule's own
+        // moments
         let flat = matches!(rule.friction_set, FrictionKind::Pyramid | FrictionKind::Polygon { .. });
         if flat && rows > 3 && rule.torsion == 0.0 && rule.rolling == 0.0 {
             let by_pair = self.pair_that(|p| p.given.friction_set.is_some(), a, b);
@@ -150,7 +155,7 @@ impl Resolved {
         }
         let share = self.step.explicit_share;
         if share > 0.5 && rule.law == Law::Rigid {
-            let why = "where contacts are rigid: above, they give back more speed than they take";
+            let why = "where contacts are rigid: above, they rebound faster than they approach";
             fault(
                 "step.explicit_share".to_owned(),
                 format!("explicit_share is {share}, expected at most 0.5 {why}"),
@@ -159,7 +164,8 @@ impl Resolved {
         faults
     }
 
-    /// Whether a rule has one law, and a patch or Hertz' contact an elastic material.
+    /// Faults of a rule's law: different compliant laws, or a patch or Hertz' contact without an elastic
+    /// material.
     fn law_faults(&self, rule: &ContactRule, sides: Sides) -> Vec<Fault> {
         let by_pair = self.pair_that(|p| p.law.is_some(), sides[0], sides[1]);
         let indices = [sides[0].1.min(sides[1].1), sides[0].1.max(sides[1].1)];
@@ -181,7 +187,7 @@ impl Resolved {
         rigid.then(|| Fault::new(path, message())).into_iter().collect()
     }
 
-    /// What is wrong with a rule's torsion or rolling friction: its name, its value, and what was expected.
+    /// Fault of a rule's torsional or rolling friction: its name, its value, and what was expected.
     fn wrong_moment(&self, rule: &ContactRule) -> Option<(&'static str, f64, &'static str)> {
         let wrong = |x: f64| match () {
             () if !(x >= 0.0 && x.is_finite()) => Some("expected 0 or more"),
@@ -190,7 +196,7 @@ impl Resolved {
             () if rule.friction_set != FrictionKind::Cone => {
                 Some("expected 0: such a moment needs Coulomb's cone, not another friction set")
             }
-            // the solver sees it in units of the force: axes of the ellipsoid over `friction`
+            // solvers take it in units of the force: axes of the ellipsoid over `friction`
             () if rule.friction == 0.0 => Some("needs friction above 0"),
             () if matches!(rule.law, Law::HalfSpace { .. }) => {
                 Some("expected 0: a half_space patch has its torsion from its elements")
@@ -201,7 +207,7 @@ impl Resolved {
         lengths.into_iter().find_map(|(what, x)| Some((what, x, wrong(x)?)))
     }
 
-    /// What is wrong with a rule's grain.
+    /// Fault of a rule's anisotropic friction.
     fn wrong_grain(&self, rule: &ContactRule) -> Option<String> {
         let grain = rule.grain.as_ref()?;
         let (most, axes) = rule.semi_axes();
@@ -233,7 +239,8 @@ impl Resolved {
         self.pairs.iter().find(|p| p.of == PairOf::Materials([a, b]) || p.of == PairOf::Materials([b, a]))
     }
 
-    /// The law two materials share: the compliant one if the other is rigid; `None` if both are compliant and differ.
+    /// The law that two materials share: the compliant one if the other is rigid; `None` if both are
+    /// compliant and differ.
     fn common_law(&self, [a, b]: [usize; 2]) -> Option<&Law> {
         match (&self.laws[a], &self.laws[b]) {
             (Law::Rigid, law) | (law, Law::Rigid) => Some(law),

@@ -1,38 +1,40 @@
-//! Standing rows: rows of the contact problem that are no contacts and that a model has from the start.
+//! Standing rows: rows of the contact problem that belong to the model and are not contacts: joint limits
+//! and joint friction.
 
 use super::resolved::Resolved;
 use crate::dynamics::System;
 use crate::state::RowId;
 use complementarity::problem::Element;
 
-/// What a standing row demands of the velocity `v` of a joint with one degree of freedom.
+/// Constraint of a standing row on the velocity `v` of a joint with one degree of freedom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StandingKind {
-    /// The joint does not go below a bound: `0 <= lambda _|_ q - bound + h v >= 0`.
+    /// Lower limit: `0 <= lambda _|_ q - bound + h v >= 0`.
     LowerLimit(f64),
-    /// The joint does not go above a bound.
+    /// Upper limit: `0 <= lambda _|_ bound - q - h v >= 0`.
     UpperLimit(f64),
-    /// Coulomb friction in the joint with this largest effort: `|lambda| <= limit`, against the motion at the limit.
+    /// Coulomb friction in the joint with this largest effort: `|lambda| <= limit`, against the motion at the
+    /// limit.
     Friction(f64),
 }
 
-/// A row of the contact problem that is no contact.
+/// A row of the contact problem that is not a contact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StandingRow {
-    /// Its name from step to step.
+    /// Identifier of the row, the same in all steps.
     pub id: RowId,
     /// Body whose joint it constrains.
     pub body: usize,
-    /// Degree of freedom of the joint in `v`, and its coordinate in `q`.
+    /// Degree of freedom of the joint in `v`.
     pub dof: usize,
     /// Coordinate of the joint in `q`.
     pub coordinate: usize,
-    /// What it demands.
+    /// Constraint of the row.
     pub kind: StandingKind,
 }
 
 impl StandingRow {
-    /// Its law.
+    /// Element of the row in the contact problem.
     pub fn element(&self) -> Element {
         match self.kind {
             StandingKind::LowerLimit(_) | StandingKind::UpperLimit(_) => Element::Unilateral,
@@ -55,7 +57,7 @@ impl StandingRow {
         }
     }
 
-    /// Its name in words, given the name of its body.
+    /// Name of the row in messages, with the name of its body.
     pub fn name(&self, scene: &Resolved) -> String {
         let of = match self.kind {
             StandingKind::LowerLimit(_) => "lower limit",
@@ -66,7 +68,7 @@ impl StandingRow {
     }
 }
 
-/// The standing rows of a scene in order of their ids.
+/// Standing rows of a scene, in order of their ids.
 pub(super) fn rows(scene: &Resolved, system: &System) -> Vec<StandingRow> {
     let mut rows = vec![];
     for (body, given) in scene.bodies.iter().enumerate() {

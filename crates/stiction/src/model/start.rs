@@ -1,4 +1,4 @@
-//! Where the bodies of a scene are at its start.
+//! Poses of the bodies of a scene at its start.
 
 use super::resolved::Resolved;
 use crate::space::Pose;

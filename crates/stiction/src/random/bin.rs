@@ -1,4 +1,4 @@
-//! Random convex parts dropped into a bin: scenes that ordinary settings must get through.
+//! Random convex parts dropped into a bin: scenes that the default settings must simulate without failure.
 
 use crate::geometry::Shape;
 use crate::scene::{Body, Joint, Material, Numbers, Orientation, Pose, Scene, WorldPart};
@@ -8,27 +8,28 @@ use rand_pcg::Pcg64;
 
 /// Half width of the bin between its walls, m.
 pub const HALF_WIDTH: f64 = 0.25;
-/// Most parts of a scene.
+/// Largest number of parts of a scene.
 pub const MOST_PARTS: usize = 30;
 
-/// Half extents of parts, m; densities, kg/m^3.
+/// Ranges of half extents of parts, m, and of densities, kg/m^3.
 const EXTENT: [f64; 2] = [0.02, 0.08];
 const DENSITY: [f64; 2] = [200.0, 8000.0];
-/// Coefficients of friction.
+/// Range of coefficients of friction.
 const FRICTION: [f64; 2] = [0.0, 1.2];
-/// Largest components of velocities, m/s, and angular velocities, rad/s, at the start.
+/// Largest components of initial velocities, m/s, and angular velocities, rad/s.
 const VELOCITY: f64 = 1.0;
 const SPIN: f64 = 5.0;
-/// Height between two layers of parts, m: no two parts of any attitude reach each other; and how much of it is left between parts
-/// that start with an overlap.
+/// Height between two layers of parts, m, at which no two parts of any attitude reach each other; and the
+/// share of it between parts that start with an overlap.
 const LAYER: f64 = 0.3;
 const OVERLAPPING: f64 = 0.25;
-/// Shares of parts that are linked to the one before, and of those that are placed into it.
+/// Shares of parts that are linked to the previous one, and of parts that are placed into it.
 const LINKED: f64 = 0.15;
 const PLACED_INTO: f64 = 0.05;
 
-/// The scene of a seed: 1 to 30 spheres, boxes, ellipsoids, capsules, cylinders and polytopes, some linked by joints, some
-/// overlapping at the start, fall into a bin with four walls for a duration.
+/// The random scene of a seed: 1 to 30 spheres, boxes, ellipsoids, capsules, cylinders and polytopes, some
+/// linked by joints, some overlapping at the start, fall into a bin with four walls. `duration` is that of
+/// the run, s.
 pub fn bin(seed: u64, duration: f64) -> Scene {
     let mut dice = Dice(Pcg64::seed_from_u64(seed));
     let mut scene = Scene { name: format!("bin-{seed}"), world: walls(), ..Scene::default() };
@@ -59,13 +60,13 @@ pub fn bin(seed: u64, duration: f64) -> Scene {
     scene
 }
 
-/// How far a point is outside the bin, m; 0 in it and above it.
+/// Distance of a point from the bin, m; 0 inside and above it.
 pub fn outside(point: Vector) -> f64 {
     let beyond = [point[0].abs() - HALF_WIDTH, point[1].abs() - HALF_WIDTH, -point[2]];
     beyond.into_iter().fold(0.0, f64::max)
 }
 
-/// A floor and four walls that are higher than any part starts.
+/// A floor and four walls that are higher than any part at the start.
 fn walls() -> Vec<WorldPart> {
     let mut world = vec![WorldPart { name: "floor".into(), shape: Shape::HalfSpace, ..WorldPart::default() }];
     let (thick, high) = (0.05, 0.5 * LAYER * (MOST_PARTS + 2) as f64);
@@ -107,7 +108,7 @@ impl<R: Rng> Dice<R> {
             4 => Shape::cylinder(half[0], half[1]),
             _ => {
                 let count = self.0.random_range(6..16);
-                // on a sphere, so that all are corners and none is thin
+                // points on a sphere, so that all are vertices and no part is thin
                 let mut corner = || loop {
                     let x = self.vector(1.0);
                     if (0.2..1.0).contains(&length(x)) {
@@ -119,7 +120,7 @@ impl<R: Rng> Dice<R> {
         }
     }
 
-    /// A free body at a height, anywhere in the bin, with a random motion.
+    /// Makes a part a free body at a height, anywhere in the bin, with a random motion.
     fn free(&mut self, body: &mut Body, height: f64) {
         let aside = HALF_WIDTH - 1.5 * EXTENT[1];
         let [x, y] = [0; 2].map(|_| self.between([-aside, aside]));
@@ -130,7 +131,7 @@ impl<R: Rng> Dice<R> {
         body.angular_velocity = Some(Numbers(self.vector(SPIN).to_vec()));
     }
 
-    /// A link on a joint at the middle of another part.
+    /// Links a part by a joint at the middle of another part.
     fn link(&mut self, body: &mut Body, parent: &str) {
         body.parent = Some(parent.to_owned());
         body.joint = Some(match self.0.random_range(0..2) {

@@ -1,16 +1,17 @@
-//! Random multi-rigid-body contact problems, after the trial of trinkle1995 section 6.
+//! Random multi-rigid-body contact problems, after the experiment of trinkle1995 section 6.
 //!
-//! The paper's own 35 problems are not published. These have its sizes, its number of problems and friction coefficients,
-//! and its ingredients: passive bodies, contacts that roll and slide, initial velocities that satisfy (5), (6).
+//! The paper's own 35 problems are not published. These have its sizes, its number of problems and friction
+//! coefficients, and its ingredients: passive bodies, rolling and sliding contacts, initial velocities that
+//! satisfy (5), (6).
 //!
-//! A problem is a scene of ellipsoids and boxes of random extents, densities and attitudes under gravity and a
-//! random push. Each body is placed on sloping ground or on the upper side of an earlier body, and against it rests,
-//! rolls (turns about the contact) or slides. Then further contacts are added until the counts are met: feet (massless
-//! pegs that end in a point) between bodies or on facets of the fixed world, flanks of bodies on facets and pegs of the
-//! world. Feet on bodies that move as one and boxes on their four corners make redundant contacts; feet that slide and
-//! flanks that wedge make problems without a solution and with several, as in Painleve's rod. The surfaces are exact to second
-//! order at each contact. That bodies keep clear of each other elsewhere is not checked: the problem at an instant
-//! does not see it.
+//! A problem is a scene of ellipsoids and boxes of random extents, densities and attitudes under gravity and
+//! a random external force. Each body is placed on sloping ground or on the upper side of an earlier body,
+//! and relative to it rests, rolls (rotates about the contact) or slides. Then further contacts are added
+//! until the counts are reached: feet (massless pegs that end in a point) between bodies or on facets of the
+//! fixed world, flanks of bodies on facets and pegs of the world. Feet on bodies that move as one, and boxes
+//! on their four corners, make redundant contacts; feet that slide and flanks that wedge make problems
+//! without a solution and with several, as in Painleve's rod. The surfaces are exact to second order at each
+//! contact. Whether bodies overlap elsewhere is not checked: the problem at an instant does not depend on it.
 
 pub mod bin;
 mod scene;
@@ -75,19 +76,19 @@ const PROBLEMS: [[usize; 3]; 35] = [
 /// A problem with one friction coefficient.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// Which of the 35 scenes, from 0.
+    /// Index of the scene among the 35, from 0.
     pub problem: usize,
-    /// Unknowns of the LCP.
+    /// Number of unknowns of the LCP.
     pub size: usize,
     /// Coefficient of friction at all contacts.
     pub mu: f64,
     /// The contact problem, trinkle1995 (21).
     pub friction: FrictionProblem,
-    /// Its slack LCP, trinkle1995 (32)-(33).
+    /// Slack LCP of the problem, trinkle1995 (32)-(33).
     pub lcp: Converted<Lcp>,
 }
 
-/// The 35 scenes. One seed gives the same scenes; each is drawn apart from the others.
+/// The 35 scenes of a seed. Each scene is drawn independently of the others.
 pub fn instants(seed: u64) -> Vec<Bodies> {
     let scene = |(index, &[bodies, sliding, rolling]): (usize, &[usize; 3])| {
         let mut rng = Pcg64::new(seed.into(), index as u128);

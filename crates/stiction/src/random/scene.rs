@@ -1,7 +1,8 @@
-//! One random scene: bodies placed one upon another, then braced with further contacts.
+//! One random scene: bodies placed on one another, then further contacts.
 //!
-//! Motions come first, and contacts are made to fit them: a foot may stand wherever the normal can be chosen across
-//! the relative velocity. So any number of contacts, redundant ones too, satisfies trinkle1995 (5), (6).
+//! Motions come first, and contacts are fitted to them: a foot may stand wherever the normal can be chosen
+//! across the relative velocity. So any number of contacts, redundant ones included, satisfies trinkle1995
+//! (5), (6).
 
 use super::shape::{Shape, Spot};
 use crate::analysis::bodies::Surface;
@@ -9,30 +10,31 @@ use crate::analysis::bodies::{Bodies, Body, Contact};
 use crate::space::{Frame, Tensor, Vector, add, cross, dot, length, scale, sub, unit};
 use rand::{Rng, RngExt};
 
-/// What a scene is drawn from. Lengths in m, speeds in m/s.
+/// Distributions from which a scene is drawn. Lengths in m, velocities in m/s.
 pub(super) mod distribution {
-    /// Half widths of the bodies, drawn evenly.
+    /// Half widths of the bodies, uniform.
     pub const HALF_WIDTH: [f64; 2] = [0.08, 0.3];
-    /// Densities (kg/m^3), drawn evenly.
+    /// Densities (kg/m^3), uniform.
     pub const DENSITY: [f64; 2] = [300.0, 1500.0];
-    /// Sliding speeds at the first contact of a body.
+    /// Magnitudes of the sliding velocity at the first contact of a body.
     pub const SLIDING: [f64; 2] = [0.2, 1.0];
-    /// Contacts slower than this are drawn again.
+    /// Contacts with a smaller relative velocity than this are drawn again.
     pub const SLOWEST: f64 = 0.02;
     /// Largest relative angular velocity (rad/s).
     pub const TURNING: f64 = 1.5;
     /// Reach of a foot from the centre of mass, in mean half widths of its body.
     pub const LEG: [f64; 2] = [1.0, 1.5];
-    /// Largest external force over weight; the torque over weight times mean half width.
+    /// Largest external force relative to weight, and largest torque relative to weight times mean half
+    /// width.
     pub const PUSH: f64 = 0.3;
     /// Largest tilt of the ground, as a slope along x and along y.
     pub const TILT: f64 = 0.3;
-    /// m/s^2.
+    /// Acceleration of gravity, m/s^2.
     pub const GRAVITY: f64 = 9.81;
 }
 use distribution as d;
 
-/// How many bodies and contacts a scene has.
+/// Numbers of bodies and contacts of a scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Counts {
     pub bodies: usize,
@@ -40,14 +42,14 @@ pub(super) struct Counts {
     pub rolling: usize,
 }
 
-/// How a body moves against the one it was placed on.
+/// How a body moves relative to the one it was placed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
-    /// Not at all: contacts between the two roll, wherever they are.
+    /// It does not move: contacts between the two roll, wherever they are.
     Bonded,
-    /// Turns about the contact.
+    /// It rotates about the contact.
     Rolling,
-    /// Slides and turns.
+    /// It slides and rotates.
     Sliding,
 }
 
@@ -55,14 +57,14 @@ struct Member {
     shape: Shape,
     turn: Tensor,
     body: Body,
-    /// Body it was placed on; `None`: the fixed world.
+    /// Body it was placed on; `None` for the fixed world.
     parent: Option<usize>,
     link: Link,
-    /// Members of a group move as one; group 0 rests.
+    /// Members of a group move as one; group 0 is at rest.
     group: usize,
 }
 
-/// Draws a scene; `None` if the dice left a body without a place for its contacts.
+/// Draws a scene; `None` if a body was left without a place for its contacts.
 pub(super) fn draw(rng: &mut impl Rng, counts: Counts) -> Option<Bodies> {
     let mut scene = Scene { rng, members: Vec::new(), contacts: Vec::new(), left: counts };
     for index in 0..counts.bodies {
@@ -83,7 +85,7 @@ struct Scene<'a, R> {
     rng: &'a mut R,
     members: Vec<Member>,
     contacts: Vec<Contact>,
-    /// Bodies and contacts still to come.
+    /// Numbers of bodies and contacts that are still to be placed.
     left: Counts,
 }
 
@@ -117,7 +119,7 @@ impl<R: Rng> Scene<'_, R> {
         n: Vector,
         surfaces: impl FnOnce(&Self, &Frame) -> [Surface; 2],
     ) {
-        // pyramids look in any direction
+        // pyramids may have any orientation
         let frame = Frame::new(n, self.direction());
         let surfaces = surfaces(self, &frame);
         self.contacts.push(Contact { a, b, point, frame, surfaces });
@@ -128,7 +130,7 @@ impl<R: Rng> Scene<'_, R> {
         m.shape.surface(&m.turn, sub(point, m.body.position), frame)
     }
 
-    /// The link of the next body: as the contacts still to come are shared out.
+    /// Draws the motion of the next body, in proportion to the contacts that are still to be placed.
     fn link(&mut self) -> Link {
         let Counts { sliding, rolling, .. } = self.left;
         let slides = self.rng.random::<f64>() * ((sliding + rolling) as f64) < sliding as f64;
@@ -140,7 +142,8 @@ impl<R: Rng> Scene<'_, R> {
         }
     }
 
-    /// Takes `count` contacts of the link's kind from those to come; `false` if bodies to come need them.
+    /// Takes `count` contacts of the link's kind from those still to be placed; `false` if later bodies need
+    /// them.
     fn take(&mut self, link: Link, count: usize) -> bool {
         let Counts { bodies, sliding, rolling } = self.left;
         let kind = if link == Link::Sliding { &mut self.left.sliding } else { &mut self.left.rolling };
@@ -208,7 +211,8 @@ impl<R: Rng> Scene<'_, R> {
         }
     }
 
-    /// A place to put a body on, and the normal there: sloping ground, or the upper side of the parent.
+    /// A point to place a body on, and the normal there: on sloping ground, or on the upper side of the
+    /// parent.
     fn seat(&mut self, index: usize, parent: Option<usize>) -> (Vector, Vector) {
         let tilt = [0; 2].map(|_| self.between([-d::TILT, d::TILT]));
         let Some(p) = parent else {
@@ -247,7 +251,7 @@ impl<R: Rng> Scene<'_, R> {
         (group, scale(speed, Frame::new(n, self.direction()).t), omega)
     }
 
-    /// One more rolling contact between two bodies that move as one, or a resting one and the world.
+    /// Adds a rolling contact between two bodies that move as one, or between a body at rest and the world.
     fn brace_rolling(&mut self) -> Option<()> {
         let still = |m: &Member| m.link == Link::Bonded || m.group == 0;
         let candidates: Vec<usize> = (0..self.members.len()).filter(|&i| still(&self.members[i])).collect();
@@ -268,7 +272,7 @@ impl<R: Rng> Scene<'_, R> {
         None
     }
 
-    /// One more sliding contact between bodies that move against each other or against the world.
+    /// Adds a sliding contact between bodies that move relative to each other or to the world.
     fn brace_sliding(&mut self) -> Option<()> {
         for _ in 0..1000 {
             let i = self.rng.random_range(0..self.members.len());
@@ -298,7 +302,7 @@ impl<R: Rng> Scene<'_, R> {
         add(self.members[body].body.position, scale(reach, way))
     }
 
-    /// A foot on a facet of the world: any facet for a body at rest, else one along the foot's velocity.
+    /// Adds a foot on a facet of the world: any facet for a body at rest, else one along the foot's velocity.
     fn foot_on_ground(&mut self, body: usize, moving: Option<(Vector, Vector)>) -> bool {
         let way = self.direction();
         let (foot, n) = match moving {
@@ -317,7 +321,8 @@ impl<R: Rng> Scene<'_, R> {
         carries
     }
 
-    /// A foot of `body` on the surface of `stage`, at a spot that `choose` finds on a random walk over it.
+    /// Adds a foot of `body` on the surface of `stage`, at a spot that `choose` selects on a random walk over
+    /// it.
     fn foot_on(
         &mut self,
         body: usize,
@@ -343,7 +348,8 @@ impl<R: Rng> Scene<'_, R> {
         faces
     }
 
-    /// The flank of a body on a facet or on a peg of the world, where it moves along its own surface.
+    /// Adds a contact of the flank of a body with a facet or a peg of the world, where it moves along its own
+    /// surface.
     fn flank_on_world(&mut self, body: usize) -> bool {
         let [from, to] = [self.direction(), self.direction()];
         let m = &self.members[body];
@@ -360,7 +366,7 @@ impl<R: Rng> Scene<'_, R> {
         true
     }
 
-    /// The spot of a walk where the velocity lies in the surface: by bisection, to the last bit.
+    /// The spot of a walk where the velocity is tangential to the surface, by bisection to the last bit.
     fn grazing(velocity: &dyn Fn(Vector) -> Vector, walk: &dyn Fn(f64) -> Spot, _: f64) -> Option<Spot> {
         let normal = |s: f64| {
             let spot = walk(s);

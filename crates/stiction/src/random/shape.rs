@@ -1,18 +1,18 @@
-//! Ellipsoids and boxes: inertia, surface, curvature, farthest point.
+//! Ellipsoids and boxes: inertia, surface, curvature, support point.
 
 use crate::analysis::bodies::Surface;
 use crate::space::{Frame, Tensor, Vector, add, dot, length, scale, times, transpose_times, turned, unit};
 
-/// A solid of even density.
+/// A solid of uniform density.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shape {
-    /// Half axes.
+    /// Ellipsoid, by its semi-axes.
     Ellipsoid(Vector),
-    /// Half sides.
+    /// Box, by its half extents.
     Cuboid(Vector),
 }
 
-/// A place on the surface: arm from the centre, outward normal.
+/// A point on the surface: arm from the centre, and outward normal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spot {
     pub arm: Vector,
@@ -31,7 +31,7 @@ impl Shape {
         self.half().iter().sum::<f64>() / 3.0
     }
 
-    /// Mass, and inertia turned by `r`.
+    /// Mass, and inertia rotated by `r`.
     pub fn mass_properties(&self, density: f64, r: &Tensor) -> (f64, Tensor) {
         let d = self.half();
         let (volume, share) = match self {
@@ -43,8 +43,8 @@ impl Shape {
         (mass, turned(r, [s[1] + s[2], s[0] + s[2], s[0] + s[1]]))
     }
 
-    /// A walk over the surface turned by `r`: an arc from direction `from` to direction `to` on
-    /// an ellipsoid; on a box a line in the face that `from` meets first.
+    /// A walk over the surface rotated by `r`: an arc from direction `from` to direction `to` on an
+    /// ellipsoid; on a box a line in the face that `from` meets first.
     pub fn walk(&self, r: &Tensor, from: Vector, to: Vector) -> impl Fn(f64) -> Spot + use<> {
         let (shape, r) = (*self, *r);
         // the face, and the ends of the line in it, in units of the half sides
@@ -70,7 +70,7 @@ impl Shape {
         }
     }
 
-    /// The surface about a spot found by [`Self::walk`], in the frame's t, o.
+    /// Surface at a spot of [`Self::walk`], in the frame's t, o.
     pub fn surface(&self, r: &Tensor, arm: Vector, frame: &Frame) -> Surface {
         match self {
             // F = x' Q x / 2: curvature of the level surface = Q in the plane over the gradient's length
@@ -87,7 +87,7 @@ impl Shape {
         }
     }
 
-    /// Farthest point in direction `n`, and whether it is a corner.
+    /// Support point in direction `n`, and whether it is a corner.
     pub fn farthest(&self, r: &Tensor, n: Vector) -> (Vector, bool) {
         let m = transpose_times(r, n);
         match self {
@@ -100,7 +100,7 @@ impl Shape {
         }
     }
 
-    /// The four corners of the face towards `-z` of the body's own axes (box), turned by `r`.
+    /// The four corners of a box's face towards `-z` in its own axes, rotated by `r`.
     pub fn soles(&self, r: &Tensor) -> [Vector; 4] {
         let d = self.half();
         [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]

@@ -1,39 +1,41 @@
-//! What is wrong with a scene, where, and what was expected.
+//! Faults of a scene: what is wrong, where, and what was expected.
 
 use std::fmt;
 use std::io;
 use std::ops::Range;
 
-/// Why there is no scene. Prints as one line a fault: `scene.toml:12:8: unknown key 'raduis', did you mean
-/// 'radius'?`.
+/// Why a scene could not be read. Prints one line per fault:
+/// `scene.toml:12:8: unknown key 'raduis', did you mean 'radius'?`.
 #[derive(Debug)]
 pub enum SceneError {
-    /// The operating system says no.
+    /// The file could not be read.
     Unreadable {
-        /// The file, as it was named.
+        /// Path of the file, as it was given.
         file: String,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The file was read and is wrong.
+    /// The content of the file is not a valid scene.
     Invalid {
-        /// The file, as it was named.
+        /// Path of the file, as it was given.
         file: String,
-        /// What is wrong, at least one fault, in the order of the file.
+        /// Faults, at least one, in the order of the file.
         faults: Vec<Fault>,
     },
 }
 
-/// One thing that is wrong with a scene. Prints as `12:8: message`; without a place as `body[box].mass: message`.
+/// One fault of a scene. Prints as `12:8: message`; without a position in a file as
+/// `body[box].mass: message`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fault {
-    /// Path of the value, as [`crate::scene::Scene::set`] takes it; empty if the fault is about all of the scene.
+    /// Path of the value, as [`crate::scene::Scene::set`] takes it; empty if the fault is about the whole
+    /// scene.
     pub path: String,
-    /// What, and what was expected; one line.
+    /// What is wrong, and what was expected; one line.
     pub message: String,
     /// The nearest known name, if a name is unknown and one is near.
     pub suggestion: Option<String>,
-    /// Where in the file, if the scene was read from one.
+    /// Position in the file, if the scene was read from one.
     pub place: Option<Place>,
 }
 
@@ -42,7 +44,7 @@ impl Fault {
         Self { path, message: message.into(), ..Self::default() }
     }
 
-    /// An unknown name: with the nearest known one, or the list of all if none is near.
+    /// Fault of an unknown name, with the nearest known name, or the list of all if none is near.
     pub(super) fn unknown(path: String, kind: &str, name: &str, known: &[&str]) -> Self {
         let shown: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let suggestion = nearest(name, known).map(str::to_owned);
@@ -56,12 +58,12 @@ impl Fault {
     }
 }
 
-/// A place in a text.
+/// A range in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// Bytes before it.
+    /// Offset of its first byte.
     pub offset: usize,
-    /// Its bytes.
+    /// Number of its bytes.
     pub length: usize,
     /// Line, from 1.
     pub line: usize,
@@ -70,7 +72,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of a range of bytes.
+    /// The range of bytes with its line and column.
     pub(super) fn new(text: &str, span: &Range<usize>) -> Self {
         let mut offset = span.start.min(text.len());
         while !text.is_char_boundary(offset) {
@@ -127,7 +129,7 @@ impl std::error::Error for SceneError {
     }
 }
 
-/// The known name with the fewest edits to `name`, if they are at most a third of its length (at least 1).
+/// The known name with the fewest edits to `name`, if these are at most a third of its length (at least 1).
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let letters: Vec<char> = name.chars().take(100).collect();
     let allowed = (letters.len() / 3).max(1);
@@ -135,7 +137,8 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     by_distance.filter(|&(d, _)| d <= allowed).min_by_key(|&(d, _)| d).map(|(_, k)| k)
 }
 
-/// Edit distance with swaps of neighbours (optimal string alignment), letter case apart.
+/// Edit distance with swaps of neighbouring letters (optimal string alignment), without regard to letter
+/// case.
 fn edits(a: &[char], b: &[char]) -> usize {
     let same = |x: char, y: char| x.eq_ignore_ascii_case(&y);
     let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];

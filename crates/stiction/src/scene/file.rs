@@ -1,4 +1,4 @@
-//! Scenes in files: TOML in and out, JSON values in and out, and where in a file a path is.
+//! Scenes in files: conversion from and to TOML and JSON, and the position of a path in a file.
 
 use super::path::{self, NAMED, Segment, segments, with_name, within};
 use super::schema::faults;
@@ -25,13 +25,14 @@ impl Scene {
         from_text(&file, &text, set)
     }
 
-    /// Reads and checks a scene; `name` is the file's name in errors, and without its folders and ending the scene's name
-    /// where the text gives none.
+    /// Reads and checks a scene. `name` is the file's name in errors; without its folders and extension it is
+    /// also the scene's name where the text gives none.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, SceneError> {
         from_text(name, text, &[])
     }
 
-    /// Reads and checks a scene from a JSON object with the keys of a file; keys that are null count as absent.
+    /// Reads and checks a scene from a JSON object with the keys of a file; keys that are null count as
+    /// absent.
     pub fn from_json(mut value: serde_json::Value) -> Result<Self, Vec<Fault>> {
         without_nulls(&mut value);
         let table = Table::try_from(value).map_err(|e| vec![Fault::new(String::new(), e.to_string())])?;
@@ -40,9 +41,9 @@ impl Scene {
         from_table(&table, "").map_err(|faults| unplaced(faults).collect())
     }
 
-    /// The scene as a file: every key that has a value, defaults too.
+    /// The scene as a file: every key that has a value, including defaults.
     pub fn to_toml(&self) -> String {
-        // what cannot be written is refused by the check
+        // the check rejects what cannot be written
         toml::to_string(self).unwrap_or_default()
     }
 
@@ -81,7 +82,7 @@ fn from_text(name: &str, text: &str, set: &[(String, String)]) -> Result<Scene, 
     let stem = Path::new(name).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
     from_table(&table, &stem).map_err(|faults| {
         let placed = faults.into_iter().map(|(fault, of_key)| {
-            // what was set is not where the file says
+            // values that were set have no position in the file
             let given = !changed.iter().any(|path| within(&fault.path, path));
             let place = given.then(|| Place::new(text, &span(&tree, &fault.path, of_key)));
             Fault { place, ..with_name(&table, fault) }
@@ -90,8 +91,9 @@ fn from_text(name: &str, text: &str, set: &[(String, String)]) -> Result<Scene, 
     })
 }
 
-/// The scene of a table, checked; or all faults, by places, and whether they are about keys and not values. Where keys or
-/// types are wrong the rest of the scene is checked without them, as far as nothing there depends on them.
+/// Reads and checks the scene of a table. On failure returns all faults, with paths by list index, and
+/// whether each is about a key rather than a value. Where keys or types are wrong the rest of the scene is
+/// checked without them, as far as it does not depend on them.
 fn from_table(table: &Table, stem: &str) -> Result<Scene, Vec<(Fault, bool)>> {
     let mut found = faults(table);
     let wrong: Vec<String> = found.iter().map(|(fault, _)| fault.path.clone()).collect();
@@ -115,8 +117,8 @@ fn from_table(table: &Table, stem: &str) -> Result<Scene, Vec<(Fault, bool)>> {
     if found.is_empty() { Ok(scene) } else { Err(found) }
 }
 
-/// The table without what is wrong, each by its nearest key in an item of a list or in a section, so that defaults take its
-/// place; `None` if that would change the meaning of everything else.
+/// The table without its faulty values, each removed by its nearest key in a list item or section, so that
+/// defaults replace them; `None` if that would change the meaning of everything else.
 fn without(mut table: Table, wrong: &[String]) -> Option<Table> {
     for path in wrong {
         match segments(path)?[..] {
@@ -129,7 +131,7 @@ fn without(mut table: Table, wrong: &[String]) -> Option<Table> {
                 let item = table.get_mut(list)?.get_mut(i.parse::<usize>().ok()?)?;
                 match (inner.first(), item) {
                     (Some(Segment::Key(key)), Value::Table(item)) => drop(item.remove(*key)),
-                    // a key is missing, and has a default here
+                    // a key is missing that has a default here
                     (_, Value::Table(_)) => {}
                     (_, item) => *item = Value::Table(Table::new()),
                 }
@@ -140,7 +142,7 @@ fn without(mut table: Table, wrong: &[String]) -> Option<Table> {
     Some(table)
 }
 
-/// Whether a fault at a path may be there only because others are wrong: in the same item of a list or section, or in an item
+/// Whether a fault at a path may only follow from others: in the same list item or section, or in an item
 /// that this one names.
 fn doubtful(table: &Table, wrong: &[String], path: &str) -> bool {
     let here = head(path);
@@ -151,19 +153,19 @@ fn doubtful(table: &Table, wrong: &[String], path: &str) -> bool {
     wrong.iter().map(|path| head(path)).any(|there| {
         let name = item(there).filter(|(list, _)| NAMED.contains(&list.as_str()));
         let name = name.map(|(_, item)| item.get("name").and_then(Value::as_str));
-        // one without a name may be meant anywhere
+        // an item without a name may be meant anywhere
         let named = |name: Option<&str>| item(here).is_some_and(|(_, i)| name.is_none_or(|n| mentions(i, n)));
         there == here || (there == "step" && here == "record") || name.is_some_and(named)
     })
 }
 
-/// The part of a path that leads to an item of a list or a section.
+/// The part of a path that leads to a list item or a section.
 fn head(path: &str) -> &str {
     let end = path.find(['.', ']']).unwrap_or(path.len());
     &path[..end + usize::from(path[end..].starts_with(']'))]
 }
 
-/// Whether a text within a value is a name.
+/// Whether a text within a value is equal to a name.
 fn mentions(value: &Value, name: &str) -> bool {
     match value {
         Value::String(text) => text == name,
@@ -173,7 +175,8 @@ fn mentions(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Where a path is in a file: the value, or its key; if the file has it not, the nearest above it.
+/// Position of a path in a file: the value, or its key; if the file does not contain it, the nearest
+/// enclosing key.
 fn span(tree: &Spanned<DeTable<'_>>, path: &str, of_key: bool) -> Range<usize> {
     let mut found = 0..0;
     let mut table = Some(tree.get_ref());
@@ -200,7 +203,7 @@ fn span(tree: &Spanned<DeTable<'_>>, path: &str, of_key: bool) -> Range<usize> {
     found
 }
 
-/// The table as plain data. Numbers too large for a double are infinite.
+/// The table as plain data. Numbers too large for a double become infinite.
 fn plain_table(table: &DeTable<'_>) -> Table {
     table.iter().map(|(key, value)| (key.get_ref().to_string(), plain(value.get_ref()))).collect()
 }

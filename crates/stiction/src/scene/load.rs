@@ -1,18 +1,18 @@
-//! Forces, springs, motors.
+//! Loads, springs and motors of a scene.
 
 use super::Numbers;
 use crate::space::{Vector, add, scale};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A value over time.
+/// A value over time: a constant, or a piecewise linear course.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Course")]
 pub enum Course<T> {
-    /// Always the same.
+    /// Constant value.
     Constant(T),
-    /// Linear between points, held before the first and after the last; times rising.
+    /// Linear between points with increasing times, constant before the first and after the last.
     Points(Vec<Point<T>>),
 }
 
@@ -21,9 +21,9 @@ pub enum Course<T> {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Point")]
 pub struct Point<T> {
-    /// s.
+    /// Time, s.
     pub time: f64,
-    /// The value then.
+    /// Value at that time.
     pub value: T,
 }
 
@@ -70,13 +70,13 @@ impl<T: Copy + Default> Course<T> {
 pub struct Load {
     /// Name of the body.
     pub body: String,
-    /// Where the force acts, in body coordinates, m; the centre of mass by default.
+    /// Point at which the force acts, in body coordinates, m; the centre of mass by default.
     pub point: Option<Numbers>,
-    /// Axes of force and torque; world by default.
+    /// Axes of force and torque; those of the world by default.
     pub axes: Axes,
-    /// N.
+    /// Force, N.
     pub force: Option<Course<Numbers>>,
-    /// N m; planar: one number.
+    /// Torque, N m; planar: one number.
     pub torque: Option<Course<Numbers>>,
 }
 
@@ -84,10 +84,10 @@ pub struct Load {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Axes {
-    /// Fixed in the world.
+    /// Axes of the world.
     #[default]
     World,
-    /// Turning with the body.
+    /// Axes of the body, which rotate with it.
     Body,
 }
 
@@ -97,7 +97,7 @@ pub enum Axes {
 pub struct End {
     /// Name of the body; the world by default.
     pub body: Option<String>,
-    /// In coordinates of the body or the world, m; the origin by default.
+    /// Attachment point in coordinates of the body or the world, m; the origin by default.
     pub point: Option<Numbers>,
 }
 
@@ -110,11 +110,11 @@ pub struct Spring {
     pub from: End,
     /// The other end.
     pub to: End,
-    /// N/m; 0 by default.
+    /// Stiffness, N/m; 0 by default.
     pub stiffness: Option<f64>,
-    /// N s/m; 0 by default.
+    /// Damping, N s/m; 0 by default.
     pub damping: Option<f64>,
-    /// Length without force, m; by default the length at the start.
+    /// Length at which the spring is without force, m; by default the length at the start.
     pub rest_length: Option<f64>,
 }
 
@@ -125,7 +125,7 @@ pub struct Spring {
 pub struct Motor {
     /// Name of the body whose joint (revolute or prismatic) is driven.
     pub body: String,
-    /// N m (revolute) or N (prismatic).
+    /// Effort over time, N m (revolute) or N (prismatic).
     pub effort: Course<Numbers>,
 }
 

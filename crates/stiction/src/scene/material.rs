@@ -1,4 +1,4 @@
-//! Materials, laws, pairs.
+//! Materials, contact laws and pairs of a scene.
 
 use super::{FrictionKind, Numbers};
 use crate::contact::{self, FrictionRule, Influence, PatchDamping};
@@ -10,19 +10,21 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 #[schemars(extend("required" = ["name"]))]
 pub struct Material {
-    /// Unique among materials.
+    /// Name, unique among materials.
     pub name: String,
-    /// Young's modulus, Pa; without it the material does not deform.
+    /// Young's modulus, Pa; a material without it does not deform.
     pub young: Option<f64>,
-    /// Poisson's ratio, above -1, to 0.5; 0.3 by default.
+    /// Poisson's ratio, above -1 and at most 0.5; 0.3 by default.
     pub poisson: f64,
-    /// kg/m^3 (planar scenes: kg/m^2, of a body one metre deep).
+    /// Density, kg/m^3 (planar scenes: kg/m^2, for a depth of one metre).
     pub density: Option<f64>,
     /// Coefficient of friction against itself; 0.5 by default.
     pub friction: f64,
-    /// Torsional friction against itself, m: most moment about the normal over normal force; 0 by default.
+    /// Coefficient of torsional friction against itself, m: largest moment about the normal over normal
+    /// force; 0 by default.
     pub torsion: f64,
-    /// Rolling friction against itself, m: most moment about the tangents over normal force; 0 by default.
+    /// Coefficient of rolling friction against itself, m: largest moment about the tangents over normal
+    /// force; 0 by default.
     pub rolling: f64,
     /// Coefficient of restitution of rigid contacts, from 0 to 1: velocity after an impact over that before; 0 by default. Of two
     /// materials the larger counts.
@@ -52,39 +54,40 @@ impl Default for Material {
 }
 
 impl Material {
-    /// What contacts need of it; infinitely stiff without Young's modulus.
+    /// Elastic constants of the material; infinitely stiff without Young's modulus.
     pub fn elastic(&self) -> contact::Material {
         let young = self.young.unwrap_or(f64::INFINITY);
         contact::Material { young, poisson: self.poisson, friction: self.friction }
     }
 }
 
-/// A contact law, as it is given.
+/// A contact law in a scene.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Law {
-    /// No deformation.
+    /// Rigid contact, without deformation.
     #[default]
     Rigid,
-    /// One spring and one damper per direction; damping given, or by ratio and mass.
+    /// Kelvin-Voigt law: one spring and one damper per direction, with the damping given or computed from a
+    /// damping ratio and a mass.
     KelvinVoigt {
-        /// [normal, tangential], or one number for both, N/m.
+        /// Stiffness [normal, tangential], or one number for both, N/m.
         stiffness: Numbers,
         /// [normal, tangential], or one number for both, N s/m; 0 by default.
         damping: Option<Numbers>,
-        /// Share of the critical damping of `mass`: damping = 2 ratio sqrt(stiffness mass).
+        /// Damping ratio, relative to the critical damping of `mass`: damping = 2 ratio sqrt(stiffness mass).
         damping_ratio: Option<f64>,
-        /// Mass that `damping_ratio` is about, kg.
+        /// Mass to which `damping_ratio` refers, kg.
         mass: Option<f64>,
     },
-    /// A patch of elements on the elastic half-space (song2004 2.2 and Appendix A). At least one of the materials
-    /// needs Young's modulus.
+    /// A patch of elements on the elastic half-space (song2004 2.2 and Appendix A). At least one of the
+    /// materials needs Young's modulus.
     HalfSpace {
-        /// Elements along an edge (planar: in all), from 1.
+        /// Number of elements along an edge (planar: of all elements), at least 1.
         elements: usize,
         /// Distance between neighbouring elements, m.
         spacing: f64,
-        /// rectangle by default.
+        /// Influence functions of the half-space; rectangle by default.
         #[serde(default)]
         influence: Influence,
         /// None by default (proportional with time 0): the patch follows the load within the step.
@@ -95,10 +98,10 @@ pub enum Law {
         #[serde(default = "transported")]
         transport: bool,
     },
-    /// A point with the stiffness of Hertz' and Mindlin's contact, 4/3 E* sqrt(R d) and 8 G* sqrt(R d) at the overlap d with
-    /// which a step begins. At least one of the materials needs Young's modulus.
+    /// Point contact with the stiffness of Hertz and Mindlin, 4/3 E* sqrt(R d) and 8 G* sqrt(R d) at the
+    /// overlap d at the start of a step. At least one of the materials needs Young's modulus.
     HertzMindlin {
-        /// Relative radius of curvature R, 1/R = 1/R1 + 1/R2, m. It is not taken from the shapes.
+        /// Relative radius of curvature R, 1/R = 1/R1 + 1/R2, m. It is not computed from the shapes.
         radius: f64,
         /// Relaxation time of the damping C = time K, s; 0 by default.
         #[serde(default)]
@@ -124,24 +127,26 @@ impl From<contact::Law> for Law {
     }
 }
 
-/// Friction along and across a direction of one of the bodies: the friction forces are an ellipse.
+/// Anisotropic friction: the friction forces form an ellipse, with one axis along a direction that is fixed
+/// to one of the bodies.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(extend("required" = ["body", "along", "across"]))]
 pub struct Grain {
-    /// Name of the one of the two bodies (or world parts) that has the direction.
+    /// Name of the one of the two bodies (or world parts) to which the direction is fixed.
     pub body: String,
-    /// Direction in that body's axes, of any length. `friction` is along it.
+    /// Direction in the axes of that body, of any length. `friction` is the coefficient along it.
     pub along: Numbers,
-    /// Coefficient of friction across it.
+    /// Coefficient of friction across the direction.
     pub across: f64,
 }
 
-/// An exception for two materials or two bodies. An exception for bodies goes before one for materials.
+/// An exception for two materials or two bodies. An exception for bodies takes precedence over one for
+/// materials.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pair {
-    /// Names of two materials (may be the same).
+    /// Names of two materials, which may be the same.
     pub materials: Option<Vec<String>>,
     /// Names of two bodies or world parts.
     pub bodies: Option<Vec<String>>,
@@ -149,17 +154,17 @@ pub struct Pair {
     pub collide: bool,
     /// Coefficient of friction.
     pub friction: Option<f64>,
-    /// Torsional friction, m.
+    /// Coefficient of torsional friction, m.
     pub torsion: Option<f64>,
-    /// Rolling friction, m.
+    /// Coefficient of rolling friction, m.
     pub rolling: Option<f64>,
     /// Coefficient of restitution, from 0 to 1; the larger of the materials' by default.
     pub restitution: Option<f64>,
     /// How the materials' friction, torsion and rolling combine; not beside `friction`.
     pub friction_rule: Option<FrictionRule>,
-    /// Set of friction forces; that of the step by default.
+    /// Set of friction forces; by default that of the step.
     pub friction_set: Option<FrictionKind>,
-    /// Friction that differs by direction; only for two bodies.
+    /// Anisotropic friction; only for two bodies.
     pub grain: Option<Grain>,
     /// Contact law.
     pub law: Option<Law>,

@@ -1,13 +1,14 @@
 //! The description of a mechanical system: plain data, built in code or read from TOML.
 //!
-//! A [`Scene`] is read by [`Scene::from_toml`], [`Scene::read`] or [`Scene::from_json`], or built from struct literals with
-//! `..Default::default()`; [`Scene::check`] lists what is wrong with it, wherever it came from, and [`Scene::resolve`] makes of
-//! it what steps work with. Units are SI throughout: metres, kilograms, seconds, newtons, radians. What a file may hold is
-//! in [`schema`] (`scenes/scene.schema.json`). Every value has a path (`body[box].mass`), by which [`Scene::get`] and
-//! [`Scene::set`] find it and a [`Fault`] names it.
+//! A [`Scene`] is read by [`Scene::from_toml`], [`Scene::read`] or [`Scene::from_json`], or built from struct
+//! literals with `..Default::default()`. [`Scene::check`] lists its faults, wherever it came from, and
+//! [`Scene::resolve`] converts it to the form that a model is compiled from. Units are SI throughout: metres,
+//! kilograms, seconds, newtons, radians. [`schema`] (`scenes/scene.schema.json`) defines the content of a
+//! file. Every value has a path (`body[box].mass`), by which [`Scene::get`] and [`Scene::set`] access it and
+//! a [`Fault`] refers to it.
 //!
-//! In a planar scene everything happens in the x-y plane: vectors have two components, rotations and torques are one number
-//! about z.
+//! In a planar scene everything happens in the x-y plane: vectors have two components, rotations and torques
+//! are one number about z.
 
 mod body;
 mod check;
@@ -36,24 +37,25 @@ pub use summary::summary;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A scene of Stiction: bodies on joints, in frictional contact. SI units throughout (m, kg, s, N, rad). In a planar
-/// scene vectors have two components (x, y), turns and torques are one number about z.
+/// A scene of Stiction: bodies on joints, in frictional contact. SI units throughout (m, kg, s, N, rad). In a
+/// planar scene vectors have two components (x, y), and rotations and torques are one number about z.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "Stiction scene")]
 pub struct Scene {
-    /// What the scene is called; the file's name by default.
+    /// Name of the scene; the file's name by default.
     pub name: String,
     /// Whether everything happens in the x-y plane; false by default.
     pub planar: bool,
     /// Acceleration of gravity, m/s^2; [0, 0, -9.81] by default, [0, -9.81] in a planar scene.
     pub gravity: Option<Numbers>,
-    /// How the friction of two materials combines where no pair says otherwise; geometric_mean by default.
+    /// How the coefficients of friction of two materials combine where no pair overrides it; geometric_mean
+    /// by default.
     pub friction_rule: FrictionRule,
-    /// Materials. A shape without one is of the material 'default': rigid, friction 0.5.
+    /// Materials. A shape without a material has the material 'default': rigid, friction 0.5.
     #[serde(rename = "material", skip_serializing_if = "Vec::is_empty")]
     pub materials: Vec<Material>,
-    /// Shapes that never move.
+    /// Shapes of the world, which never move.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub world: Vec<WorldPart>,
     /// Bodies, each on a joint.
@@ -71,8 +73,8 @@ pub struct Scene {
     /// Prescribed efforts on joints.
     #[serde(rename = "motor", skip_serializing_if = "Vec::is_empty")]
     pub motors: Vec<Motor>,
-    /// Steps of time.
+    /// Time stepping.
     pub step: StepSettings,
-    /// What is kept of a run.
+    /// What a run records.
     pub record: RecordSettings,
 }

@@ -1,12 +1,12 @@
-//! Numbers of a scene whose count depends on the rest of it.
+//! Lists of numbers whose length depends on the rest of a scene.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 
-/// One number, or a list of them: how many are right depends on the scene (planar or not) and the joint. A list of one
-/// number and the number alone are the same.
+/// One number, or a list of numbers whose length depends on the scene (planar or not) and the joint. A list
+/// of one number and the number alone are the same.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize)]
 #[serde(from = "OneOrMany", into = "OneOrMany")]
 pub struct Numbers(pub Vec<f64>);

@@ -1,5 +1,6 @@
-//! Every value of a scene has a path: `step.h`, `body[box].mass`, `load[0].force.points[2].value`. Bodies, world parts
-//! and materials go by their names or by their places in the list, from 0; all other lists by place.
+//! Paths to the values of a scene: `step.h`, `body[box].mass`, `load[0].force.points[2].value`. Items of the
+//! lists of bodies, world parts and materials are given by name or by index, from 0; items of all other lists
+//! by index.
 
 use super::schema::{Schemas, faults};
 use super::{Fault, Scene, nearest};
@@ -10,7 +11,7 @@ use toml::{Table, Value};
 /// Lists whose items have names.
 pub(super) const NAMED: [&str; 3] = ["body", "world", "material"];
 
-/// Where a check is, by places in lists: a path as it grows.
+/// Position of a check in a scene, by list indices: a path as it grows.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
     up: Option<&'a At<'a>>,
@@ -35,7 +36,8 @@ impl<'a> At<'a> {
         At { up: Some(self), step: Step::Index(i) }
     }
 
-    /// What the value is called in messages: its last key that says what it is.
+    /// Name of the value in messages: the last key of its path that describes it, not `constant`, `value` or
+    /// `points`.
     pub fn name(&self) -> &'a str {
         match (self.step, self.up) {
             (Step::Key(name), _) if name != "constant" && name != "value" && name != "points" => name,
@@ -58,15 +60,15 @@ impl fmt::Display for At<'_> {
     }
 }
 
-/// A part of a path.
+/// A segment of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Segment<'a> {
     Key(&'a str),
-    /// In brackets: a name, or a place in a list.
+    /// A name or a list index, in brackets.
     Item(&'a str),
 }
 
-/// The parts of a path; `None` if it is none.
+/// The segments of a path; `None` if it is not a path.
 pub(super) fn segments(path: &str) -> Option<Vec<Segment<'_>>> {
     let (mut found, mut rest) = (Vec::new(), path);
     while !rest.is_empty() {
@@ -89,7 +91,7 @@ pub(super) fn segments(path: &str) -> Option<Vec<Segment<'_>>> {
     Some(found)
 }
 
-/// The fault with an item's name in its path in place of its number, where the name is plain and no other item has it.
+/// The fault with an item's name instead of its index in the path, where the name is plain and unique.
 pub(super) fn with_name(table: &Table, mut fault: Fault) -> Fault {
     let named = |path: &str| {
         let (list, rest) = path.split_once('[').filter(|(list, _)| NAMED.contains(list))?;
@@ -105,7 +107,7 @@ pub(super) fn with_name(table: &Table, mut fault: Fault) -> Fault {
     fault
 }
 
-/// Whether a path is another one or leads on from it.
+/// Whether a path is equal to another one or continues it.
 pub(super) fn within(path: &str, outer: &str) -> bool {
     path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
@@ -118,9 +120,9 @@ impl Scene {
         Ok(value.clone())
     }
 
-    /// Sets the value at a path. `value` is in TOML's syntax; a bare word that is no value of TOML is text. The key may be
-    /// absent so far, as may the tables on the way to it; items of lists must be there. Keys, choices and types are checked
-    /// at once, numbers and names by [`Scene::check`].
+    /// Sets the value at a path. `value` is in TOML's syntax; a bare word that is not a TOML value is text.
+    /// The key may be absent so far, as may the tables on the way to it; list items must exist. Keys, choices
+    /// and types are checked at once, numbers and names by [`Scene::check`].
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), Vec<Fault>> {
         let mut table = self.table().map_err(|e| vec![Fault::new(String::new(), e)])?;
         let at = set(&mut table, path, value).map_err(|fault| vec![fault])?;
@@ -134,14 +136,14 @@ impl Scene {
         Ok(())
     }
 
-    /// The faults with names in their paths.
+    /// The faults with item names in their paths.
     pub(crate) fn named(&self, faults: Vec<Fault>) -> Vec<Fault> {
         let table = self.table().unwrap_or_default();
         faults.into_iter().map(|fault| with_name(&table, fault)).collect()
     }
 }
 
-/// Sets a value in a scene's table, and says where, by places.
+/// Sets a value in a scene's table; returns its path by list indices.
 pub(super) fn set(table: &mut Table, path: &str, value: &str) -> Result<String, Fault> {
     let value = parse(value).map_err(|message| Fault::new(path.to_owned(), message))?;
     let mut root = Value::Table(std::mem::take(table));
@@ -155,7 +157,7 @@ pub(super) fn set(table: &mut Table, path: &str, value: &str) -> Result<String, 
     found
 }
 
-/// A value in TOML's syntax, or a bare word.
+/// Parses a value in TOML's syntax, or a bare word.
 fn parse(text: &str) -> Result<Value, String> {
     match toml::from_str::<Table>(&format!("value = {text}")) {
         Ok(mut table) if table.len() == 1 => Ok(table.remove("value").unwrap_or(Value::Boolean(false))),
@@ -167,14 +169,14 @@ fn parse(text: &str) -> Result<Value, String> {
     }
 }
 
-/// The value at a path, and the path by places. With `make`, keys that the schema has are made where they are absent.
+/// The value at a path, and the path by list indices. With `make`, absent keys of the schema are created.
 fn find<'a>(root: &'a mut Value, path: &str, make: bool) -> Result<(&'a mut Value, String), Fault> {
     let unknown = |near: Option<String>| {
         let suggestion = near.filter(|near| near != path);
         Fault { suggestion, ..Fault::new(String::new(), format!("unknown path '{path}'")) }
     };
     let segments = segments(path).filter(|s| !s.is_empty()).ok_or_else(|| unknown(None))?;
-    // the path with another word in place of the one that is not known
+    // the path with another word in place of the unknown one
     let instead = |word: &str, by: &str| {
         let start = word.as_ptr() as usize - path.as_ptr() as usize;
         format!("{}{by}{}", &path[..start], &path[start + word.len()..])
@@ -226,7 +228,7 @@ fn find<'a>(root: &'a mut Value, path: &str, make: bool) -> Result<(&'a mut Valu
     Ok((here, at))
 }
 
-/// Makes room for a key. Where one of several is to be chosen it takes the place of the others.
+/// Creates a key. Where only one of several may be chosen it replaces the others.
 fn room(here: &mut Value, key: &str, choice: bool) {
     if !here.is_table() {
         *here = Value::Table(Table::new());

@@ -1,5 +1,5 @@
-//! Keys, choices, types and numbers of a scene's table against the schema: all faults at once, where serde would stop at
-//! the first.
+//! Checks keys, choices, types and numbers of a scene's table against the schema: all faults at once, where
+//! serde would stop at the first.
 
 use super::{Fault, Scene, path::At};
 use serde_json::Value as Json;
@@ -11,14 +11,14 @@ pub fn schema() -> String {
     format!("{:#}\n", *SCHEMA)
 }
 
-// takes as long as hundreds of steps of a small scene
+// takes as long as hundreds of steps of a small scene, and so is computed once
 static SCHEMA: LazyLock<Json> = LazyLock::new(|| {
     let mut schema = schemars::schema_for!(Scene).to_value();
     strip(&mut schema);
     schema
 });
 
-/// Takes out defaults that say nothing: of keys that may be absent, and of those that may not.
+/// Removes defaults without information: of keys that may be absent, and of required keys.
 fn strip(schema: &mut Json) {
     let empty = |value: &Json| value.is_null() || *value == "" || *value == Json::Array(vec![]);
     match schema {
@@ -37,14 +37,14 @@ fn strip(schema: &mut Json) {
     }
 }
 
-/// What is wrong with a table, and whether that is about the key and not its value.
+/// All faults of a table, and whether each is about the key rather than its value.
 pub(super) fn faults(table: &Table) -> Vec<(Fault, bool)> {
     let mut walk = Walk { found: Vec::new() };
     walk.table(&Schemas::root(), table, At::ROOT);
     walk.found
 }
 
-/// What is known of a value: its schema, with references followed and choices opened.
+/// Schemas of a value, with references followed and choices expanded.
 pub(super) struct Schemas(Vec<&'static Json>);
 
 impl Schemas {
@@ -66,13 +66,13 @@ impl Schemas {
         Self(flat)
     }
 
-    /// Of the value of a key; `None` if there is no such key.
+    /// Schemas of the value of a key; `None` if there is no such key.
     pub fn key(&self, name: &str) -> Option<Self> {
         let under: Vec<&Json> = self.properties().filter(|(k, _)| *k == name).map(|(_, s)| s).collect();
         (!under.is_empty()).then(|| Self::open(under))
     }
 
-    /// Of the items of a list; `None` if it is none.
+    /// Schemas of the items of a list; `None` if it is not a list.
     pub fn items(&self) -> Option<Self> {
         let items: Vec<&Json> = self.0.iter().filter_map(|s| s.get("items")).collect();
         (!items.is_empty()).then(|| Self::open(items))
@@ -82,18 +82,18 @@ impl Schemas {
         self.0.iter().filter_map(|s| s.get("properties")?.as_object()).flatten()
     }
 
-    /// Whether a table holds one key of several.
+    /// Whether a table has exactly one of several keys.
     pub fn is_choice(&self) -> bool {
         self.0.iter().any(|s| s.get("oneOf").is_some())
     }
 
-    /// Words that stand alone.
+    /// Allowed words.
     fn choices(&self) -> Vec<&'static str> {
         let several = self.0.iter().filter_map(|s| s.get("enum")?.as_array()).flatten();
         self.0.iter().filter_map(|s| s.get("const")).chain(several).filter_map(Json::as_str).collect()
     }
 
-    /// Words that stand alone, and keys.
+    /// Allowed words, and keys.
     fn names(&self) -> Vec<&'static str> {
         self.choices().into_iter().chain(self.properties().map(|(k, _)| k.as_str())).collect()
     }
@@ -113,7 +113,7 @@ impl Schemas {
         self.0.iter().filter_map(|s| s.get("required")?.as_array()).flatten().filter_map(Json::as_str)
     }
 
-    /// In words.
+    /// Description of the allowed values, for messages.
     fn expected(&self) -> String {
         if !self.choices().is_empty() {
             return format!("one of {}", self.names().join(", "));
@@ -173,7 +173,7 @@ impl Walk {
                 _ => self.wrong(at, "several choices, expected one"),
             }
         } else {
-            // unless it may only be misspelt
+            // unless the key may only be misspelt
             let known = table.keys().all(|name| schemas.key(name).is_some());
             for name in schemas.required().filter(|name| known && !table.contains_key(*name)) {
                 self.wrong(at, format!("missing key '{name}'"));

@@ -1,38 +1,41 @@
-//! How a scene is stepped and what is kept of it.
+//! Time stepping of a scene, and what a run records.
 
 use complementarity::problem::Friction;
 use complementarity::solver::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// More steps than anyone waits for; keeps counts exact.
+/// Largest number of steps; it keeps counts exact.
 const MOST_STEPS: f64 = 1e12;
 
-/// Steps of time.
+/// Time stepping.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StepSettings {
-    /// Length of a step, s; 1e-3 by default.
+    /// Step length, s; 1e-3 by default.
     pub h: f64,
-    /// Share of the old velocity in the position update (theta), from 0 to 1; 0 by default (song2004). Above 1/2 every
-    /// contact must be compliant.
+    /// Share of the old velocity in the position update (theta), from 0 to 1; 0 by default (song2004). Above
+    /// 1/2 every contact must be compliant.
     pub explicit_share: f64,
-    /// Where in a step forces (not those of contacts) are evaluated; start by default for explicit_share = 0, else theta.
+    /// Time in a step at which forces other than contact forces are evaluated; start by default for
+    /// explicit_share = 0, else theta.
     pub forces: Option<ForceTime>,
-    /// Length of the run, s; 1 by default.
+    /// Duration of the run, s; 1 by default.
     pub duration: f64,
-    /// Set of friction forces where no pair has its own; cone by default. Planar scenes know no difference but the solver.
+    /// Set of friction forces where no pair has its own; cone by default. In planar scenes all sets are the
+    /// same, and only the solver may differ.
     pub friction: FrictionKind,
-    /// Method that solves the contact problem; auto by default.
+    /// Method for the contact problem; auto by default.
     #[serde(with = "method_name")]
     #[schemars(schema_with = "method_name::schema")]
     pub solver: Method,
-    /// What the normal law is about; position by default.
+    /// Level of the normal law; position by default.
     pub gap: GapLevel,
     /// Largest relative residual of an accepted step, below 1; 1e-10 by default.
     pub tolerance: f64,
-    /// Largest velocity at which rigid bodies that overlap are pushed apart, and joints beyond a limit return, m/s or rad/s; 0.1 by
-    /// default. Bodies in motion are pushed apart at up to a tenth of their own velocity.
+    /// Recovery velocity: the largest velocity at which overlapping rigid bodies separate, and joints beyond
+    /// a limit return, m/s or rad/s; 0.1 by default. Bodies in motion separate at up to a tenth of their own
+    /// velocity.
     pub recovery_velocity: f64,
     /// Impacts below this velocity do not bounce, m/s; 0.01 by default.
     pub bounce_threshold: f64,
@@ -59,13 +62,13 @@ impl Default for StepSettings {
 }
 
 impl StepSettings {
-    /// Where in a step forces are evaluated: as given, or the default for `explicit_share`.
+    /// Time in a step at which forces are evaluated: as given, or the default for `explicit_share`.
     pub fn force_time(&self) -> ForceTime {
         let default = if self.explicit_share == 0.0 { ForceTime::Start } else { ForceTime::Theta };
         self.forces.unwrap_or(default)
     }
 
-    /// Number of steps: `duration / h`, up to the next whole number unless within rounding of the last.
+    /// Number of steps: `duration / h`, rounded up unless within rounding error of a whole number.
     pub fn count(&self) -> usize {
         let steps = self.duration / self.h;
         (steps - 1e-9 * steps.max(1.0)).ceil().max(1.0) as usize
@@ -96,36 +99,36 @@ impl StepSettings {
     }
 }
 
-/// Where in a step the forces f are evaluated: weight, springs, loads, motors. Contact forces are implicit whatever this says;
-/// velocity products have a rule of their own.
+/// Time in a step at which the forces f are evaluated: weight, springs, loads, motors. Contact forces are
+/// always implicit; velocity products have a rule of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ForceTime {
-    /// At its start (song2004).
+    /// Start of the step (song2004).
     Start,
-    /// At `(t+h, q_theta, v_theta)`, implicit (pang2005 (15)).
+    /// Implicit forces, at `(t+h, q_theta, v_theta)` (pang2005 (15)).
     Theta,
 }
 
-/// Set of friction forces.
+/// Set of admissible friction forces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FrictionKind {
-    /// None at all.
+    /// No friction.
     Frictionless,
     /// Coulomb's cone: `|(lambda_t, lambda_o)| <= mu lambda_n`.
     Cone,
-    /// `|lambda_t| <= mu lambda_n` and `|lambda_o| <= mu lambda_n` (song2004).
+    /// Friction pyramid: `|lambda_t| <= mu lambda_n` and `|lambda_o| <= mu lambda_n` (song2004).
     Pyramid,
-    /// A regular polygon.
+    /// Regular polygon inscribed in the disc of Coulomb's cone.
     Polygon {
-        /// Sides, an even number from 4 to 64.
+        /// Number of sides, even, from 4 to 64.
         sides: usize,
     },
 }
 
 impl FrictionKind {
-    /// As solvers know it: without friction the coefficient is 0, and any will do.
+    /// The set in the form that solvers take: without friction the coefficient is 0, and any set will do.
     pub(crate) fn set(self) -> Friction {
         match self {
             Self::Polygon { sides } => Friction::Polygon { sides },
@@ -135,13 +138,13 @@ impl FrictionKind {
     }
 }
 
-/// Methods by name in scene files, with underscores; hyphens, and the names of methods that were merged into others, are read too.
+/// Methods by name in scene files, with underscores; hyphens and the names of merged methods are also read.
 mod method_name {
     use super::Method;
     use schemars::{Schema, SchemaGenerator, json_schema};
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    /// Names of 0.1.0 that stand for other methods now.
+    /// Names of version 0.1.0 that now stand for other methods.
     const MERGED: [&str; 3] = ["exact_proximal", "exact-proximal", "admm"];
 
     pub fn serialize<S: Serializer>(method: &Method, serializer: S) -> Result<S::Ok, S::Error> {
@@ -167,23 +170,23 @@ mod method_name {
     }
 }
 
-/// What the normal law is about.
+/// Level of the normal law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GapLevel {
-    /// Gap at the end of the step.
+    /// Position level: the gap at the end of the step.
     Position,
-    /// Speed of separation of closed contacts (song2004 (13), (14)).
+    /// Velocity level: the normal velocity of closed contacts (song2004 (13), (14)).
     Velocity,
 }
 
-/// What is kept of a run.
+/// What a run records.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecordSettings {
     /// Time between records, s, at least the step; 0.02 by default (the step, if that is longer).
     pub interval: Option<f64>,
-    /// Which tables; all by default.
+    /// Tables to be recorded; all by default.
     pub tables: Vec<Table>,
 }
 
@@ -201,7 +204,7 @@ pub enum Table {
     Bodies,
     /// Forces, gaps and slips.
     Contacts,
-    /// Solver reports and energies.
+    /// Solver statistics and energies.
     Steps,
     /// Slip, stick, open, close.
     Events,

@@ -1,4 +1,4 @@
-//! A scene in a few lines.
+//! Summary of a scene in a few lines.
 
 use super::{ForceTime, FrictionKind, GapLevel};
 use crate::contact::short;
@@ -6,10 +6,10 @@ use crate::model::{Model, Resolved, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Most bodies that are listed one by one.
+/// Largest number of bodies that are listed one by one.
 const LISTED: usize = 30;
 
-/// What a scene holds: bodies, joints, degrees of freedom, contact pairs and their laws, steps.
+/// Summary of a scene: bodies, joints, degrees of freedom, contact pairs and their laws, time steps.
 pub fn summary(model: &Model) -> String {
     let scene = model.scene();
     let mut lines = vec![heading(scene)];
@@ -51,7 +51,7 @@ fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-/// Pairs that can touch, counted by their materials, law and friction.
+/// Pairs of parts that can touch, counted by their materials, law and friction.
 fn contacts(model: &Model, lines: &mut Vec<String>) {
     let (scene, parts) = (model.scene(), model.parts());
     let mut pairs = BTreeSet::new();

@@ -1,33 +1,35 @@
-//! LU factors of a sparse matrix of `D` x `D` blocks with a symmetric pattern, its rows padded to `P` entries.
+//! LU factors of a sparse matrix of `D` x `D` blocks with a symmetric pattern, its rows padded to `P`
+//! entries.
 //!
-//! Right-looking, in an order of minimum degree; rows are exchanged within a block alone, which suffices near a symmetric
-//! positive definite matrix. On x86-64 the same operations run vectorised where the processor allows it, with the same bits.
+//! Right-looking, in an order of minimum degree; rows are exchanged within a block alone, which suffices near
+//! a symmetric positive definite matrix. On x86-64 the same operations run vectorised where the processor
+//! allows it, with the same bits.
 
 /// A block of the matrix.
 pub(super) type Block<const D: usize, const P: usize> = [[f64; P]; D];
 
-/// A matrix, then its factors (on the diagonal the inverses), and the order of elimination.
+/// A matrix and then its factors (with inverse blocks on the diagonal), and the order of elimination.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Blocks<const D: usize, const P: usize> {
-    /// Nodes as they are eliminated, and the place of each among them.
+    /// Nodes in the order of elimination, and the place of each node in it.
     order: Vec<u32>,
     place: Vec<u32>,
-    /// Later places that the column of place `j` meets, ascending: `rows[starts[j]..starts[j + 1]]`.
+    /// Later places that the column of place `j` couples to, ascending: `rows[starts[j]..starts[j + 1]]`.
     rows: Vec<u32>,
     starts: Vec<usize>,
-    /// For each column and each pair of its rows, the first of them outside: where the block of both is.
+    /// Address of the block of each pair of rows of each column, the outer loop over the first of the pair.
     targets: Vec<u32>,
-    /// Of the nodes that are left, those that each meets.
+    /// Neighbours of each node among the nodes that are not yet eliminated.
     near: Vec<Vec<u32>>,
     left: Vec<u32>,
     marks: Vec<usize>,
-    /// On the diagonal by place, then those below it by column, then those right of it by row.
+    /// Blocks on the diagonal by place, then those below it by column, then those right of it by row.
     data: Vec<Block<D, P>>,
     x: Vec<[f64; D]>,
 }
 
 impl<const D: usize, const P: usize> Blocks<D, P> {
-    /// Finds the order for `nodes` and pairs of them.
+    /// Computes the order of elimination and the pattern for `nodes` and the pairs of them that are coupled.
     pub fn analyse(&mut self, nodes: usize, pairs: impl Iterator<Item = [u32; 2]>) {
         self.near.resize(nodes.max(self.near.len()), vec![]);
         for [a, b] in pairs.filter(|[a, b]| a != b) {
@@ -39,7 +41,8 @@ impl<const D: usize, const P: usize> Blocks<D, P> {
             near.dedup();
         }
         self.eliminate(nodes);
-        // the lists are empty now: as much room for each as for the largest, for another node may need it next time
+        // the lists are empty now: each gets the capacity of the largest, since another node may need it next
+        // time
         let most = self.near.iter().map(Vec::capacity).max().unwrap_or(0).min(MOST_ROOM);
         self.near.iter_mut().for_each(|near| near.reserve_exact(most));
         self.targets.clear();
@@ -56,12 +59,12 @@ impl<const D: usize, const P: usize> Blocks<D, P> {
         }
     }
 
-    /// The node with the fewest neighbours next; they become neighbours of each other.
+    /// Eliminates the node with the fewest neighbours next; they become neighbours of each other.
     fn eliminate(&mut self, nodes: usize) {
         let Self { order, place, rows, starts, near, left, marks, .. } = self;
         left.clear();
         left.extend(0..nodes as u32);
-        // a mark is the number of the list that has the node
+        // a mark is the number of the list that contains the node
         let mut stamp = 0;
         marks.clear();
         marks.resize(nodes, stamp);
@@ -94,7 +97,7 @@ impl<const D: usize, const P: usize> Blocks<D, P> {
         }
     }
 
-    /// Where block `(row, column)` of two nodes is, for which there must be room.
+    /// Address of block `(row, column)` of two nodes, which must be in the pattern.
     pub fn address(&self, row: u32, column: u32) -> u32 {
         let [i, j] = [row, column].map(|b| self.place[b as usize]);
         if i == j {
@@ -106,7 +109,7 @@ impl<const D: usize, const P: usize> Blocks<D, P> {
         (before + at) as u32
     }
 
-    /// The unit matrix, to be added to.
+    /// Sets the matrix to the identity, for terms to be added to.
     pub fn reset(&mut self) -> &mut [Block<D, P>] {
         let n = self.order.len();
         self.data.clear();
@@ -115,7 +118,7 @@ impl<const D: usize, const P: usize> Blocks<D, P> {
         &mut self.data
     }
 
-    /// Factors in place; false if a block on the diagonal is singular.
+    /// Factors in place; returns false if a block on the diagonal is singular.
     pub fn factor(&mut self) -> bool {
         vectorised(
             #[inline(always)]
@@ -152,7 +155,7 @@ impl<const D: usize, const P: usize> Blocks<D, P> {
         true
     }
 
-    /// `x := (the matrix)^-1 x`, by node, once it is factored.
+    /// Solves in place by the factors: `x := (matrix)^-1 x`, by node.
     pub fn solve(&mut self, x: &mut [[f64; D]]) {
         let Self { order, rows, starts, data, x: y, .. } = self;
         let (diagonal, lower, upper) = split(data, order.len(), rows.len());
@@ -177,23 +180,24 @@ impl<const D: usize, const P: usize> Blocks<D, P> {
         order.iter().zip(y).for_each(|(&b, y)| x[b as usize] = *y);
     }
 
-    /// Block operations of one factorisation, as a measure of its work.
+    /// Number of block operations of one factorisation, as a measure of its work.
     pub fn work(&self) -> usize {
         self.order.len() + 2 * (self.rows.len() + self.targets.len())
     }
 }
 
-/// Neighbours for which each node has room from the start, at most.
+/// Largest number of neighbours for which each node reserves memory in advance.
 const MOST_ROOM: usize = 1000;
 
-/// Blocks on the diagonal, below it and right of it.
+/// Splits blocks into those on the diagonal, those below it and those right of it.
 fn split<T>(data: &mut [T], nodes: usize, pairs: usize) -> (&mut [T], &mut [T], &mut [T]) {
     let (diagonal, rest) = data.split_at_mut(nodes);
     let (lower, upper) = rest.split_at_mut(pairs);
     (diagonal, lower, upper)
 }
 
-/// Runs `work` with the vector instructions of the processor, where it has them. Only what is inlined into `work` profits.
+/// Runs `work` with the vector instructions of the processor (SIMD), where it has them. Only code that is
+/// inlined into `work` profits.
 #[inline]
 pub(super) fn vectorised<T>(work: impl FnOnce() -> T) -> T {
     #[cfg(target_arch = "x86_64")]
@@ -218,7 +222,7 @@ fn subtract_product<const D: usize, const P: usize>(c: &mut Block<D, P>, a: &Blo
     }
 }
 
-/// Gauss-Jordan with row exchanges; `None` if singular.
+/// Inverts a block by Gauss-Jordan elimination with row exchanges; `None` if it is singular.
 #[inline(always)]
 fn inverse<const D: usize, const P: usize>(a: &Block<D, P>) -> Option<Block<D, P>> {
     let (mut a, mut x) = (*a, [[0.0; P]; D]);

@@ -1,47 +1,53 @@
-//! Which of several forces: the limit of solutions with equal compliance `eps` on every rigid element, `eps -> 0`.
+//! Choice of forces where they are not unique: the limit of solutions with equal compliance `eps` on every
+//! rigid element, `eps -> 0`.
 //!
 //! In the regimes of a solution (`Regime`) the law is linear, and with compliance its forces are
-//! `lambda(eps) = lambda0 + eps lambda1 + ...`. The limit `lambda0` follows from one factorisation at a fixed small `eps`: the
-//! solution about the centre zero, then that about the centre it gave, and so on. Each centre takes away a factor
-//! `eps / (sigma + eps)` of the error, `sigma` the smallest singular value that is not zero, and none adds anything that a
-//! compliance would not, for they start at zero (iterated Tikhonov regularisation; the steps `q <- eps w dlambda` below).
-//! The regimes of the result are compared with those it was computed in; where they differ, or a slip has turned, the next
-//! round begins there. This is Newton's method on the limit itself: from the forces of the last step a round or two suffice.
+//! `lambda(eps) = lambda0 + eps lambda1 + ...`. The limit `lambda0` follows from one factorisation at a fixed
+//! small `eps`: the solution about the centre zero, then the solution about the centre it gave, and so on.
+//! Each centre reduces the error by the factor `eps / (sigma + eps)`, with `sigma` the smallest nonzero
+//! singular value, and none adds a component that a compliance would not, since they start at zero (iterated
+//! Tikhonov regularisation; the steps `q <- eps w dlambda` below). The regimes of the result are compared
+//! with those it was computed in; where they differ, or the direction of a slip has changed, the next round
+//! begins there. This is Newton's method on the limit itself: from the forces of the last step one or two
+//! rounds suffice.
 //!
-//! Where rounds do not end, or an element slips only as far as the compliance yields (its velocity vanishes with `eps`, its
-//! friction stays at the limit), the solutions themselves are found at three small `eps` and extrapolated. If Newton's method
-//! does not find the first of them from the forces at hand, the solution is followed from a large `eps`, where it is unique.
-//! If it cannot be followed, there is no limit on this branch. On large islands that costs too much, and the forces stay as they are.
+//! Where rounds do not converge, or an element slips only as far as the compliance yields (its velocity
+//! vanishes with `eps`, its friction stays at the limit), solutions are computed at three small `eps` and
+//! extrapolated. If Newton's method does not reach the first of them from the current forces, the solution is
+//! followed from a large `eps`, where it is unique. If it cannot be followed, there is no limit on this
+//! branch. On large islands that costs too much, and the forces stay as they are.
 
 use super::run::{Ended, FIRST, MOST, Run, WARM};
 use crate::solver::Choice;
 
-/// The small compliance, as a share of the diagonal of `A`: the geometric mean of the least and the largest.
+/// The small compliance, as a share of the geometric mean of the least and the largest diagonal entry of `A`.
 const SMALL: f64 = 1e-6;
-/// Rounds, centres per round, and the change (relative) that ends them.
+/// Largest number of rounds, of centres per round, and the relative change at which centres have converged.
 const ROUNDS: usize = 6;
 const CENTRES: usize = 60;
 const SETTLED: f64 = 1e-11;
-/// Slips that turn by less between two rounds are the same, and so are forces (relative).
+/// Directions of slip that differ by less than this between two rounds count as equal, and so do forces
+/// (relative).
 const SAME: f64 = 1e-8;
-/// A slip vanishes with the compliance if its `tau` is at most this many times the compliance.
+/// A slip vanishes with the compliance if its `tau` is at most this multiple of the compliance.
 const VANISHES: f64 = 1e3;
-/// Forces are unique if at most this share of arbitrary ones leaves the velocities alone.
+/// Forces are unique if at most this share of arbitrary forces leaves the velocities unchanged.
 const UNIQUE: f64 = 1e-3;
 /// Factor of `eps` between solutions that are extrapolated.
 const APART: f64 = 0.25;
-/// Rows of an island up to which solutions with compliance are followed.
+/// Number of rows of an island up to which solutions with compliance are followed.
 const FEW_ROWS: usize = 150;
-/// The path: factor of `eps`, and the largest factor after failures, before it is abandoned.
+/// Factor of `eps` along the path, and the largest factor after failures before the path is abandoned.
 const DOWN: f64 = 0.1;
 const CAREFUL: f64 = 0.97;
-/// A solution on the path is found to this share of what compliance adds to the velocities (square).
+/// A solution on the path is computed to this share of what compliance adds to the velocities (square).
 const ACCURACY: f64 = 1e-15;
-/// Forces grow without bound if they are this many times as large after the last two decades of the path.
+/// Forces grow without bound if they grow by this factor over the last two decades of the path.
 const GROWTH: f64 = 30.0;
 
 impl<const D: usize, const P: usize> Run<'_, D, P> {
-    /// Chooses forces, beginning at those at hand, which are a solution. They are the best ones if it succeeds; otherwise those stay.
+    /// Chooses forces, starting from the current ones, which are a solution. On success the chosen forces
+    /// replace them; otherwise they stay.
     pub fn choose(&mut self) -> Choice {
         self.begin_choice();
         let Some(eps) = self.small() else { return self.end_choice(Choice::Unique) };
@@ -58,7 +64,8 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         self.end_choice(choice)
     }
 
-    /// Where the path cannot be followed: the limit next to its end or, if there is none, a solution next to it.
+    /// Result where the path cannot be followed: the limit near its end or, if there is none, a solution near
+    /// it.
     fn branch(&mut self, eps: f64) -> Choice {
         self.memory.estimate.clone_from(&self.island.force);
         match self.rounds(eps, ROUNDS, true) {
@@ -70,7 +77,8 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         }
     }
 
-    /// A solution next to the estimate; false, and the forces that were given, if none is found.
+    /// Computes a solution near the estimate; if there is none, restores the forces before the choice and
+    /// returns false.
     fn polish(&mut self) -> bool {
         self.island.weight.fill(1.0);
         self.island.force.clone_from(&self.memory.estimate);
@@ -81,7 +89,8 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         found
     }
 
-    /// Solves and chooses by this number of rounds alone; `NotExamined`, and the forces as they were, if they do not suffice.
+    /// Solves and chooses by this number of rounds alone; if they do not suffice, restores the forces and
+    /// returns `NotExamined`.
     pub fn choose_within(&mut self, rounds: usize) -> Choice {
         self.begin_choice();
         let choice = self.small().and_then(|eps| self.rounds(eps, rounds, false));
@@ -101,23 +110,24 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         choice
     }
 
-    /// The small compliance; `None` if no row is rigid.
+    /// Value of the small compliance; `None` if no row is rigid.
     fn small(&self) -> Option<f64> {
         let rigid = self.weights.iter().filter(|w| **w > 0.0);
         let (least, most) = rigid.fold((f64::INFINITY, 0.0f64), |(a, b), w| (a.min(*w), b.max(*w)));
         (most > 0.0).then(|| SMALL / (least * most).sqrt())
     }
 
-    /// Newton rounds on the limit, from any forces or from those with compliance `eps`; `None` if they do not end with forces
-    /// that are good enough.
+    /// Newton rounds on the limit, from any forces or from those with compliance `eps`; `None` if they do not
+    /// converge to forces within the target.
     fn rounds(&mut self, eps: f64, most: usize, at_eps: bool) -> Option<Choice> {
         self.island.recentre();
         let mut residual = self.island.residual();
         let mut change = f64::INFINITY;
         for round in 0..=most {
-            let (turned, vanishes) = self.island.find_regimes((at_eps || round > 0).then_some(eps), VANISHES);
-            let same = turned <= SAME || turned.is_finite() && change <= SAME;
-            if vanishes && turned.is_finite() {
+            let (rotated, vanishes) =
+                self.island.find_regimes((at_eps || round > 0).then_some(eps), VANISHES);
+            let same = rotated <= SAME || rotated.is_finite() && change <= SAME;
+            if vanishes && rotated.is_finite() {
                 return None;
             }
             if round > 0 && residual <= self.target && same {
@@ -137,7 +147,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         None
     }
 
-    /// The limit in the regimes found. False if there is none.
+    /// Computes the limit in the current regimes; false if there is none.
     fn round(&mut self, eps: f64) -> bool {
         self.memory.steps += 1;
         self.budget.spend(D * self.island.work());
@@ -160,7 +170,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         true
     }
 
-    /// Whether forces other than those at hand have the same velocities, by the factors at hand.
+    /// Whether other forces have the same velocities, by the current factors.
     fn leaves_open(&mut self, eps: f64) -> Choice {
         let mut seed = 0.5;
         let mut probe = || {
@@ -171,7 +181,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         if still > UNIQUE * UNIQUE * size { Choice::Chosen } else { Choice::Unique }
     }
 
-    /// Finds the solution with compliance `eps`: from the last round, or along the path.
+    /// Computes the solution with compliance `eps`, from the last round or along the path.
     fn reach(&mut self, eps: f64) -> Ended {
         self.memory.steps += 1;
         self.budget.spend(D * self.island.work());
@@ -181,7 +191,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         self.path(eps)
     }
 
-    /// Solutions about the centre zero with falling `eps`, to the `last`.
+    /// Follows the solutions about the centre zero with decreasing `eps`, down to `last`.
     fn path(&mut self, last: f64) -> Ended {
         let (mut eps, mut factor, mut found) = (FIRST * self.mean, DOWN, 0);
         self.island.force.fill(0.0);
@@ -202,7 +212,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
                     return if size > GROWTH * early { Ended::Unbounded } else { Ended::Solved };
                 }
                 factor = DOWN.max(factor * factor);
-                // velocities count from here, so that digits are kept
+                // velocities are relative to this origin, so that digits are kept
                 self.island.recentre_at_zero();
                 self.island.keep();
                 before = eps;
@@ -222,7 +232,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         }
     }
 
-    /// The limit from the solution with compliance `eps`.
+    /// Computes the limit from the solution with compliance `eps`.
     fn limit(&mut self, eps: f64) -> Choice {
         self.island.recentre_at_zero();
         self.island.keep();
@@ -233,7 +243,8 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         })
     }
 
-    /// The limit from the solution with compliance `eps` and two more, and a solution next to it.
+    /// Extrapolates the limit from the solution with compliance `eps` and two more, and computes a solution
+    /// near it.
     fn extrapolate(&mut self, eps: f64) -> Choice {
         let q = APART;
         for k in 0..3 {
@@ -266,7 +277,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
     }
 }
 
-/// `|a - b| / |b|`.
+/// Relative difference `|a - b| / |b|`.
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     let square = |x: f64| x * x;
     let change: f64 = a.iter().zip(b).map(|(a, b)| square(a - b)).sum();

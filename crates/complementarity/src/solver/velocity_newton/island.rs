@@ -1,8 +1,9 @@
-//! One island in velocities: its elements, `G(u) = u - W' lambda(W u + b)`, and Newton steps on it.
+//! One island in velocities: its elements, the equation `G(u) = u - W' lambda(W u + b) = 0`, and Newton steps
+//! on it.
 //!
-//! The velocities `u` are those in which masses are one, scaled so that `A = W W' + e` with `e` the elements' own
-//! compliances; they come in nodes of `D`, padded with zeros. A patch whose compliance `E^-1 = L L'` couples its elements
-//! is a group of velocities of its own, seen through the rows of `L`.
+//! The velocities `u` are those in which masses are one, scaled so that `A = W W' + e` with `e` the elements'
+//! own compliances. They come in nodes of `D`, padded with zeros. A patch whose compliance `E^-1 = L L'`
+//! couples its elements is a group of velocities of its own, coupled through the rows of `L`.
 
 use super::blocks::{Blocks, vectorised};
 use super::law::respond;
@@ -10,7 +11,7 @@ use crate::element::law::Law;
 use crate::element::linear::Regime;
 use crate::operator::MOST_ROWS;
 
-/// Place of an element in the lists of its island.
+/// Offsets of an element in the lists of its island.
 #[derive(Debug, Clone, Copy)]
 struct Element {
     /// Law and friction coefficient.
@@ -28,22 +29,23 @@ struct Element {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Island<const D: usize, const P: usize> {
     elements: Vec<Element>,
-    /// Nodes that each element sees, element by element; `rows` rows of `w` belong to each.
+    /// Nodes that each element couples to, element by element; each has `rows` rows of `w`.
     parts: Vec<u32>,
     w: Vec<[f64; P]>,
     nodes: usize,
     b: Vec<f64>,
     compliance: Vec<f64>,
-    /// Share of `eps` of each row.
+    /// Share of `eps` that each row gets.
     pub weight: Vec<f64>,
-    /// Forces from which velocities count, and whether the centre of the proximal term is zero instead of them.
+    /// Forces relative to which velocities are measured, and whether the centre of the proximal term is zero
+    /// instead of them.
     origin: Vec<f64>,
     about_zero: bool,
-    /// `W W' lambda + b` of the origin.
+    /// Velocities `W W' lambda + b` of the origin.
     base: Vec<f64>,
-    /// `lambda`.
+    /// Forces `lambda`.
     pub force: Vec<f64>,
-    /// `p` of the last evaluation.
+    /// Values of `p` at the last evaluation.
     p: Vec<f64>,
     /// `d lambda / d p`, element by element.
     slope: Vec<f64>,
@@ -52,22 +54,23 @@ pub(super) struct Island<const D: usize, const P: usize> {
     defect: Vec<[f64; D]>,
     step: Vec<[f64; D]>,
     from: Vec<[f64; D]>,
-    /// `u`, `lambda` and `p` to return to.
+    /// Values of `u`, `lambda` and `p` to return to.
     kept: (Vec<[f64; D]>, Vec<f64>, Vec<f64>),
     blocks: Blocks<D, P>,
-    /// Elements whose pairs of nodes the pattern holds, and where their blocks are.
+    /// Whether the pattern contains the node pairs of each element, and the addresses of their blocks.
     held: Vec<bool>,
     addresses: Vec<u32>,
     /// `s = A lambda + b` of the forces whose residual was evaluated last.
     s: Vec<f64>,
-    /// Regime of each element, for the choice of forces; the right-hand sides and the change of the forces there.
+    /// Regime of each element, for the choice of forces; right-hand sides and changes of the forces in these
+    /// regimes.
     regimes: Vec<Regime<MOST_ROWS>>,
     q: Vec<f64>,
     change: Vec<f64>,
 }
 
 impl<const D: usize, const P: usize> Island<D, P> {
-    /// Forgets everything but its memory.
+    /// Removes all elements and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.elements.clear();
         self.parts.clear();
@@ -105,7 +108,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
         self.slope.resize(self.slope.len() + b.len() * b.len(), 0.0);
     }
 
-    /// Room for the addresses of the element that is complete.
+    /// Reserves the addresses of the element that is complete.
     fn end_element(&mut self) {
         if let Some(e) = self.elements.last() {
             let parts = self.parts.len() - e.part;
@@ -113,7 +116,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
         }
     }
 
-    /// What the element added last sees of a group: `scale` times `rows` x `len` entries, row by row.
+    /// Adds the coupling of the last element to a group: `scale` times `rows` x `len` entries, row by row.
     pub fn add_rows(&mut self, first_node: usize, len: usize, w: &[f64], scale: f64) {
         for start in (0..len).step_by(D) {
             let width = D.min(len - start);
@@ -129,7 +132,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
         }
     }
 
-    /// To be called when all elements are there.
+    /// Completes the island; to be called when all elements have been added.
     pub fn end(&mut self) {
         self.end_element();
         let rows = self.b.len();
@@ -170,7 +173,8 @@ impl<const D: usize, const P: usize> Island<D, P> {
         &self.parts[self.elements[k].part..end]
     }
 
-    /// Makes the forces the centre. Velocities count from those of the centre: small ones then keep all their digits.
+    /// Makes the current forces the centre. Velocities are relative to those of the centre: small ones then
+    /// keep all their digits.
     pub fn recentre(&mut self) {
         self.about_zero = false;
         self.origin.fill(0.0);
@@ -186,18 +190,18 @@ impl<const D: usize, const P: usize> Island<D, P> {
         self.u.fill([0.0; D]);
     }
 
-    /// Makes zero the centre, and the forces the origin.
+    /// Makes zero the centre, and the current forces the origin.
     pub fn recentre_at_zero(&mut self) {
         self.recentre();
         self.about_zero = true;
     }
 
-    /// `eps lambda0` of a row.
+    /// Proximal term `eps lambda0` of a row.
     fn towards(&self, eps: f64, row: usize) -> f64 {
         if self.about_zero { 0.0 } else { eps * self.weight[row] * self.origin[row] }
     }
 
-    /// `from = W' lambda`, from the origin.
+    /// Sets `from = W' lambda`, relative to the origin.
     fn pushed(&mut self) {
         let mut v = std::mem::take(&mut self.from);
         v.fill([0.0; D]);
@@ -205,7 +209,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
         self.from = v;
     }
 
-    /// `v += sign W_k' lambda_k`, from the origin.
+    /// Adds `sign W_k' lambda_k` to `v`, relative to the origin.
     #[inline]
     fn push(&self, k: usize, sign: f64, v: &mut [[f64; D]]) {
         let e = &self.elements[k];
@@ -214,7 +218,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
         self.push_force(k, &force, v);
     }
 
-    /// `v += W_k' force`.
+    /// Adds `W_k' force` to `v`.
     #[inline]
     fn push_force(&self, k: usize, force: &[f64; MOST_ROWS], v: &mut [[f64; D]]) {
         let e = &self.elements[k];
@@ -226,7 +230,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
         }
     }
 
-    /// `W_k u` added to `out`.
+    /// Adds `W_k u` to `out`.
     #[inline]
     fn pull(&self, k: usize, u: &[[f64; D]], out: &mut [f64; MOST_ROWS]) {
         let e = &self.elements[k];
@@ -263,7 +267,8 @@ impl<const D: usize, const P: usize> Island<D, P> {
     }
 
     /// Moves to the solution of the linearised problem in the states of the last evaluation, whose `eps` was
-    /// `before`: each element keeps its force and its velocity `s = d lambda - p` as the point of linearisation.
+    /// `before`: each element keeps its force and its velocity `s = d lambda - p` as the point of
+    /// linearisation.
     pub fn predict(&mut self, before: f64, eps: f64) -> bool {
         let mut defect = std::mem::take(&mut self.defect);
         defect.copy_from_slice(&self.u);
@@ -295,7 +300,8 @@ impl<const D: usize, const P: usize> Island<D, P> {
         found
     }
 
-    /// The Newton step `(I + W' D W) step = -G` from the slopes of the last evaluation; false if the matrix is singular.
+    /// Computes the Newton step `(I + W' D W) step = -G` from the slopes of the last evaluation; false if the
+    /// matrix is singular.
     pub fn find_step(&mut self) -> bool {
         self.factor() && self.solve_step()
     }
@@ -310,7 +316,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
         self.blocks.factor()
     }
 
-    /// `step` from the defect and the factors; false if it is not finite.
+    /// Solves for `step` from the defect and the factors; false if it is not finite.
     fn solve_step(&mut self) -> bool {
         for (step, defect) in self.step.iter_mut().zip(&self.defect) {
             *step = defect.map(|x| -x);
@@ -319,7 +325,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
         self.step.as_flattened().iter().all(|x| x.is_finite())
     }
 
-    /// `I + W' D W`.
+    /// Assembles `I + W' D W`.
     #[inline(always)]
     fn assemble(&mut self) {
         let data = self.blocks.reset();
@@ -358,7 +364,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
         }
     }
 
-    /// Makes room in the pattern for all elements that carry force.
+    /// Extends the pattern to all elements that carry force.
     fn hold_closed(&mut self) {
         let loaded = |e: &Element| self.slope[e.slope..][..e.rows * e.rows].iter().any(|x| *x != 0.0);
         let mut fits = true;
@@ -389,12 +395,13 @@ impl<const D: usize, const P: usize> Island<D, P> {
         self.blocks = blocks;
     }
 
-    /// Finds the regimes of the law at the forces whose residual was evaluated last, and the forces that obey the law in them.
-    /// With `eps` they are forces of the limit: an element that is between two regimes there (no force and no velocity, for instance)
-    /// is in that of the solution with compliance `eps`. Returns how far slips have turned since the regimes before, infinite
-    /// if others are there, and whether there are slips that are at most `small` times what the compliance yields.
+    /// Determines the regimes of the law at the forces whose residual was evaluated last, and the forces that
+    /// obey the law in them. With `eps` they are forces of the limit: an element that is between two regimes
+    /// there (no force and no velocity, for instance) takes that of the solution with compliance `eps`.
+    /// Returns by how much slip directions differ from those of the previous regimes (infinite if the regimes
+    /// differ), and whether some slips are at most `small` times what the compliance yields.
     pub fn find_regimes(&mut self, eps: Option<f64>, small: f64) -> (f64, bool) {
-        let (mut turned, mut vanishes) = (0.0f64, false);
+        let (mut rotated, mut vanishes) = (0.0f64, false);
         for (e, last) in self.elements.iter().zip(&mut self.regimes) {
             let (at, mut p) = (e.row..e.row + e.rows, [0.0; MOST_ROWS]);
             at.clone().for_each(|i| p[i - e.row] = self.force[i] - self.s[i]);
@@ -408,20 +415,21 @@ impl<const D: usize, const P: usize> Island<D, P> {
                     own.copy_from_slice(&force[..e.rows]);
                     regime = near;
                 }
-                // both tangents yield alike
+                // both tangents have the same compliance
                 let slip = |i: usize| (d[i] * force[i] - self.p[e.row + i]).abs();
                 let slips = matches!(near, Regime::Slip { .. }) && e.law.1 > 0.0;
                 let yields = |i: usize| small * d[i] * force[0] * e.law.1;
                 let turns = e.law.0 == Law::Disc && e.rows > 2;
                 vanishes |= slips && turns && (1..e.rows).all(|i| slip(i) <= yields(i));
             }
-            turned = turned.max(difference(&regime, last));
+            rotated = rotated.max(difference(&regime, last));
             *last = regime;
         }
-        (turned, vanishes)
+        (rotated, vanishes)
     }
 
-    /// Moves to the solution with compliance `eps` about the centre zero in the regimes that the last round led to; false if there is none.
+    /// Moves to the solution with compliance `eps` about the centre zero in the regimes of the last round;
+    /// false if there is none.
     pub fn begin_at(&mut self, eps: f64) -> bool {
         for e in &self.elements {
             let (at, mut d) = (e.row..e.row + e.rows, [0.0; MOST_ROWS]);
@@ -432,7 +440,8 @@ impl<const D: usize, const P: usize> Island<D, P> {
         self.predict(eps, eps)
     }
 
-    /// Factors the system of the laws linearised in the regimes found, with compliance `eps`; false if it is singular.
+    /// Factors the system of the laws linearised in the current regimes, with compliance `eps`; false if it
+    /// is singular.
     pub fn factor_in_regimes(&mut self, eps: f64) -> bool {
         for (e, regime) in self.elements.iter().zip(&self.regimes) {
             let mut d = [0.0; MOST_ROWS];
@@ -445,7 +454,8 @@ impl<const D: usize, const P: usize> Island<D, P> {
         self.factor()
     }
 
-    /// Moves the forces to the solution about the centre zero, in the regimes found; the square of the change.
+    /// Moves the forces to the solution about the centre zero in the current regimes; returns the square of
+    /// the change.
     pub fn move_in_regimes(&mut self, eps: f64) -> f64 {
         self.force.copy_from_slice(&self.change);
         self.recentre();
@@ -459,12 +469,13 @@ impl<const D: usize, const P: usize> Island<D, P> {
             let d = eps * self.weight[i] + self.compliance[i];
             self.p[i] = self.q[i] + d * self.origin[i];
         }
-        // the centre after zero is all of the forces
+        // the first centre after zero is the whole of the forces
         self.change.copy_from_slice(&self.force);
         square(&self.change)
     }
 
-    /// Moves the forces to the solution about the centre that the last change led to; the square of the change.
+    /// Moves the forces to the solution about the centre of the last change; returns the square of the
+    /// change.
     pub fn next_centre(&mut self, eps: f64) -> f64 {
         for i in 0..self.force.len() {
             self.q[i] = eps * self.weight[i] * self.change[i];
@@ -473,7 +484,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
         square(&self.change)
     }
 
-    /// Corrects the forces by what rounding left of the laws linearised in the regimes found.
+    /// Corrects the forces by the rounding error of the laws linearised in the current regimes.
     pub fn refine(&mut self) {
         self.recentre();
         for (e, regime) in self.elements.iter().zip(&self.regimes) {
@@ -489,7 +500,8 @@ impl<const D: usize, const P: usize> Island<D, P> {
         self.respond_in_regimes();
     }
 
-    /// Of arbitrary forces, the part that leaves the velocities as they are; its square and that of all of them.
+    /// Projects arbitrary forces on those that leave the velocities unchanged; returns the squares of the
+    /// projection and of all of them.
     pub fn null_part(&mut self, eps: f64, probe: &mut impl FnMut() -> f64) -> (f64, f64) {
         let mut size = 0.0;
         for (e, regime) in self.elements.iter().zip(&self.regimes) {
@@ -505,8 +517,8 @@ impl<const D: usize, const P: usize> Island<D, P> {
         (square(&self.change), size)
     }
 
-    /// What the forces change by under the velocities `-q` in the regimes found, added to them: `D q'` with
-    /// `q' = q - W (I + W' D W)^-1 W' D q`, which `q` becomes.
+    /// Adds to the forces their response to the velocities `-q` in the current regimes: `D q'` with
+    /// `q' = q - W (I + W' D W)^-1 W' D q`, which replaces `q`.
     fn respond_in_regimes(&mut self) {
         let mut defect = std::mem::take(&mut self.defect);
         defect.fill([0.0; D]);
@@ -534,7 +546,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
         }
     }
 
-    /// `out = sign D_k q`.
+    /// Sets `out = sign D_k q`.
     fn times_slope(&self, e: &Element, q: &[f64], sign: f64, out: &mut [f64; MOST_ROWS]) {
         let slope = &self.slope[e.slope..][..e.rows * e.rows];
         for (out, row) in out.iter_mut().zip(slope.chunks_exact(e.rows)) {
@@ -542,45 +554,45 @@ impl<const D: usize, const P: usize> Island<D, P> {
         }
     }
 
-    /// Keeps the point of the last evaluation, to return to.
+    /// Stores the point of the last evaluation, to return to.
     pub fn keep(&mut self) {
         self.kept.0.clone_from(&self.u);
         self.kept.1.clone_from(&self.force);
         self.kept.2.clone_from(&self.p);
     }
 
-    /// Returns to the point that was kept.
+    /// Returns to the stored point.
     pub fn restore(&mut self) {
         self.u.clone_from(&self.kept.0);
         self.force.clone_from(&self.kept.1);
         self.p.clone_from(&self.kept.2);
     }
 
-    /// Keeps the velocities as the start of a line search.
+    /// Stores the velocities as the start of a line search.
     pub fn begin_search(&mut self) {
         self.from.copy_from_slice(&self.u);
     }
 
-    /// `u = from + t step`.
+    /// Sets `u = from + t step`.
     pub fn move_to(&mut self, t: f64) {
         for ((u, from), step) in self.u.iter_mut().zip(&self.from).zip(&self.step) {
             (0..D).for_each(|j| u[j] = from[j] + t * step[j]);
         }
     }
 
-    /// Block operations of one linear system.
+    /// Number of block operations of one linear system.
     pub fn work(&self) -> usize {
         self.blocks.work() + self.parts.len()
     }
 
-    /// `eps^2 |lambda - lambda0|^2`: what the proximal term adds to the velocities.
+    /// Square `eps^2 |lambda - lambda0|^2` of what the proximal term adds to the velocities.
     pub fn shift(&self, eps: f64) -> f64 {
         (0..self.force.len())
             .map(|i| (eps * self.weight[i] * self.force[i] - self.towards(eps, i)).powi(2))
             .sum()
     }
 
-    /// Sum of squares of the natural map at the forces as they are, without proximal term.
+    /// Sum of squares of the natural map at the current forces, without proximal term.
     pub fn residual(&mut self) -> f64 {
         self.pushed();
         let mut total = 0.0;
@@ -601,17 +613,17 @@ impl<const D: usize, const P: usize> Island<D, P> {
     }
 }
 
-/// Slips at a solution and with a small compliance are the same if they differ by less.
+/// Slip directions at a solution and with a small compliance count as equal if they differ by less than this.
 const ALIKE: f64 = 1e-2;
 
-/// How far a slip has turned; infinite if the regimes are of different kinds.
+/// Difference of the slip directions of two regimes; infinite if the regimes are of different kinds.
 fn difference(one: &Regime<MOST_ROWS>, other: &Regime<MOST_ROWS>) -> f64 {
     match (one, other) {
         (Regime::Slip { along: a, across: x }, Regime::Slip { along: b, across: y }) => {
-            let turned = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let rotated = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             match (x, y) {
-                (Some(x), Some(y)) => turned.max((x - y).abs() / (x + y + 1.0)),
-                (None, None) => turned,
+                (Some(x), Some(y)) => rotated.max((x - y).abs() / (x + y + 1.0)),
+                (None, None) => rotated,
                 _ => f64::INFINITY,
             }
         }

@@ -1,18 +1,19 @@
-//! Element laws with compliance: the force of an element as an explicit function of its velocity, in which regime of its law.
+//! Element laws with compliance: the force of an element as an explicit function of its velocity, and the
+//! regime of the law.
 //!
-//! An element with the relative velocity `y` (contributed by the bodies), its own compliance `e` per row and a proximal
-//! term about the centre `lambda0` obeys its law for `s = y + e lambda + eps (lambda - lambda0)`. With
-//! `p = eps lambda0 - y` and `d = e + eps > 0` that is `s = d lambda - p`, and `lambda(p)` is explicit. A contact has the
-//! normal force `max(0, p_n / d_n)` first; its friction force then minimises `sum d_k x_k^2 / 2 - p_k x_k` over the
-//! friction set of `mu lambda_n`. That is not the projection on the whole cone: the normal forces of sticking contacts
-//! are not shifted by friction.
+//! An element with the relative velocity `y` (contributed by the bodies), its own compliance `e` per row and
+//! a proximal term about the centre `lambda0` obeys its law for `s = y + e lambda + eps (lambda - lambda0)`.
+//! With `p = eps lambda0 - y` and `d = e + eps > 0` that is `s = d lambda - p`, and `lambda(p)` is explicit.
+//! A contact has the normal force `max(0, p_n / d_n)` first; its friction force then minimises
+//! `sum d_k x_k^2 / 2 - p_k x_k` over the friction set of `mu lambda_n`. That is not the projection on the
+//! whole cone: the normal forces of sticking contacts are not shifted by friction.
 
 use crate::element::law::Law;
 use crate::element::linear::Regime;
 use crate::element::polygon::Polygon;
 use crate::operator::MOST_ROWS;
 
-/// Writes `lambda(p)` of an element under a law with friction `mu` into `force`; returns the regime of the law there.
+/// Writes `lambda(p)` of an element with friction `mu` into `force`; returns the regime of the law there.
 pub(super) fn respond((law, mu): (Law, f64), p: &[f64], d: &[f64], force: &mut [f64]) -> Regime<MOST_ROWS> {
     let unbounded = p[0] / d[0];
     let (value, free) = match law {
@@ -43,7 +44,7 @@ fn length(x: &[f64]) -> f64 {
     x[1..].iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// On the boundary of the ball `|x| <= r`: `lambda_k = p_k / (d_k + tau)` with `tau >= 0`.
+/// Force on the boundary of the ball `|x| <= r`: `lambda_k = p_k / (d_k + tau)` with `tau >= 0`.
 fn ball(r: f64, p: &[f64], d: &[f64], force: &mut [f64]) -> Regime<MOST_ROWS> {
     let rows = p.len();
     let mut tau = length(p) / r - d[1];
@@ -69,8 +70,9 @@ fn ball(r: f64, p: &[f64], d: &[f64], force: &mut [f64]) -> Regime<MOST_ROWS> {
     Regime::Slip { along, across: Some(tau) }
 }
 
-/// On the boundary of `r` times a polygon: `lambda_t = r a n + x t` on the side with the normal `n = (c, s)` and the
-/// distance `a`, `t = (-s, c)`, where the cost is least for `x = (t . p - r a t . D n) / (t . D t)`, within the side.
+/// Force on the boundary of `r` times a polygon: `lambda_t = r a n + x t` on the side with the normal
+/// `n = (c, s)` and the distance `a`, `t = (-s, c)`. The cost is least for
+/// `x = (t . p - r a t . D n) / (t . D t)`, restricted to the side.
 fn side(polygon: Polygon, r: f64, p: &[f64], d: &[f64], force: &mut [f64]) -> Regime<MOST_ROWS> {
     let (a, half, z) = (polygon.apothem(), r * polygon.half_side(), [p[1] / d[1], p[2] / d[2]]);
     let nearest = |k: usize| {
@@ -97,7 +99,7 @@ fn side(polygon: Polygon, r: f64, p: &[f64], d: &[f64], force: &mut [f64]) -> Re
     Regime::Slip { along, across: within.then_some(0.0) }
 }
 
-/// Steps of the root search of `ball`; five are usual.
+/// Largest number of steps of the root search of `ball`; five are usual.
 const ROOT_STEPS: usize = 50;
 
 #[cfg(test)]
@@ -106,7 +108,7 @@ mod tests {
     use crate::problem::Friction;
     use proptest::prelude::*;
 
-    /// A law with its friction, and a number of rows; a polygon may be padded.
+    /// A law with its friction, and a number of rows.
     fn laws() -> impl Strategy<Value = ((Law, f64), usize)> {
         let row = |limit| ((Law::Row { limit }, 0.0), 1);
         prop_oneof![
@@ -139,7 +141,7 @@ mod tests {
             prop_assert!(r.iter().all(|r| r.abs() < 1e-12), "{:?} {:?} {:?}", lambda, s, r);
         }
 
-        /// The slope is that of differences, wherever these are smooth.
+        /// The slope agrees with finite differences where the law is smooth.
         #[test]
         fn slope_is_that_of_differences((law, rows) in laws(), p in prop::array::uniform6(-2.0..2.0f64),
             d in prop::array::uniform6(0.1..2.0f64), along in prop::array::uniform6(-1.0..1.0f64),

@@ -1,42 +1,49 @@
-//! The loops around Newton's method on one island: proximal centres.
+//! The loop of proximal centres around Newton's method on one island.
 
 use super::island::Island;
 use super::{Memory, Settings};
 use crate::solver::Budget;
 
-/// `eps` where there is no warm start, as a share of the mean diagonal of `A`; it is also the largest at first.
+/// First `eps` without a warm start, as a share of the mean diagonal of `A`; with a warm start, the largest
+/// first `eps`.
 pub(super) const FIRST: f64 = 1.0;
-/// `eps` after a warm start: this many times its relative residual, and at least the second number. (A start may be nearly
-/// right in velocities and far off in forces: large shares, which leave the forces near the start, need the fewest steps.)
+/// First `eps` with a warm start: this multiple of its relative residual, and at least the second number. (A
+/// start may be nearly right in velocities and far off in forces: large shares, which leave the forces near
+/// the start, need the fewest steps.)
 pub(super) const WARM: (f64, f64) = (1e3, 1e-2);
-/// Least and largest `eps`.
+/// Least and largest `eps`, as shares of the mean diagonal of `A`.
 const LEAST: f64 = 1e-10;
 pub(super) const MOST: f64 = 1e3;
-/// Factor of `eps` after a centre that took at most `EASY` steps, after one whose first step sufficed, and after failures (in turn, for with one alone centres
-/// and weights can come back to themselves); the largest factor after a centre once one has failed.
+/// Factors of `eps`: after a centre that took at most `EASY` steps, after one whose first step sufficed, and
+/// after failures (in turn, since a single factor can make centres and weights cycle); the last is the
+/// largest factor after a solved centre once one has failed.
 const DOWN: f64 = 0.2;
 const FAST: f64 = 0.02;
 const EASY: usize = 6;
 const UP: [f64; 4] = [4.0, 2.0, 3.0, 1.5];
 const CAREFUL: f64 = 0.6;
-/// Newton steps per centre, least length of a step, and the fall of `|G|^2` that a full step must reach.
+/// Largest number of Newton steps per centre, least length of a step, and the decrease of `|G|^2` required of
+/// a full step.
 const STEPS: usize = 20;
 const LEAST_LENGTH: f64 = 1e-3;
 const FALL: f64 = 1e-4;
-/// A centre is solved to this share of what the proximal term adds to the velocities, or of the target (squares).
+/// A centre is solved to this share of what the proximal term adds to the velocities, or of the target
+/// (squares).
 const ACCURACY: f64 = 1e-2;
-/// As [`ACCURACY`], where Newton's method makes no further progress.
+/// Like [`ACCURACY`], for a centre on which Newton's method makes no further progress.
 const ROUNDING: f64 = 1e-12;
-/// At the least `eps` it ends when a centre leaves more than this share of the residual (square). Forces grow without bound
-/// if the residual is also more than this share of that at the second number.
+/// At the least `eps` the loop ends when a centre leaves more than this share of the residual (square).
+/// Forces grow without bound if the residual is also more than this share of the residual at the second
+/// number.
 const GROWTH: (f64, f64) = (0.25, 1e-6);
-/// How an island ended.
+
+/// How the solve of an island ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ended {
     Solved,
     /// Forces grow as `1 / eps`: there is no solution nearby.
     Unbounded,
-    /// The budget is used up.
+    /// The budget of work is used up.
     Limit,
     Stalled,
 }
@@ -46,21 +53,21 @@ pub(super) enum Ended {
 pub(super) struct Run<'a, const D: usize, const P: usize> {
     pub island: &'a mut Island<D, P>,
     pub settings: &'a Settings,
-    /// Sum of squares of the natural map that is good enough.
+    /// Largest sum of squares of the natural map of a solution.
     pub target: f64,
     pub memory: &'a mut Memory,
     /// Work that may be done.
     pub budget: &'a mut Budget,
-    /// Linear systems of the islands before.
+    /// Number of linear systems of the previous islands.
     pub first: usize,
-    /// Shares of the proximal weight that stand for equal compliances in the units of the problem.
+    /// Shares of the proximal weight that correspond to equal compliances in the units of the problem.
     pub weights: &'a [f64],
     /// Mean diagonal of `A`.
     pub mean: f64,
 }
 
 impl<const D: usize, const P: usize> Run<'_, D, P> {
-    /// Solves from the forces as they are. What it leaves is not worse than what it was given.
+    /// Solves from the current forces. The result is not worse than the start.
     pub fn solve(&mut self) -> Ended {
         self.memory.best.clone_from(&self.island.force);
         self.island.recentre();
@@ -84,7 +91,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         self.memory.steps - self.first >= self.settings.max_steps || self.budget.ended().is_some()
     }
 
-    /// Keeps the best forces; true if they are good enough.
+    /// Stores the forces if they are the best so far; true if they are within the target.
     pub(super) fn good(&mut self, left: &mut f64) -> bool {
         let residual = self.island.residual();
         if residual < *left {
@@ -94,10 +101,11 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         residual <= self.target
     }
 
-    /// Proximal centres from the one that is set, `eps` being `first` times the mean diagonal at first.
+    /// Runs proximal centres from the current one, starting with `eps` of `first` times the mean diagonal.
     pub(super) fn follow(&mut self, first: f64, left: &mut f64) -> Ended {
         let (mut eps, mut factor, mut failures) = (first * self.mean, DOWN, 0);
-        // `eps` and residual of the last centre that was solved, and the residual while `eps` was at least GROWTH.1
+        // `eps` and residual of the last centre that was solved, and the residual while `eps` was at least
+        // GROWTH.1
         let (mut before, mut last, mut early) = (None, f64::INFINITY, f64::INFINITY);
         self.island.keep();
         loop {
@@ -141,7 +149,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         }
     }
 
-    /// The first step at a new `eps` or centre, in the states found.
+    /// Takes the first step at a new `eps` or centre, in the current states.
     pub(super) fn predict(&mut self, before: f64, eps: f64) {
         self.memory.steps += 1;
         self.budget.spend(D * self.island.work());
@@ -175,7 +183,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
                 }
                 t *= 0.5;
                 if t < LEAST_LENGTH {
-                    // rounding may be all that is left
+                    // what remains may be rounding
                     let accuracy = accuracy.max(ROUNDING);
                     return worth * merit <= accuracy * self.island.shift(eps).max(self.target);
                 }
@@ -229,7 +237,7 @@ mod tests {
         }
     }
 
-    /// Two bodies with elements of every kind, some twice, so that forces are not unique.
+    /// Two bodies with elements of every kind, some of them duplicated, so that forces are not unique.
     #[test]
     fn elements_of_all_kinds_are_solved_together() {
         for seed in 0..50 {
@@ -268,7 +276,7 @@ mod tests {
             assert_eq!(solve(&mut island, true), Ended::Solved, "seed {seed}");
             island.recentre();
             assert!(island.residual() <= 1e-20);
-            // twins share their force equally
+            // duplicated elements share their force equally
             let mut row = 0;
             for rows in [2, 3, 4, 6, 3, 3, 1, 1, 1] {
                 for i in row..row + rows {
