@@ -153,7 +153,9 @@ impl Checker<'_> {
             if let Some(set) = p.friction_set {
                 self.friction_kind(set, at.key("friction_set"));
             }
-            p.restitution.map(|e| self.restitution(e, at));
+            if let Some(e) = p.restitution {
+                self.restitution(e, at);
+            }
             for (key, x) in [("friction", p.friction), ("torsion", p.torsion), ("rolling", p.rolling)] {
                 x.map(|x| self.not_negative(x, at.key(key)));
             }
