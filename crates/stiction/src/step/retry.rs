@@ -48,14 +48,8 @@ pub(super) fn step(
         let part = h / (1u64 << level) as f64;
         // two short steps are mostly easier than one that is hard; where they are not, they are pursued
         work.solver.try_harder = level > 0 || retries == 0;
-        let mut made_part = theta::step(model, state, inputs, part, work, &mut report);
-        if matches!(made_part, Err(Failed::Unsolved { .. })) && level >= LOOSE_LEVEL.min(retries) {
-            work.solver.set_loose(true);
-            made_part = theta::step(model, state, inputs, part, work, &mut report);
-            work.solver.set_loose(false);
-            report.loose += usize::from(made_part.is_ok());
-        }
-        let mut why = match made_part {
+        work.solver.loose = level >= LOOSE_LEVEL.min(retries);
+        let mut why = match theta::step(model, state, inputs, part, work, &mut report) {
             Ok(()) => {
                 (left, made) = (left - 1, made + 1);
                 continue;
