@@ -125,6 +125,28 @@ pub struct Forces {
 }
 
 impl Forces {
+    /// Of a problem without contacts.
+    fn determined() -> Self {
+        Self {
+            dimension: 0,
+            dimension_at_most: 0,
+            undetermined: vec![],
+            edge: vec![],
+            basis: Some(vec![]),
+            isolated: true,
+            motion_isolated: Some(true),
+        }
+    }
+
+    /// Joins what is known of the motion of another island: whether it is isolated, and whether that is certain.
+    fn join_motion(&mut self, isolated: bool, certain: bool) {
+        self.motion_isolated = match (isolated, certain) {
+            (true, _) => self.motion_isolated,
+            (false, true) => Some(false),
+            (false, false) => self.motion_isolated.filter(|isolated| !isolated),
+        };
+    }
+
     /// Contacts whose normal force is not determined, from 0: those where a direction of the basis changes it. `None` without a basis.
     pub fn undetermined_normal(&self) -> Option<Vec<usize>> {
         let mut moved: Vec<usize> = vec![];
@@ -228,15 +250,7 @@ fn examine_disc(
         states.iter_mut().zip(own).for_each(|(state, scale)| state.keep_real(scale));
     }
     let mut uncovered = None;
-    let mut forces = lambda.map(|_| Forces {
-        dimension: 0,
-        dimension_at_most: 0,
-        undetermined: vec![],
-        edge: vec![],
-        basis: Some(vec![]),
-        isolated: true,
-        motion_isolated: Some(true),
-    });
+    let mut forces = lambda.map(|_| Forces::determined());
     for k in 0..islands.count() {
         let contacts = islands.island(k);
         let (island, spectrum) = match decomposed(problem, &blocks, contacts, settings) {

@@ -117,7 +117,6 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
     display.finish();
     let (time, spent, recording) = (state.time, recorder.spent(), folder);
     let problems = hardest.write(&recording, model.scene()).map_err(InputError)?;
-    let forces = uniqueness.forces;
     let outcome = Outcome {
         file,
         model,
@@ -127,7 +126,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
         asked,
         time,
         ended,
-        forces,
+        forces: uniqueness.forces,
         problems,
         recording,
         wall,

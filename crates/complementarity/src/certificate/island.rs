@@ -252,11 +252,7 @@ impl<'a> Island<'a> {
         // what leaves the motion as it is lies in the null space; if that is all of it, nothing else does
         let same_motion =
             nullity == free && (edge.is_empty() || self.nullity(states, false, tolerance)? == held);
-        out.motion_isolated = match (same_motion, edge.is_empty()) {
-            (true, _) => out.motion_isolated,
-            (false, true) => Some(false),
-            (false, false) => out.motion_isolated.filter(|isolated| !isolated),
-        };
+        out.join_motion(same_motion, edge.is_empty());
         out.edge.extend(edge);
         Some(())
     }

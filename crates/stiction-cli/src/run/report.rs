@@ -25,10 +25,7 @@ pub fn text(o: &Outcome) -> String {
     lines.push(("time", format!("{wall}, {:.2} us a step; {recording} of it recording", per_step(o))));
     let (worst, at) = s.worst;
     lines.push(("residual", format!("worst {:.1e} relative, at t = {at:.6} s", worst.relative)));
-    if s.loose > 0 {
-        let (n, first, asked) = (steps(s.loose), s.first_loose, o.model.scene().step.tolerance);
-        lines.push(("warning", format!("the tolerance of {asked:e} was not reached in {n}, first at t = {first:.6} s: accepted at up to 1e-6")));
-    }
+    lines.extend(loose_words(o).map(|words| ("warning", words)));
     let solvers: Vec<String> = s.solvers.iter().map(|(name, n)| format!("{name} in {}", steps(*n))).collect();
     if !solvers.is_empty() {
         let work = format!("{} iterations, {} more wasted", s.iterations, s.wasted);
@@ -97,6 +94,15 @@ pub fn text(o: &Outcome) -> String {
         let _ = writeln!(out, "{head:<9} {line}");
     }
     out
+}
+
+/// Steps accepted above the tolerance; `None` if there are none.
+fn loose_words(o: &Outcome) -> Option<String> {
+    let (s, asked) = (&o.summary, o.model.scene().step.tolerance);
+    let (n, first) = (steps(s.loose), s.first_loose);
+    (s.loose > 0).then(|| {
+        format!("the tolerance of {asked:e} was not reached in {n}, first at t = {first:.6} s: accepted at up to 1e-6")
+    })
 }
 
 /// Steps with overlap that could not be undone; `None` if there are none.
