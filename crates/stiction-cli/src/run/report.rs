@@ -45,7 +45,9 @@ pub fn text(o: &Outcome) -> String {
         lines.push(("cut", format!("{} into parts: {}", steps(s.cut.len()), list.join(", "))));
     }
     lines.extend(relaxed_words(o).map(|words| ("overlap", words)));
-    let counts = EventKind::ALL.map(|k| format!("{} {}", s.count(k), k.name()));
+    let shown =
+        EventKind::ALL.into_iter().filter(|k| s.count(*k) > 0 || *k != EventKind::ImpactWithoutCollision);
+    let counts: Vec<String> = shown.map(|k| format!("{} {}", s.count(k), k.name())).collect();
     lines.push(("events", counts.join(", ")));
     lines.extend(s.first_events.iter().take(SHOWN).map(|e| ("", event_words(o, e))));
     if s.events.iter().sum::<usize>() > SHOWN {

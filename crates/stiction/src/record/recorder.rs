@@ -162,7 +162,7 @@ impl Recorder {
         }
     }
 
-    /// Records a step that is due or was cut, and seals if it is time.
+    /// Records a step that is due or was cut (or accepted above the tolerance), and seals if it is time.
     #[inline(never)]
     fn record(&mut self, view: &mut View<'_>, cut: bool) -> Result<(), RecordError> {
         let write = view.is_record || cut;
@@ -191,10 +191,15 @@ impl Recorder {
         Ok(())
     }
 
-    /// The rows of a step that is due or was cut.
+    /// The rows of a step that is due or was cut (or accepted above the tolerance).
     fn write(&mut self, view: &mut View<'_>, cut: bool) {
         let h = view.scene().step.h;
-        self.write_step(view, h, if cut { "cut" } else { "solved" });
+        let status = match cut {
+            true if view.report.loose > 0 => "loose",
+            true => "cut",
+            false => "solved",
+        };
+        self.write_step(view, h, status);
         if view.is_record {
             self.last = view.state.time;
             self.write_contacts(view);
@@ -324,7 +329,7 @@ impl Observer for Recorder {
         if !view.events.is_empty() {
             self.write_events(view);
         }
-        let cut = view.report.parts > 1;
+        let cut = view.report.parts > 1 || view.report.loose > 0;
         // reading the clock costs as much as the rest of this on most steps
         self.unseen += 1;
         if view.is_record || cut || self.unseen >= self.stride {

@@ -16,12 +16,13 @@ pub enum EventKind {
     /// It begins to slip.
     Slip,
     /// It slipped in a way that no finite forces allow, and was stopped by an impact without a collision.
-    Impact,
+    ImpactWithoutCollision,
 }
 
 impl EventKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 5] = [Self::Open, Self::Close, Self::Stick, Self::Slip, Self::Impact];
+    pub const ALL: [Self; 5] =
+        [Self::Open, Self::Close, Self::Stick, Self::Slip, Self::ImpactWithoutCollision];
 
     /// As it is written in tables.
     pub fn name(self) -> &'static str {
@@ -30,7 +31,7 @@ impl EventKind {
             Self::Close => "close",
             Self::Stick => "stick",
             Self::Slip => "slip",
-            Self::Impact => "impact",
+            Self::ImpactWithoutCollision => "impact-without-collision",
         }
     }
 }
@@ -97,7 +98,7 @@ impl Watch {
     pub fn step(&mut self, time: f64, h: f64, elements: &[ElementReport]) {
         for e in elements.iter().filter(|e| e.impact) {
             let Closed { key: (contact, element), bodies: (body_a, body_b), impulse, .. } = Closed::new(e, h);
-            let kind = EventKind::Impact;
+            let kind = EventKind::ImpactWithoutCollision;
             self.events.push(Event { time, contact, element, body_a, body_b, kind, impulse });
         }
         let closed = elements.iter().filter(|e| e.status != Status::Open);

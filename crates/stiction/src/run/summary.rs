@@ -141,7 +141,7 @@ impl Summary {
 
     fn event(&mut self, event: &Event) {
         self.events[event.kind as usize] += 1;
-        if event.kind == EventKind::Impact && self.first_impact.is_none() {
+        if event.kind == EventKind::ImpactWithoutCollision && self.first_impact.is_none() {
             self.first_impact = Some(*event);
         }
         if self.first_events.len() < KEPT {

@@ -187,8 +187,8 @@ impl Stepper {
         self.step_by(state, &Inputs::default(), self.model.scene().step.h)
     }
 
-    /// Examines the last step, which ended at `state`, if it is one of those that are sampled: [`StepReport::trust`]. Examinations cost little more
-    /// than a hundredth of the steps in the mean, and allocate memory.
+    /// Examines the last step, which ended at `state`, if it is one of those that are sampled: [`StepReport::trust`]. Examinations take at
+    /// most about a twentieth of the time of the steps, and allocate memory.
     pub fn examine(&self, state: &mut State, report: &mut StepReport) {
         let Workspace { problem, forces, .. } = &self.work;
         if report.trust == Trust::NotExamined && trust::is_due(&self.model, problem, state) {

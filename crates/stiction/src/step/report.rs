@@ -160,7 +160,7 @@ pub struct StepReport {
     pub release_loss: f64,
     /// Work of loads, motors and the dampers of springs, J.
     pub work: f64,
-    /// Work of the forces that undo the overlap of rigid bodies, J.
+    /// Work of the forces that undo overlap (negative gaps), J.
     pub recovery_work: f64,
     /// Elements whose overlap no motion was found to undo; they do not approach further.
     pub relaxed: usize,

@@ -21,7 +21,7 @@ use super::run::{Ended, FIRST, MOST, Run, WARM};
 use crate::solver::Choice;
 
 /// The small compliance, as a share of the geometric mean of the least and the largest diagonal entry of `A`.
-const SMALL: f64 = 1e-6;
+const SMALL: f64 = 1e-5;
 /// Largest number of rounds, of centres per round, and the relative change at which centres have converged.
 const ROUNDS: usize = 6;
 const CENTRES: usize = 60;
