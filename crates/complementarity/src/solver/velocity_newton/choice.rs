@@ -26,6 +26,9 @@ const SMALL: f64 = 1e-5;
 const ROUNDS: usize = 6;
 const CENTRES: usize = 60;
 const SETTLED: f64 = 1e-11;
+/// Centres end where a change is more than this share of the one before: constraints that contradict each other
+/// by rounding or by the tolerance of earlier steps add the same forces with every centre.
+const STAGNATES: f64 = 0.97;
 /// Directions of slip that differ by less than this between two rounds count as equal, and so do forces
 /// (relative).
 const SAME: f64 = 1e-8;
@@ -155,14 +158,16 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
             return false;
         }
         let mut change = self.island.move_in_regimes(eps);
+        let mut before = f64::INFINITY;
         for _ in 0..CENTRES {
             let size = self.island.force.iter().map(|f| f * f).sum::<f64>();
             if !size.is_finite() {
                 return false;
             }
-            if change <= SETTLED * SETTLED * size {
+            if change <= SETTLED * SETTLED * size || change > STAGNATES * STAGNATES * before {
                 break;
             }
+            before = change;
             change = self.island.next_centre(eps);
         }
         self.island.refine();
