@@ -48,6 +48,35 @@ fn slip_without_a_rigid_solution_is_an_impact() {
     );
 }
 
+/// The same rod as wide as a plank: it stands on two points, which share the impulse.
+#[test]
+fn a_plank_on_its_edge_jams_like_the_rod() {
+    let plank = |velocity: f64| {
+        let ridge = |x: f64, z: f64| format!("[{x}, 0.1, {z}], [{x}, -0.1, {z}]");
+        let vertices = [ridge(-0.5, 0.0), ridge(0.5, 0.0), ridge(0.0, 0.001), ridge(0.0, -0.001)].join(", ");
+        format!(
+            "[[material]]\nname = \"default\"\nfriction = 3\n{GROUND}\
+             [[body]]\nname = \"plank\"\nmass = 1\ninertia = [1, {}, 1]\nposition = [0.25, 0, {}]\n\
+             orientation = {{ axis = [0, -1, 0], angle_deg = 60 }}\nvelocity = [{velocity}, 0, 0]\n\
+             shape = {{ polytope = {{ vertices = [{vertices}] }} }}\n[step]\nduration = 0.01\n",
+            1.0 / 12.0,
+            0.75f64.sqrt() / 2.0
+        )
+    };
+    let found = summary(&plank(-2.0));
+    assert_eq!(found.count(EventKind::ImpactWithoutCollision), 2);
+    assert_eq!(found.trust[Trust::NoRigidSolution as usize], 1);
+    let impulse = found.first_impact.expect("an impact").impulse;
+    let (nn, nt, tt) = (1.75, -27f64.sqrt() / 4.0, 3.25);
+    let both = (tt * 9.81e-3 - nt * 2.0) / (nn * tt - nt * nt);
+    assert!((impulse - both / 2.0).abs() < 1e-8, "{impulse} of {both}");
+    let found = summary(&plank(2.0));
+    assert_eq!(
+        (found.count(EventKind::ImpactWithoutCollision), found.trust[Trust::NoRigidSolution as usize]),
+        (0, 0)
+    );
+}
+
 const GROUND: &str = "[[world]]\nname = \"ground\"\nshape = \"half_space\"\n";
 
 #[test]

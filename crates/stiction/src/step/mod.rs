@@ -18,6 +18,7 @@
 mod advance;
 mod detect;
 mod impact;
+mod jam;
 mod load;
 mod motion;
 mod overlap;

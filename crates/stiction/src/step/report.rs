@@ -1,6 +1,6 @@
 //! What a step did: what it cost, what its elements did, where the energy is; and why a step fails.
 
-use super::trust::is_jammed;
+use super::jam::is_jammed;
 use super::{InvalidModel, Solved, Trust, load};
 use crate::dynamics::{Kinematics, SingularMass};
 use crate::model::{Model, Owner, StandingKind};
@@ -231,7 +231,7 @@ pub fn elements(
     let pick = |v: &[f64]| [v[0], v[1], if linear == 3 { v[2] } else { 0.0 }];
     for c in &contacts.contacts {
         let rule = &model.contacts().rules()[c.rule];
-        let impact = rule.friction > 0.0 && is_jammed(solved, c, rule.friction);
+        let impact = rule.friction > 0.0 && is_jammed(model, solved, c);
         if impact {
             report.trust = Trust::NoRigidSolution;
         }

@@ -1,10 +1,7 @@
 //! How far the result of a step can be trusted: whether its forces and its motion are the only ones.
 
-use super::Solved;
-use crate::contact::set::Contact;
 use crate::formulation::ContactProblem;
-use crate::model::{Model, Owner};
-use crate::space::{dot, sub};
+use crate::model::Model;
 use crate::state::State;
 use complementarity::certificate::{Certificate, Settings};
 use serde::{Deserialize, Serialize};
@@ -72,10 +69,6 @@ impl Trust {
 
 /// Rows up to which a problem is examined: the cost grows with their third power.
 const MOST_ROWS: usize = 450;
-/// Relative velocities below this share of those that meet count as none.
-const STILL: f64 = 1e-9;
-/// Gaps up to this are closed, m.
-const CLOSED: f64 = 1e-6;
 
 /// Every how many steps a problem of so many rows is examined, so that examinations take at most about a twentieth of a run's time. Measured, in us: an
 /// examination of 3, 12, 20, 48, 120 rows takes 9, 39, 90, 943, 3084, the cheapest step with 12 and 120 rows 2.6 and 37.
@@ -104,51 +97,4 @@ pub(super) fn is_due(model: &Model, problem: &ContactProblem, state: &State) -> 
 pub(super) fn examine(problem: &ContactProblem, lambda: &[f64]) -> Trust {
     let settings = Settings { most_basis: 0, ..Settings::default() };
     problem.certificate(lambda, &settings).map_or(Trust::NotExamined, |known| Trust::of(&known))
-}
-
-/// Whether a rigid contact had, when the step began, a slip with which no finite force keeps its bodies apart: while it slips a normal force
-/// accelerates the bodies towards each other, and other forces do too (song2001; trinkle1995 section 4). Only contacts whose bodies carry no other force are examined.
-pub(super) fn is_jammed(solved: Solved<'_>, c: &Contact, mu: f64) -> bool {
-    let Solved { motion, contacts, problem, forces, .. } = solved;
-    let k = c.first;
-    let rows = problem.rows_of(k);
-    // a closed contact that the step presses
-    if c.count > 1 || rows.len() > 3 || forces.lambda[rows.start] <= 0.0 || problem.gap[k].abs() > CLOSED {
-        return false;
-    }
-    let a = problem.factors();
-    let mut block = [0.0; 9];
-    let n = rows.len();
-    a.block(k, k, &mut block[..n * n]);
-    let tangential = block[1..n].iter().map(|x| x * x).sum::<f64>().sqrt();
-    if a.patch(k).is_some() || mu * tangential < block[0] {
-        return false;
-    }
-    let point = contacts.elements[k].point;
-    let velocity = |owner: Owner| match owner {
-        Owner::Body(i) => motion.kinematics.point_velocity(i, point),
-        Owner::World(_) => [0.0; 3],
-    };
-    let [v_a, v_b] = c.owners.map(velocity);
-    let relative = sub(v_b, v_a);
-    let slip = [dot(relative, c.frame.t), if n == 3 { dot(relative, c.frame.o) } else { 0.0 }];
-    let (size, meets) = (slip[0].hypot(slip[1]), dot(v_a, v_a).sqrt() + dot(v_b, v_b).sqrt());
-    if size <= STILL * meets
-        || dot(relative, c.frame.n).abs() > 1e-3 * size
-        || !stands_alone(problem, &forces.lambda, k)
-    {
-        return false;
-    }
-    // what a normal force does to the normal velocity while friction opposes the slip; and what happens without one
-    let effect = block[0] - mu * (1..n).map(|i| block[i] * slip[i - 1] / size).sum::<f64>();
-    let presses = problem.b[rows.start] - problem.gap_rate[k] - dot(relative, c.frame.n);
-    effect <= 0.0 && presses < 0.0
-}
-
-/// Whether no other element that its bodies have carries force.
-fn stands_alone(problem: &ContactProblem, lambda: &[f64], element: usize) -> bool {
-    let a = problem.factors();
-    (0..problem.elements.len())
-        .filter(|&k| k != element && lambda[problem.rows_of(k)].iter().any(|x| *x != 0.0))
-        .all(|k| !a.meet(element, k))
 }

@@ -1,0 +1,139 @@
+//! Impacts without a collision: slips with which no accelerations and finite forces satisfy the rigid laws (Painleve; song2001, trinkle1995 section 4).
+//!
+//! A step finds impulses where there are no finite forces, and ends the slip at once. Whether that happened is decided at the acceleration level: contacts that
+//! are closed when the step begins, with the directions of slip they have then, are an LCP in their normal forces, `A` and `b` those of the step.
+
+use super::Solved;
+use crate::contact::set::Contact;
+use crate::model::{Model, Owner};
+use crate::space::{dot, sub};
+use complementarity::element::{Element, Friction, Mode};
+use complementarity::matrix::Matrix;
+use complementarity::problem::{FrictionProblem, MixedLcp};
+use complementarity::report::Status;
+use complementarity::solver::{Budget, decide};
+
+/// Relative velocities below this share of those that meet count as none.
+const STILL: f64 = 1e-9;
+/// Gaps up to this are closed, m.
+const CLOSED: f64 = 1e-6;
+/// Normal velocities up to this share of the slip are no approach.
+const LEVEL: f64 = 1e-3;
+/// A slip is stopped by an impact if it was so many times what loads change in the step.
+const SUDDEN: f64 = 10.0;
+/// Connected contacts up to which it is decided whether there are finite forces.
+const MOST: usize = 16;
+
+/// A contact at the beginning of a step: relative velocity along n, t, o, and what loads add to it in the step.
+#[derive(Debug, Clone, Copy)]
+struct Start {
+    element: usize,
+    mu: f64,
+    velocity: [f64; 3],
+    gain: [f64; 3],
+    /// Size of the velocities that meet.
+    meets: f64,
+}
+
+impl Start {
+    fn slip(&self) -> f64 {
+        self.velocity[1].hypot(self.velocity[2])
+    }
+
+    fn slips(&self) -> bool {
+        self.slip() > STILL * self.meets
+    }
+}
+
+/// Whether a contact slipped, when the step began, in a way that no accelerations and finite forces of all contacts connected with it allow, and
+/// the step stopped it. Contacts in space of which some do not slip are not examined, nor are patches, moments and more than [`MOST`] contacts.
+pub(super) fn is_jammed(model: &Model, solved: Solved<'_>, c: &Contact) -> bool {
+    let Some(own) = start(model, solved, c).filter(Start::slips) else { return false };
+    let rows = solved.problem.rows_of(own.element);
+    let (force, end) = (solved.forces.lambda[rows.start], &solved.forces.velocity[rows]);
+    let ahead: f64 = end.iter().zip(&own.velocity).skip(1).map(|(end, start)| end * start).sum();
+    let loads = own.gain.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+    force > 0.0
+        && ahead <= LEVEL * own.slip().powi(2)
+        && own.slip() > SUDDEN * loads
+        && connected(model, solved, own).is_some_and(|cluster| has_no_solution(solved, &cluster))
+}
+
+/// The contact when the step began, if it is a rigid point and closed.
+fn start(model: &Model, solved: Solved<'_>, c: &Contact) -> Option<Start> {
+    let Solved { motion, contacts, problem, .. } = solved;
+    let (k, mu) = (c.first, model.contacts().rules()[c.rule].friction);
+    let rows = problem.rows_of(k);
+    if c.count > 1 || rows.len() > 3 || problem.gap[k].abs() > CLOSED || problem.factors().patch(k).is_some()
+    {
+        return None;
+    }
+    let point = contacts.elements[k].point;
+    let velocity = |owner: Owner| match owner {
+        Owner::Body(i) => motion.kinematics.point_velocity(i, point),
+        Owner::World(_) => [0.0; 3],
+    };
+    let [v_a, v_b] = c.owners.map(velocity);
+    let mut velocity = c.frame.components(sub(v_b, v_a));
+    velocity[rows.len()..].fill(0.0);
+    let mut gain = [0.0; 3];
+    rows.clone().for_each(|i| gain[i - rows.start] = problem.b[i] - velocity[i - rows.start]);
+    gain[0] -= problem.gap_rate[k];
+    let meets = dot(v_a, v_a).sqrt() + dot(v_b, v_b).sqrt();
+    let own = Start { element: k, mu, velocity, gain, meets };
+    (velocity[0].abs() <= LEVEL * own.slip().max(STILL * meets)).then_some(own)
+}
+
+/// All closed contacts that are connected with one through bodies; `None` if some carry force and are not examined.
+fn connected(model: &Model, solved: Solved<'_>, first: Start) -> Option<Vec<Start>> {
+    let Solved { contacts, problem, forces, .. } = solved;
+    let a = problem.factors();
+    let mut cluster = vec![first];
+    let mut seen = vec![false; problem.elements.len()];
+    seen[first.element] = true;
+    let mut next = 0;
+    while let Some(&at) = cluster.get(next) {
+        next += 1;
+        for k in 0..seen.len() {
+            if seen[k] || !a.meet(at.element, k) {
+                continue;
+            }
+            seen[k] = true;
+            let contact = contacts.contacts.iter().find(|c| c.elements().contains(&k));
+            match contact.and_then(|c| start(model, solved, c)) {
+                Some(other) => cluster.push(other),
+                None if forces.lambda[problem.rows_of(k)].iter().any(|x| *x != 0.0) => return None,
+                None => {}
+            }
+        }
+    }
+    let planar = problem.linear_rows == 2;
+    (cluster.len() <= MOST && (planar || cluster.iter().all(Start::slips))).then_some(cluster)
+}
+
+/// Whether it is proved that no finite forces exist at the acceleration level.
+fn has_no_solution(solved: Solved<'_>, cluster: &[Start]) -> bool {
+    let (problem, rows) = (solved.problem, solved.problem.linear_rows);
+    let mut block = [0.0; 9];
+    let mut matrix = Matrix::zeros(rows * cluster.len(), rows * cluster.len());
+    for (i, one) in cluster.iter().enumerate() {
+        for (j, other) in cluster.iter().enumerate() {
+            problem.factors().block(one.element, other.element, &mut block[..rows * rows]);
+            for (k, entry) in block[..rows * rows].iter().enumerate() {
+                matrix[(rows * i + k / rows, rows * j + k % rows)] = *entry;
+            }
+        }
+    }
+    let b = cluster.iter().flat_map(|c| c.gain.into_iter().take(rows)).collect();
+    let elements = cluster.iter().map(|c| Element::contact(rows, c.mu, Friction::Pyramid)).collect();
+    let modes = cluster.iter().map(|c| match c.slips() {
+        true => Mode::Sliding { direction: [c.velocity[1] / c.slip(), c.velocity[2] / c.slip()] },
+        false => Mode::Rolling,
+    });
+    let posed =
+        FrictionProblem::from_elements(matrix, b, elements).and_then(|p| p.with_modes(modes.collect()));
+    let Some(lcp) = posed.ok().and_then(|p| p.as_slack_lcp().ok()) else { return false };
+    let settings = decide::Settings { max_nodes: 1000, ..decide::Settings::default() };
+    let lcp = MixedLcp::from(&lcp.problem);
+    decide::solve(&lcp, &settings, &mut Budget::default(), &mut |_| ()).status == Status::NoSolution
+}
