@@ -124,6 +124,9 @@ pub struct SolverMemory {
     /// Trust in the forces, if they were examined since the bodies came to rest.
     #[serde(default)]
     pub trust: Trust,
+    /// Work of steps, ns by estimate, after which the next one is examined.
+    #[serde(default)]
+    pub until_examined: u64,
     /// Complementary basis on which Lemke's method ended; empty for other methods.
     pub basis: Vec<usize>,
 }
@@ -169,7 +172,7 @@ impl State {
 }
 
 impl SolverMemory {
-    /// Resets all values and keeps the allocated memory.
+    /// Resets what belongs to the rows of the last step and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.at_rest = false;
         self.choice = Choice::NotExamined;
@@ -181,6 +184,7 @@ impl SolverMemory {
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.at_rest = other.at_rest;
         (self.choice, self.trust) = (other.choice, other.trust);
+        self.until_examined = other.until_examined;
         self.basis.clear();
         // the same capacity as the other has: a later basis may need it
         self.basis.reserve(other.basis.capacity());

@@ -117,14 +117,18 @@ fn relaxed_words(o: &Outcome) -> Option<String> {
 /// What is known of the solutions beside their residual, and what to know of it.
 fn trust_words(o: &Outcome) -> Vec<String> {
     let s = &o.summary;
-    let examined = s.steps - s.trust[Trust::NotExamined as usize];
-    let known = Trust::ALL.iter().zip(s.trust).filter(|(t, n)| **t != Trust::NotExamined && *n > 0);
+    // where nothing is near, there is nothing to examine
+    let (mut steps_by, touching) = (s.trust, s.steps - s.free);
+    steps_by[Trust::Unique as usize] -= s.free.min(steps_by[Trust::Unique as usize]);
+    let examined = touching - steps_by[Trust::NotExamined as usize];
+    let known = Trust::ALL.iter().zip(steps_by).filter(|(t, n)| **t != Trust::NotExamined && *n > 0);
     let shares: Vec<String> =
         known.map(|(t, n)| format!("{} in {:.0} %", t.name(), 100.0 * n as f64 / examined as f64)).collect();
     let mut lines = vec![match examined {
-        0 => "no step was examined".to_owned(),
-        n if n == s.steps => shares.join(", "),
-        n => format!("{} of the {n} steps examined of {}", shares.join(", "), s.steps),
+        _ if touching == 0 => "nothing touched".to_owned(),
+        0 => format!("none of the {} with contacts was examined", steps(touching)),
+        n if n == touching => shares.join(", "),
+        n => format!("{} of the {n} steps examined, of {touching} with contacts", shares.join(", ")),
     }];
     if let Some((time, rows)) = &s.first_without_motion {
         let names = names(o, rows);

@@ -35,6 +35,8 @@ pub struct Summary {
     pub events: [usize; EventKind::ALL.len()],
     /// The first of them.
     pub first_events: Vec<Event>,
+    /// Steps in which nothing was near.
+    pub free: usize,
     /// Steps by what is known of them, in the order of [`Trust::ALL`].
     pub trust: [usize; Trust::ALL.len()],
     /// Steps whose forces are one of several, and not shown to be the limit of equal compliance.
@@ -65,6 +67,7 @@ impl Default for Summary {
             iterations: 0,
             wasted: 0,
             events: [0; EventKind::ALL.len()],
+            free: 0,
             trust: [0; Trust::ALL.len()],
             unchosen: 0,
             first_impact: None,
@@ -88,6 +91,7 @@ impl Observer for Summary {
     fn step(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
         self.steps += 1;
         self.trust[view.report.trust as usize] += 1;
+        self.free += usize::from(view.report.parts == 0);
         if view.report.trust == Trust::MotionNotUnique && self.first_without_motion.is_none() {
             let loaded = view.elements().iter().filter(|e| e.status != Status::Open);
             let mut rows: Vec<RowId> = loaded.map(|e| RowId::Contact(e.id)).collect();

@@ -92,8 +92,9 @@ pub fn advance(
     state.position.copy_from_slice(position);
     state.velocity.copy_from_slice(after);
     report.trust = trust::known(problem.b.len(), forces.memory.trust, report.solver == WARM_START);
+    let until_examined = state.solver.until_examined;
     state.solver.copy_from(&forces.memory);
-    state.solver.trust = report.trust;
+    (state.solver.trust, state.solver.until_examined) = (report.trust, until_examined);
     remember(model, solved, scratch, state, report);
     Ok(())
 }

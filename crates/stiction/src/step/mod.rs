@@ -192,7 +192,7 @@ impl Stepper {
     /// most about a twentieth of the time of the steps, and allocate memory.
     pub fn examine(&self, state: &mut State, report: &mut StepReport) {
         let Workspace { problem, forces, .. } = &self.work;
-        if report.trust == Trust::NotExamined && trust::is_due(&self.model, problem, state) {
+        if trust::is_due(problem, &mut state.solver, report) {
             report.trust = trust::examine(problem, &forces.lambda);
             state.solver.trust = report.trust;
         }

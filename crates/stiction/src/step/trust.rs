@@ -1,8 +1,8 @@
 //! How far the result of a step can be trusted: whether its forces and its motion are the only ones.
 
+use super::StepReport;
 use crate::formulation::ContactProblem;
-use crate::model::Model;
-use crate::state::State;
+use crate::state::SolverMemory;
 use complementarity::certificate::{Certificate, Settings};
 use serde::{Deserialize, Serialize};
 
@@ -70,12 +70,19 @@ impl Trust {
 /// Rows up to which a problem is examined: the cost grows with their third power.
 const MOST_ROWS: usize = 450;
 
-/// Every how many steps a problem of so many rows is examined, so that examinations take at most about a twentieth of a run's time. Measured, in us: an
-/// examination of 3, 12, 20, 48, 120 rows takes 9, 39, 90, 943, 3084, the cheapest step with 12 and 120 rows 2.6 and 37.
-fn stride(rows: usize) -> u64 {
-    let n = rows as f64;
-    let (examination, step) = (10.0 + 0.3 * n * n + 0.001 * n * n * n, 0.2 * n);
-    (examination / (0.05 * step)).ceil() as u64
+/// One examination is made for every so many times the work it takes: examinations take at most about a twentieth of a run's time.
+const SHARE: u64 = 20;
+
+/// Estimated time of an examination, ns. Measured: with 3, 12, 20, 48, 120 rows 9, 39, 90, 943, 3084 us.
+fn cost(rows: usize) -> u64 {
+    let n = rows as u64;
+    10_000 + 300 * n * n + n * n * n
+}
+
+/// Estimated time of a step, ns, rather too short. Measured: at rest with 12 and 120 rows 2.6 and 37 us.
+fn time(rows: usize, report: &StepReport) -> u64 {
+    let (n, iterations) = (rows as u64, (report.iterations + report.wasted) as u64);
+    300 + n * (200 + 30 * iterations)
 }
 
 /// What is known of a step without an examination: nothing is near, or bodies stay at rest that were examined (`kept`).
@@ -87,10 +94,17 @@ pub(super) fn known(rows: usize, before: Trust, kept: bool) -> Trust {
     }
 }
 
-/// Whether a step that ended at `state` is one of those that are examined. Steps are sampled by their number, so that runs repeat.
-pub(super) fn is_due(model: &Model, problem: &ContactProblem, state: &State) -> bool {
-    let (rows, number) = (problem.b.len(), (state.time / model.scene().step.h).round() as u64);
-    rows > 0 && rows <= MOST_ROWS && number.is_multiple_of(stride(rows))
+/// Whether a step is one of those that are examined: the first with contacts, and then one whenever the steps since have taken a multiple of the work of the
+/// last examination. Work is estimated, not measured, so that runs repeat.
+pub(super) fn is_due(problem: &ContactProblem, memory: &mut SolverMemory, report: &StepReport) -> bool {
+    let rows = problem.b.len();
+    memory.until_examined = memory.until_examined.saturating_sub(time(rows, report));
+    let due =
+        memory.until_examined == 0 && report.trust == Trust::NotExamined && (1..=MOST_ROWS).contains(&rows);
+    if due {
+        memory.until_examined = SHARE * cost(rows);
+    }
+    due
 }
 
 /// Examines the solution of a contact problem. Allocates memory.
