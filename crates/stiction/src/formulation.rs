@@ -62,12 +62,17 @@ impl Laws {
 /// the next step if `x` is at most twice this.
 const RESOLVED_TURN: f64 = 0.1;
 
+/// A step resolves a contact whose stiffness varies if `h^2 K` is at most this share of the effective mass: an impact then takes some 30 steps.
+const RESOLVED_STIFFNESS: f64 = 0.01;
+
 /// The contact problem of a step, `s = A lambda + b`, in memory that is reused.
 #[derive(Debug, Clone)]
 pub struct ContactProblem {
     operator: Operator,
     /// Length of the step, s.
     pub h: f64,
+    /// Explicit share `theta` of the step: that of the scene, or 0 where the step does not resolve a contact whose stiffness varies.
+    pub theta: f64,
     /// Vector `b`, with `g/h` on normal rows.
     pub b: Vec<f64>,
     /// Element of each contact point or standing row, in the order of the rows.
@@ -117,10 +122,14 @@ pub fn assemble(
     contacts: &ContactSet,
     problem: &mut ContactProblem,
 ) {
-    problem.h = motion.h;
+    (problem.h, problem.theta) = (motion.h, model.scene().step.explicit_share);
     problem.choose_standing(model, state, motion, contacts);
     problem.remember(model, state, contacts);
     problem.jacobian(model, motion, contacts);
+    if problem.theta > 0.0 && !problem.resolves(model, laws, contacts) {
+        problem.theta = 0.0;
+        problem.jacobian(model, motion, contacts);
+    }
     problem.standing_rows(model, motion);
     let linear = problem.linear_rows;
     let own = problem.factors().offsets().windows(2).flat_map(|w| &problem.b[w[0]..w[1].min(w[0] + linear)]);
@@ -136,6 +145,7 @@ impl ContactProblem {
         Self {
             operator: Operator::Factored(Factored::default()),
             h: model.scene().step.h,
+            theta: model.scene().step.explicit_share,
             b: vec![],
             elements: vec![],
             start: vec![],
@@ -245,6 +255,19 @@ impl ContactProblem {
             Operator::Factored(f) => f,
             _ => unreachable!("made as factors"),
         }
+    }
+
+    /// Whether the step resolves all contacts whose stiffness varies, at the overlap that they have or reach within it. Elsewhere such a law makes energy
+    /// with `theta > 0`: the stiffness is that of the start of the step.
+    fn resolves(&self, model: &Model, laws: &Laws, contacts: &ContactSet) -> bool {
+        contacts.contacts.iter().all(|c| match laws.of(model, c.rule) {
+            Some(law) if law.varies() => {
+                let approach = (-self.b[self.rows_of(c.first).start]).max(0.0);
+                let overlap = self.h * approach - contacts.elements[c.first].gap;
+                overlap <= 0.0 || law.stiffness_share(overlap, self.mobility[c.first]) <= RESOLVED_STIFFNESS
+            }
+            _ => true,
+        })
     }
 
     /// Adds `E^-1`, friction and gaps of all contacts.
@@ -394,7 +417,7 @@ impl ContactProblem {
     /// Computes `W`, and `b = J (theta v + (1-theta) free)`, element by element: n, t(, o), and the rotations
     /// about n(, t, o).
     fn jacobian(&mut self, model: &Model, motion: &Motion, contacts: &ContactSet) {
-        let (theta, dofs) = (model.scene().step.explicit_share, model.system().velocity_size());
+        let (theta, dofs) = (self.theta, model.system().velocity_size());
         let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
         a.clear(dofs, (1.0 - theta) * self.h);
         self.row.clear();

@@ -117,10 +117,9 @@ fn the_energy_of_a_damped_impact_adds_up_to_first_order() {
     first_order(&energies, 0.04, "energy");
 }
 
-/// `K_t` changes while its spring is deformed, and the work of that is not counted: the balance of an oblique impact does not
-/// close as the step falls. Measured, so that it is known.
+/// `K_t` changes while its spring is deformed: an oblique impact loses some energy to that, however short the step, and never gains any.
 #[test]
-fn a_changing_tangential_spring_makes_or_loses_about_a_hundredth() {
+fn a_changing_tangential_spring_loses_little_and_makes_nothing() {
     for (friction, across) in [(0.3, 0.1), (0.3, 0.3), (0.3, 1.0), (0.8, 0.3), (0.8, 1.0), (0.8, 3.0)] {
         let found = [1e-6, 5e-7].map(|h| {
             let mut scene = ball();
@@ -130,26 +129,29 @@ fn a_changing_tangential_spring_makes_or_loses_about_a_hundredth() {
         });
         let limit = 2.0 * found[1] - found[0];
         println!("friction {friction}, {across} m/s across: {found:?}, limit {limit:.4}");
-        assert!(limit.abs() < 0.015, "{found:?}");
+        assert!(found.iter().all(|x| *x < 0.0) && limit < 0.0 && limit > -0.1, "{found:?}");
     }
 }
 
 #[test]
 fn a_ball_never_leaves_faster_than_it_came() {
-    // an impact that falls between few steps is not resolved, but gains no speed
-    for h in [2e-5, 1e-4, 3e-4, 1e-3, 1e-2] {
+    // an impact that falls between few steps is not resolved, but gains no speed, nor does one with theta = 1/2
+    for (h, theta) in
+        [2e-6, 2e-5, 5e-5, 1e-4, 3e-4, 1e-3, 1e-2].into_iter().flat_map(|h| [(h, 0.0), (h, 0.5)])
+    {
         let (mut least, mut most) = (f64::INFINITY, 0.0f64);
         for k in 0..20 {
             let mut scene = ball();
             scene.bodies[0].position.as_mut().expect("given")[2] =
                 RADIUS + SPEED * h * (1.0 + f64::from(k) / 20.0);
+            scene.step.explicit_share = theta;
             let (mut stepper, mut state) = start(scene, h);
             go(&mut stepper, &mut state, (2e-3 / h) as usize + 10, |_, _| ());
             let after = state.velocity[2] / SPEED;
-            assert!(after > 0.0 && after <= 1.0, "h {h:e}, phase {k}: {after}");
+            assert!(after > 0.0 && after <= 1.0, "h {h:e}, theta {theta}, phase {k}: {after}");
             (least, most) = (least.min(after), most.max(after));
         }
-        println!("h {h:e}: speed after {least} to {most}");
+        println!("h {h:e}, theta {theta}: speed after {least} to {most}");
     }
 }
 
@@ -198,7 +200,8 @@ fn a_box_on_a_slope_does_not_creep() {
         let elastic = (0.25 * weight * (sine + cosine) / hertz(1.0)).powf(2.0 / 3.0);
         let (shift, creep) = (length(sub(places[2], places[0])), length(sub(places[2], places[1])));
         println!("h {h:e}, time {time}: shift {shift:e} m, elastic {elastic:e} m, creep in 4 s {creep:e} m");
-        assert!(shift < 1.5 * elastic, "{shift:e} of {elastic:e}");
+        // while the load grows, tangential springs keep their force and give way
+        assert!(shift < 4.0 * elastic, "{shift:e} of {elastic:e}");
         assert!(creep < 1e-12, "{creep:e}");
     }
 }

@@ -195,6 +195,11 @@ impl Compliance {
         self.patch.scale(overlap)[0].max(least.min(LEAST_OVERLAP.sqrt()))
     }
 
+    /// `h^2 K_n(q)` over the effective mass of the normal row, by overlap and mobility as in [`Self::scale`].
+    pub fn stiffness_share(&self, overlap: f64, mobility: f64) -> f64 {
+        self.h * self.h * self.patch.k[0] * self.scale(overlap, mobility) * mobility
+    }
+
     /// `E^-1 = (h K + C)^-1`, m/(N s), at scale 1.
     pub fn e_inv(&self) -> &Matrix {
         &self.e_inv
@@ -232,6 +237,9 @@ impl Compliance {
     }
 
     /// `delta+ = delta + h E^-1 (lambda - K delta)`: the deformation after a step under `lambda`, with `K` and `C` at `scale`.
+    ///
+    /// Where the stiffness varies and has grown, tangential deformations are reduced to those of the same force: the force of a spring that stiffens
+    /// under load stays, that of a spring that softens falls with its stiffness. Neither creates energy.
     pub fn deformation_after(&self, scale: f64, lambda: &[f64], delta: &[f64], after: &mut [f64]) {
         let n = self.rows();
         assert!(lambda.len() == n && delta.len() == n && after.len() == n, "one entry a row of deformation");
@@ -239,6 +247,10 @@ impl Compliance {
             // E^-1 K delta, not E^-1 (K delta): the stiffness never multiplies rounding
             let rate = dot(self.e_inv.row(i), lambda) / scale - dot(self.e_inv_k.row(i), delta);
             after[i] = delta[i] + self.h * rate;
+        }
+        if self.varies() {
+            let kept = (scale / self.patch.scale(after[0])[0]).min(1.0);
+            after[1..].iter_mut().for_each(|d| *d *= kept);
         }
     }
 }

@@ -60,7 +60,7 @@ pub fn advance(
     report: &mut StepReport,
 ) -> Result<(), Failed> {
     let Solved { motion, problem, forces, .. } = solved;
-    let (theta, h) = (model.scene().step.explicit_share, motion.h);
+    let (theta, h) = (problem.theta, motion.h);
     let Scratch { after, velocity, position, drift, bounced, .. } = scratch;
     after.clone_from(&motion.free);
     if !problem.is_empty() {

@@ -66,7 +66,7 @@ pub(super) fn bounce(
     memory: &mut Impacts,
     (time, report): (f64, &mut StepReport),
 ) -> Result<bool, Failed> {
-    let possible = model.contacts().bounces() || model.scene().step.explicit_share > 0.0;
+    let possible = model.contacts().bounces() || problem.theta > 0.0;
     if !possible || problem.is_empty() || !memory.find(model, motion, contacts, problem, forces) {
         return Ok(false);
     }
@@ -96,7 +96,7 @@ impl Impacts {
         forces: &Forces,
     ) -> bool {
         let step = &model.scene().step;
-        let (theta, h) = (step.explicit_share, problem.h);
+        let (theta, h) = (problem.theta, problem.h);
         problem.relative_velocities(&motion.mass, &motion.velocity, &mut self.scratch, &mut self.start);
         problem.relative_velocities(&motion.mass, &motion.free, &mut self.scratch, &mut self.free);
         self.bouncing.clear();
@@ -168,7 +168,7 @@ impl Impacts {
         solver: &mut ContactSolver,
         (time, report): (f64, &mut StepReport),
     ) -> Result<(), Failed> {
-        let threshold = (1.0 - model.scene().step.explicit_share) * model.scene().step.bounce_threshold;
+        let threshold = (1.0 - problem.theta) * model.scene().step.bounce_threshold;
         let fastest = self.bouncing.iter().fold(0.0f64, |m, (_, v)| m.max(v.abs()));
         for round in 0..=ROUNDS {
             let mut share = 1.0;
@@ -199,7 +199,7 @@ impl Impacts {
                         &mut self.free,
                     );
                     self.forces.velocity.clear();
-                    let share = 1.0 / (1.0 - model.scene().step.explicit_share);
+                    let share = 1.0 / (1.0 - problem.theta);
                     self.forces.velocity.extend(self.free.iter().map(|s| share * s));
                     for k in 0..problem.elements.len() {
                         self.forces.velocity[problem.rows_of(k).start] += problem.gap_rate[k];

@@ -121,7 +121,7 @@ fn settle(
     let Workspace { motion, problem, solver, forces, settling, .. } = work;
     let Scratch { kinematics, position, velocity, free, change: by } = settling;
     let kinematics = kinematics.get_or_insert_with(|| Kinematics::new(model.system()));
-    let (theta, h) = (model.scene().step.explicit_share, motion.h);
+    let (theta, h) = (problem.theta, motion.h);
     let mut change = f64::INFINITY;
     for _ in 0..ROUNDS {
         velocity.clone_from(&motion.free);
