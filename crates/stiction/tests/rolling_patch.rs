@@ -112,6 +112,71 @@ fn the_force_saturates_towards_gross_slip() {
     assert!(last > 0.999, "{last}");
 }
 
+/// Complete elliptic integrals `K` and `E` by the arithmetic-geometric mean, modulus `k`.
+fn elliptic(k: f64) -> [f64; 2] {
+    let (mut a, mut b, mut sum, mut power) = (1.0, (1.0 - k * k).sqrt(), 0.5 * k * k, 1.0);
+    for _ in 0..8 {
+        let c = 0.5 * (a - b);
+        (a, b) = (0.5 * (a + b), (a * b).sqrt());
+        sum += power * c * c;
+        power *= 2.0;
+    }
+    let whole = std::f64::consts::FRAC_PI_2 / a;
+    [whole, whole * (1.0 - sum)]
+}
+
+/// A barrel rolls on a contact 3.3 times as long across as along. Each strip along x is in Carter's state: `Q' / (mu P') = 1 - (1 - xi/xi_s)^2` with
+/// `xi_s = 2 mu p(y) / E*` (Haines and Ollerton's strips; Carter's plane solution, Johnson (8.11)). Strips are Carter's in the limit of a long ellipse: at
+/// this ratio Kalker's C11 is 3.46, strips have 3.29.
+#[test]
+fn on_a_long_ellipse_the_force_saturates_as_carter_s() {
+    let (ratio, mu, elements, poisson) = (0.3f64, 0.3, 21, 0.25);
+    let modulus = YOUNG / (2.0 * (1.0 - poisson * poisson));
+    // Johnson (4.26): semi-axes a along x, b across
+    let e2 = 1.0 - ratio * ratio;
+    let [k, e] = elliptic(e2.sqrt());
+    let (a, radius) = (1.2e-3, RADIUS);
+    let b = a / ratio;
+    let slender = e / (ratio * ratio) - k;
+    let peak = modulus * e2 * b * b / (2.0 * radius * a * slender);
+    let across = (radius * radius * slender / (k - e)).sqrt();
+    let (approach, load) = (peak / modulus * a * k, 2.0 / 3.0 * peak * std::f64::consts::PI * a * b);
+    let (spacing, lever) = (2.0 * b / 0.9 / f64::from(elements), radius - 0.5 * approach);
+    let mut last = 0.0;
+    for tau in [0.2, 0.5, 2.0] {
+        let xi = tau * 2.0 * mu * peak / modulus;
+        let text = format!(
+            "gravity = [0, 0, 0]\n[[material]]\nname = 'p'\nyoung = {YOUNG}\npoisson = {poisson}\nfriction = {mu}\n\
+             law = {{ half_space = {{ elements = {elements}, spacing = {spacing} }} }}\n\
+             [[world]]\nname = 'block'\nshape = 'half_space'\nmaterial = 'p'\n\
+             [[body]]\nname = 'barrel'\nmass = 1e7\ninertia = [1e7, 1e7, 1e7]\nmaterial = 'p'\n\
+             shape = {{ ellipsoid = {{ semi_axes = [{radius}, {across}, {radius}] }} }}\nposition = [0, 0, {}]\n\
+             velocity = [{}, 0, 0]\nangular_velocity = [0, {}, 0]\n",
+            radius - approach,
+            1.0 + 0.5 * xi,
+            (1.0 - 0.5 * xi) / lever
+        );
+        let (mut stepper, mut state) =
+            start(Scene::from_toml("carter", &text).expect("a valid scene"), spacing);
+        go(&mut stepper, &mut state, (4.0 * 2.0 * a / spacing).round() as usize, |_, _| ());
+        let [p, along, _] = total(&stepper);
+        let strip = |eta: f64| {
+            let local = tau / (1.0 - eta * eta).sqrt();
+            0.75 * (1.0 - eta * eta) * (1.0 - (1.0 - local.min(1.0)).powi(2))
+        };
+        let expected = (0..2000).map(|i| strip((f64::from(i) + 0.5) / 1000.0 - 1.0)).sum::<f64>() / 1000.0;
+        let share = -along / (mu * p);
+        println!("tau = {tau}: {share}, {expected} by Carter's strips; P {p} of {load}");
+        assert!((p / load - 1.0).abs() < 0.05, "{p} of {load}");
+        assert!(
+            (share / expected - 1.0).abs() < 0.1 && share > last && share <= 1.0 + 1e-9,
+            "{tau}: {share} of {expected}"
+        );
+        last = share;
+    }
+    assert!(last > 0.999, "{last}");
+}
+
 #[test]
 fn a_patch_follows_a_sudden_load_within_a_few_steps() {
     let (mut stepper, state) = run(scene("hertz.toml"), 1e-3, 0.02);

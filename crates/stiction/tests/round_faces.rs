@@ -66,6 +66,9 @@ fn a_spinning_disc_stops_after_the_time_of_its_rim_or_of_uniform_pressure() {
         // however rigid points share the weight, on the rim all have the same lever
         (1, "rigid", 1.0),
         (1, springs, 1.0),
+        // forces are chosen as the limit of equal compliance
+        (2, "rigid", 2.0 / 3.0),
+        (4, "rigid", 2.0 / 3.0),
         (2, springs, 2.0 / 3.0),
         (4, springs, 2.0 / 3.0),
     ] {
