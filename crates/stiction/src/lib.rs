@@ -3,6 +3,7 @@
 //! - [`analysis`]: contacts at an instant, without a time step;
 //! - [`scene`]: the description of a mechanical system, and its file; [`model`]: its compiled form;
 //! - [`dynamics`], [`geometry`], [`contact`]: trees of links, shapes and where they touch, contact laws;
+//! - [`integrate`]: differential equations, with error control;
 //! - [`step`]: one time step, from a [`state`] to the next;
 //! - [`run`](mod@run): the driver, which makes many steps and passes them to observers;
 //! - [`record`]: recordings of runs, in tables;
@@ -14,6 +15,7 @@ pub mod dynamics;
 pub mod formulation;
 pub mod geometry;
 pub mod inputs;
+pub mod integrate;
 pub mod model;
 pub mod random;
 pub mod record;

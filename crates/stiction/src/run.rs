@@ -17,7 +17,7 @@ pub use summary::Summary;
 use crate::analysis::joints::{self, JointReport, joints};
 use crate::dynamics::Kinematics;
 use crate::model::{Model, Resolved};
-use crate::scene::StepSettings;
+use crate::scene::{Scheme, StepSettings};
 use crate::state::State;
 use crate::step::{ElementReport, Energy, Failed, StepReport, Stepper, Workspace};
 use complementarity::problem::FrictionProblem;
@@ -257,7 +257,9 @@ impl Driver {
         }
         self.made += 1;
         balance::add(&self.report, &mut self.here.balance);
-        if self.report.parts > 0 || self.watch.is_closed() {
+        if self.stepper.scene().step.scheme != Scheme::Theta {
+            self.watch.take(self.stepper.model(), &self.stepper.workspace().located);
+        } else if self.report.parts > 0 || self.watch.is_closed() {
             self.watch.step(state.time, self.stepper.workspace().problem.h, self.stepper.elements());
         }
         self.is_record = state.time >= self.due;

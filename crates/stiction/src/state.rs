@@ -127,6 +127,9 @@ pub struct SolverMemory {
     /// Work of steps, ns by estimate, after which the next one is examined.
     #[serde(default)]
     pub until_examined: u64,
+    /// Last step of an integrator with error control: the scene's over `2^level`.
+    #[serde(default)]
+    pub level: u32,
     /// Complementary basis on which Lemke's method ended; empty for other methods.
     pub basis: Vec<usize>,
 }
@@ -184,7 +187,7 @@ impl SolverMemory {
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.at_rest = other.at_rest;
         (self.choice, self.trust) = (other.choice, other.trust);
-        self.until_examined = other.until_examined;
+        (self.until_examined, self.level) = (other.until_examined, other.level);
         self.basis.clear();
         // the same capacity as the other has: a later basis may need it
         self.basis.reserve(other.basis.capacity());

@@ -47,6 +47,8 @@ pub struct Patch {
     damping: Matrix,
     /// `R` of Hertz and Mindlin.
     radius: Option<f64>,
+    /// `beta` and `3/2 alpha` of Hunt and Crossley.
+    power: Option<[f64; 2]>,
     transport: bool,
 }
 
@@ -57,7 +59,7 @@ impl Patch {
         let grid = law.grid(directions);
         let rows = directions.count();
         let each = |[n, t]: [f64; 2]| (0..rows).map(|a| if a == 0 { n } else { t }).collect();
-        let mut of_radius = None;
+        let (mut of_radius, mut power) = (None, None);
         let transport = matches!(law, Law::HalfSpace { transport: true, .. }) && grid.count() > 1;
         let (vectors, k, c) = match *law {
             Law::Rigid => (Matrix::zeros(0, 0), Vec::new(), Vec::new()),
@@ -73,6 +75,10 @@ impl Patch {
                 };
                 (vectors, k, c)
             }
+            Law::HuntCrossley { stiffness, exponent, dissipation, tangential: [k, c] } => {
+                power = Some([exponent, 1.5 * dissipation]);
+                (Matrix::identity(rows), each([stiffness, k]), each([0.0, c]))
+            }
             Law::HertzMindlin { radius, time } => {
                 let [n, t] = hertz_mindlin(pair, radius)?;
                 of_radius = Some(radius);
@@ -83,7 +89,7 @@ impl Patch {
         let mut scaled = vec![0.0; BLOCK * k.len()];
         from_modes(&vectors, |m| k[m], &mut scaled, &mut stiffness);
         from_modes(&vectors, |m| c[m], &mut scaled, &mut damping);
-        Ok(Self { grid, vectors, k, c, stiffness, damping, radius: of_radius, transport })
+        Ok(Self { grid, vectors, k, c, stiffness, damping, radius: of_radius, power, transport })
     }
 
     /// The elements and where they are.
@@ -114,6 +120,41 @@ impl Patch {
     /// Whether `K` and `C` depend on the overlap.
     pub fn varies(&self) -> bool {
         self.radius.is_some()
+    }
+
+    /// Normal force of a point at an overlap (m) that grows at a rate (m/s), N, where the force is explicit: song2001 (10), (11). Below 0 the damper
+    /// would pull.
+    pub fn normal_force(&self, overlap: f64, rate: f64) -> f64 {
+        match self.power {
+            Some([exponent, dissipation]) => {
+                self.k[0] * overlap.max(0.0).powf(exponent) * (1.0 + dissipation * rate)
+            }
+            None => self.k[0] * overlap + self.c[0] * rate,
+        }
+    }
+
+    /// Tangential stiffness, N/m, and damping, N s/m, of a point.
+    pub fn tangential(&self) -> [f64; 2] {
+        [self.k[1], self.c[1]]
+    }
+
+    /// `1/2 delta' K delta`, J. Hertz and Mindlin: `2/5 K_n delta_n^2 + 1/2 K_t delta_t^2` with `K` at the overlap `delta_n`,
+    /// the first being the integral of the normal force; Hunt and Crossley: `K delta_n^(beta+1)/(beta+1) + 1/2 K_t delta_t^2`.
+    ///
+    /// # Panics
+    /// If the slice has not [`Patch::rows`] entries.
+    pub fn elastic_energy(&self, delta: &[f64]) -> f64 {
+        assert_eq!(delta.len(), self.rows(), "one entry a row of deformation");
+        if self.varies() || self.power.is_some() {
+            let tangential: f64 = (1..self.rows()).map(|i| 0.5 * self.k[i] * delta[i] * delta[i]).sum();
+            return match self.power {
+                Some([exponent, _]) => {
+                    self.k[0] * delta[0].max(0.0).powf(exponent + 1.0) / (exponent + 1.0) + tangential
+                }
+                None => self.scale(delta[0])[0] * (0.4 * self.k[0] * delta[0] * delta[0] + tangential),
+            };
+        }
+        0.5 * (0..self.rows()).map(|i| delta[i] * dot(self.stiffness.row(i), delta)).sum::<f64>()
     }
 
     /// The scale of `K` and `C` at an overlap of the undeformed shapes, m, and its derivative, 1/m: `sqrt(d/R)`, and 0
@@ -223,17 +264,9 @@ impl Compliance {
         product(&self.patch.damping, rate, force);
     }
 
-    /// `1/2 delta' K delta`, J. Hertz and Mindlin: `2/5 K_n delta_n^2 + 1/2 K_t delta_t^2` with `K` at the overlap `delta_n`,
-    /// the first being the integral of the normal force.
+    /// See [`Patch::elastic_energy`].
     pub fn elastic_energy(&self, delta: &[f64]) -> f64 {
-        assert_eq!(delta.len(), self.rows(), "one entry a row of deformation");
-        if self.varies() {
-            let sum: f64 = (0..self.rows())
-                .map(|i| if i == 0 { 0.4 } else { 0.5 } * self.patch.k[i] * delta[i] * delta[i])
-                .sum();
-            return self.patch.scale(delta[0])[0] * sum;
-        }
-        0.5 * (0..self.rows()).map(|i| delta[i] * dot(self.patch.stiffness.row(i), delta)).sum::<f64>()
+        self.patch.elastic_energy(delta)
     }
 
     /// `delta+ = delta + h E^-1 (lambda - K delta)`: the deformation after a step under `lambda`, with `K` and `C` at `scale`.

@@ -139,6 +139,24 @@ impl Joint {
         }
     }
 
+    /// Rate of the coordinates: `q' = G(q) v`, of a quaternion `p` rotating at `w` the product `(0, w) p / 2`.
+    pub(super) fn rate(&self, mount: &Pose, q: &[f64], v: &[f64], out: &mut [f64]) {
+        let turn = |at: usize, w: Vector, out: &mut [f64]| {
+            let [x, y, z] = w.map(|x| 0.5 * x);
+            let next = Quaternion([0.0, x, y, z]).after(Quaternion([q[at], q[at + 1], q[at + 2], q[at + 3]]));
+            out[at..at + 4].copy_from_slice(&next.0);
+        };
+        match self {
+            Self::Free => {
+                let to_mount = mount.attitude.inverse();
+                out[..3].copy_from_slice(&to_mount.apply(three(v, 0)));
+                turn(3, to_mount.apply(three(v, 3)), out);
+            }
+            Self::Spherical => turn(0, three(v, 0), out),
+            _ => out.copy_from_slice(v),
+        }
+    }
+
     /// Columns `S` of the motion subspace of a free joint.
     pub(super) fn free_columns() -> [Spatial; 6] {
         let shift = |axis| Spatial { angular: [0.0; 3], linear: axis };

@@ -244,6 +244,29 @@ impl System {
         }
     }
 
+    /// Rate of the configuration: `q' = G(q) v`.
+    ///
+    /// # Panics
+    /// If the length of a slice is not the system's.
+    pub fn rate(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
+        assert_eq!((q.len(), out.len()), (self.configuration_size(), self.configuration_size()), "length of q");
+        assert_eq!(v.len(), self.velocity_size(), "length of v");
+        for body in &self.model.bodies {
+            let own = body.coordinates();
+            body.joint.rate(&body.mount, &q[own.clone()], &v[body.dofs()], &mut out[own]);
+        }
+    }
+
+    /// Scales the quaternions of a configuration to length 1.
+    pub fn scale_attitudes(&self, q: &mut [f64]) {
+        for body in &self.model.bodies {
+            if let Some(at) = body.joint.quaternion() {
+                let own = &mut q[body.q + at..][..4];
+                own.copy_from_slice(&Quaternion([own[0], own[1], own[2], own[3]]).unit().0);
+            }
+        }
+    }
+
     fn own_body(&self, link: usize) -> Option<&Body> {
         self.model.places[link].0.map(|b| &self.model.bodies[b]).filter(|b| b.link == link)
     }

@@ -18,7 +18,7 @@ pub use standing::{StandingKind, StandingRow};
 
 use crate::dynamics::System;
 use crate::geometry::{Solid, bounding_box};
-use crate::scene::{Fault, Scene};
+use crate::scene::{Fault, Scene, Scheme};
 use crate::space::{Pose, length};
 use crate::state::{ContactId, RowId, State};
 
@@ -150,6 +150,10 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     let system = System::new(scene.links()).map_err(|e| alone(e.to_string()))?;
     let parts = parts(scene, &system).map_err(alone)?;
     let contacts = ContactTable::new(scene, &parts)?;
+    if let (Scheme::Compliant, Some(row)) = (scene.step.scheme, standing::rows(scene, &system).first()) {
+        let message = format!("scheme = \"compliant\" does not know this row: {}", row.name(scene));
+        return Err(vec![Fault::new("step.scheme".to_owned(), message)]);
+    }
     Ok((system, parts, contacts))
 }
 

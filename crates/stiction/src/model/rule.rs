@@ -3,7 +3,7 @@
 use super::resolved::{Grain, Owner, Pair, PairOf, Resolved};
 use crate::contact::{FrictionRule, Law};
 use crate::dynamics::Joint;
-use crate::scene::{Fault, FrictionKind, Material};
+use crate::scene::{Fault, FrictionKind, Material, Scheme};
 use crate::space::length;
 
 /// Largest coefficient of friction. Above it the residual, which slip divides between normal and friction in
@@ -153,6 +153,19 @@ impl Resolved {
             let why = "expected \"cone\", for other contacts of the scene have torsion or rolling friction";
             fault(path, format!("friction set of {names}: {why}"));
         }
+        if let Some((key, message)) = self.wrong_for_scheme(rule) {
+            let path = match key {
+                "friction_set" => self
+                    .pair_that(|p| p.given.friction_set.is_some(), a, b)
+                    .map_or("step.friction".to_owned(), |k| format!("pair[{k}].friction_set")),
+                "law" => self.pair_that(|p| p.law.is_some(), a, b).map_or_else(
+                    || format!("material[{}].law", if self.laws[a.1] == Law::Rigid { b.1 } else { a.1 }),
+                    |k| format!("pair[{k}].law"),
+                ),
+                _ => "step.scheme".to_owned(),
+            };
+            fault(path, format!("contact of {names}: {message}"));
+        }
         let share = self.step.explicit_share;
         if share > 0.5 && rule.law == Law::Rigid {
             let why = "where contacts are rigid: above, they rebound faster than they approach";
@@ -178,13 +191,48 @@ impl Resolved {
         let elastic = match rule.law {
             Law::HalfSpace { .. } => "half_space",
             Law::HertzMindlin { .. } => "hertz_mindlin",
-            Law::Rigid | Law::KelvinVoigt { .. } => return vec![],
+            Law::Rigid | Law::KelvinVoigt { .. } | Law::HuntCrossley { .. } => return vec![],
         };
         let rigid = both.iter().all(|m| m.young.is_none());
         let message = || format!("{elastic} between {names}, expected young of one of them");
         let compliant = indices[usize::from(self.laws[indices[0]] == Law::Rigid)];
         let path = by_pair.map_or(format!("material[{compliant}].law"), |k| format!("pair[{k}].law"));
         rigid.then(|| Fault::new(path, message())).into_iter().collect()
+    }
+
+    /// What of a rule the scheme does not know: the key and what is expected.
+    fn wrong_for_scheme(&self, rule: &ContactRule) -> Option<(&'static str, &'static str)> {
+        let smooth = matches!(rule.friction_set, FrictionKind::Smooth { .. });
+        if self.step.scheme == Scheme::Theta {
+            return match () {
+                () if smooth => Some(("friction_set", "smooth friction needs scheme = \"compliant\"")),
+                () if matches!(rule.law, Law::HuntCrossley { .. }) => {
+                    Some(("law", "hunt_crossley needs scheme = \"compliant\""))
+                }
+                () => None,
+            };
+        }
+        let tangential = match rule.law {
+            Law::KelvinVoigt { damping, .. } => damping[1],
+            Law::HuntCrossley { tangential, .. } => tangential[1],
+            _ => {
+                let expected = "scheme = \"compliant\" expects kelvin_voigt or hunt_crossley between all parts that can touch";
+                return Some(("law", expected));
+            }
+        };
+        match () {
+            () if !smooth && rule.friction > 0.0 && tangential == 0.0 => Some((
+                "law",
+                "scheme = \"compliant\" expects tangential damping above 0, by which slip is found (song2001 (16)), or smooth friction",
+            )),
+            () if rule.torsion > 0.0 || rule.rolling > 0.0 || rule.grain.is_some() => {
+                Some(("scheme", "scheme = \"compliant\" knows no torsion, rolling friction or anisotropy"))
+            }
+            () if matches!(rule.friction_set, FrictionKind::Pyramid | FrictionKind::Polygon { .. }) && !self.planar => {
+                Some(("friction_set", "scheme = \"compliant\" expects \"cone\" or smooth friction"))
+            }
+            () => None,
+        }
     }
 
     /// Fault of a rule's torsional or rolling friction: its name, its value, and what was expected.

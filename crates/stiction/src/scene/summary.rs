@@ -1,6 +1,6 @@
 //! Summary of a scene in a few lines.
 
-use super::{ForceTime, FrictionKind, GapLevel};
+use super::{ForceTime, FrictionKind, GapLevel, Scheme};
 use crate::contact::short;
 use crate::model::{Model, Resolved, Rule};
 use std::collections::{BTreeMap, BTreeSet};
@@ -94,12 +94,24 @@ fn set(kind: FrictionKind) -> String {
         FrictionKind::Cone => "Coulomb's cone".to_owned(),
         FrictionKind::Pyramid => "friction pyramid".to_owned(),
         FrictionKind::Polygon { sides } => format!("friction {sides}-gon"),
+        FrictionKind::Smooth { velocity } => format!("smooth friction (slip velocity {} m/s)", short(velocity)),
     }
 }
 
 fn steps(scene: &Resolved) -> String {
     let step = &scene.step;
     let mut text = format!("{} of {} s: {} s", count(step.count(), "step"), step.h, step.duration);
+    if step.scheme == Scheme::Compliant {
+        // writing to a string cannot fail
+        let _ = write!(
+            text,
+            ", compliant contacts as differential equations to {}, {}; recorded every {} s",
+            short(step.accuracy),
+            set(step.friction),
+            scene.record.interval
+        );
+        return text;
+    }
     let gap = match step.gap {
         GapLevel::Position => "position",
         GapLevel::Velocity => "velocity",

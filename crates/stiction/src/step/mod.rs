@@ -16,6 +16,7 @@
 //! start of the step.
 
 mod advance;
+mod compliant;
 mod detect;
 mod impact;
 mod jam;
@@ -36,7 +37,7 @@ pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
 pub use motion::{Motion, place};
 pub use overlap::{Overlap, overlaps};
-pub use report::{ElementReport, Energy, Failed, StandingReport, Status, StepReport, elements, standing};
+pub use report::{ElementReport, Energy, Failed, Located, StandingReport, Status, StepReport, elements, standing};
 pub use solve::{ContactSolver, Forces};
 pub use trust::Trust;
 
@@ -45,7 +46,7 @@ use crate::dynamics::Kinematics;
 use crate::formulation::{ContactProblem, Laws};
 use crate::inputs::Inputs;
 use crate::model::{Model, Resolved};
-use crate::scene::Scene;
+use crate::scene::{Scene, Scheme};
 use crate::state::{RowId, State};
 use complementarity::problem::FrictionProblem;
 use std::sync::Arc;
@@ -68,12 +69,15 @@ pub struct Workspace {
     pub standing: Vec<StandingReport>,
     /// Rows of the last step whose overlap no motion was found to undo ([`ContactProblem::relax`]), part by part of the step.
     pub relaxed: Vec<RowId>,
+    /// Changes of contacts in the last step, in order of time, if the scheme locates them.
+    pub located: Vec<Located>,
     laws: Laws,
     detection: Detection,
     solver: ContactSolver,
     advancing: Scratch,
     settling: theta::Scratch,
     impacts: impact::Impacts,
+    compliant: compliant::Scratch,
     retry: retry::Memory,
 }
 
@@ -88,12 +92,14 @@ impl Workspace {
             elements: vec![],
             standing: vec![],
             relaxed: vec![],
+            located: vec![],
             laws: Laws::default(),
             detection: Detection::default(),
             solver: ContactSolver::new(model),
             advancing: Scratch::default(),
             settling: theta::Scratch::default(),
             impacts: impact::Impacts::default(),
+            compliant: compliant::Scratch::default(),
             retry: retry::Memory::default(),
         }
     }
@@ -200,6 +206,9 @@ impl Stepper {
 
     /// One step of length `h` under inputs.
     pub fn step_by(&mut self, state: &mut State, inputs: &Inputs, h: f64) -> Result<StepReport, Failed> {
-        retry::step(&self.model, state, inputs, h, &mut self.work)
+        match self.model.scene().step.scheme {
+            Scheme::Theta => retry::step(&self.model, state, inputs, h, &mut self.work),
+            Scheme::Compliant => compliant::step(&self.model, state, inputs, h, &mut self.work),
+        }
     }
 }

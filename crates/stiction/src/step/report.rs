@@ -58,6 +58,14 @@ pub enum Failed {
         /// s.
         time: f64,
     },
+    /// The integrator with error control makes no progress.
+    #[error("the integration at t = {time} s makes no progress, down to a step of {h:e} s: a larger accuracy or a softer or more damped contact may help")]
+    Integration {
+        /// s.
+        time: f64,
+        /// Smallest step tried, s.
+        h: f64,
+    },
     /// The mass matrix cannot be factored.
     #[error(transparent)]
     Mass(#[from] SingularMass),
@@ -108,6 +116,19 @@ pub struct ElementReport {
     pub status: Status,
     /// It was stopped by an impact without a collision ([`Trust::NoRigidSolution`]).
     pub impact: bool,
+}
+
+/// A change of what a contact does, at the time at which it happens: of schemes that locate events.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Located {
+    /// s.
+    pub time: f64,
+    /// The contact.
+    pub contact: ContactId,
+    /// What it did.
+    pub was: Status,
+    /// What it does.
+    pub is: Status,
 }
 
 /// A standing row after a step.
