@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use stiction::model::Model;
 use stiction::record::{Format, RecordError, Recorder, read_state};
 use stiction::run::{Ended, Fault, Observer, Options, Progress, Summary, View, run as drive};
+use stiction::scene::Scheme;
 use stiction::step::Failed;
 
 /// Rows of elements up to which it is asked whether forces are unique: that takes their third power.
@@ -159,7 +160,8 @@ impl Observer for Uniqueness {
         let most = MOST_ROWS / view.model().contacts().rows().max(3);
         let work = view.workspace();
         self.forces = match () {
-            () if elements == 0 => Forces::None,
+            // forces that are functions of the state are unique, and the line on trust says so
+            () if elements == 0 || view.scene().step.scheme == Scheme::Compliant => Forces::None,
             () if work.forces.velocity.is_empty() => {
                 Forces::Unknown("the run was interrupted within a step".to_owned())
             }

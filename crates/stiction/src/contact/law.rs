@@ -150,9 +150,7 @@ impl Law {
             Self::Rigid
             | Self::KelvinVoigt { .. }
             | Self::HuntCrossley { .. }
-            | Self::HertzMindlin { .. } => {
-                Grid { elements: 1, spacing: 0.0, directions }
-            }
+            | Self::HertzMindlin { .. } => Grid { elements: 1, spacing: 0.0, directions },
         }
     }
 

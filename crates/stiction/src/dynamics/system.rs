@@ -249,7 +249,11 @@ impl System {
     /// # Panics
     /// If the length of a slice is not the system's.
     pub fn rate(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
-        assert_eq!((q.len(), out.len()), (self.configuration_size(), self.configuration_size()), "length of q");
+        assert_eq!(
+            (q.len(), out.len()),
+            (self.configuration_size(), self.configuration_size()),
+            "length of q"
+        );
         assert_eq!(v.len(), self.velocity_size(), "length of v");
         for body in &self.model.bodies {
             let own = body.coordinates();

@@ -226,13 +226,7 @@ impl Radau {
     }
 
     /// (8.19), and once more with the field there, (8.20), where the first is too large.
-    fn estimate(
-        &mut self,
-        field: &mut impl Field,
-        (t, y): (f64, &[f64]),
-        h: f64,
-        scale: &[f64],
-    ) -> f64 {
+    fn estimate(&mut self, field: &mut impl Field, (t, y): (f64, &[f64]), h: f64, scale: &[f64]) -> f64 {
         let n = y.len();
         let gamma = gamma();
         let e = [-13.0 - 7.0 * ROOT, -13.0 + 7.0 * ROOT, -1.0].map(|e| gamma / 3.0 * e);

@@ -228,7 +228,9 @@ impl Resolved {
             () if rule.torsion > 0.0 || rule.rolling > 0.0 || rule.grain.is_some() => {
                 Some(("scheme", "scheme = \"compliant\" knows no torsion, rolling friction or anisotropy"))
             }
-            () if matches!(rule.friction_set, FrictionKind::Pyramid | FrictionKind::Polygon { .. }) && !self.planar => {
+            () if matches!(rule.friction_set, FrictionKind::Pyramid | FrictionKind::Polygon { .. })
+                && !self.planar =>
+            {
                 Some(("friction_set", "scheme = \"compliant\" expects \"cone\" or smooth friction"))
             }
             () => None,

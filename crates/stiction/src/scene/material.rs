@@ -144,13 +144,15 @@ impl From<contact::Law> for Law {
             contact::Law::HalfSpace { elements, spacing, influence, damping, transport } => {
                 Self::HalfSpace { elements, spacing, influence, damping, transport }
             }
-            contact::Law::HuntCrossley { stiffness, exponent, dissipation, tangential } => Self::HuntCrossley {
-                stiffness,
-                exponent,
-                dissipation,
-                tangential_stiffness: tangential[0],
-                tangential_damping: tangential[1],
-            },
+            contact::Law::HuntCrossley { stiffness, exponent, dissipation, tangential } => {
+                Self::HuntCrossley {
+                    stiffness,
+                    exponent,
+                    dissipation,
+                    tangential_stiffness: tangential[0],
+                    tangential_damping: tangential[1],
+                }
+            }
             contact::Law::HertzMindlin { radius, time } => Self::HertzMindlin { radius, damping_time: time },
         }
     }

@@ -94,7 +94,9 @@ fn set(kind: FrictionKind) -> String {
         FrictionKind::Cone => "Coulomb's cone".to_owned(),
         FrictionKind::Pyramid => "friction pyramid".to_owned(),
         FrictionKind::Polygon { sides } => format!("friction {sides}-gon"),
-        FrictionKind::Smooth { velocity } => format!("smooth friction (slip velocity {} m/s)", short(velocity)),
+        FrictionKind::Smooth { velocity } => {
+            format!("smooth friction (slip velocity {} m/s)", short(velocity))
+        }
     }
 }
 

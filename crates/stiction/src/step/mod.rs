@@ -37,7 +37,9 @@ pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
 pub use motion::{Motion, place};
 pub use overlap::{Overlap, overlaps};
-pub use report::{ElementReport, Energy, Failed, Located, StandingReport, Status, StepReport, elements, standing};
+pub use report::{
+    ElementReport, Energy, Failed, Located, StandingReport, Status, StepReport, elements, standing,
+};
 pub use solve::{ContactSolver, Forces};
 pub use trust::Trust;
 

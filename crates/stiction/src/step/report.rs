@@ -59,7 +59,9 @@ pub enum Failed {
         time: f64,
     },
     /// The integrator with error control makes no progress.
-    #[error("the integration at t = {time} s makes no progress, down to a step of {h:e} s: a larger accuracy or a softer or more damped contact may help")]
+    #[error(
+        "the integration at t = {time} s makes no progress, down to a step of {h:e} s: a larger accuracy or a softer or more damped contact may help"
+    )]
     Integration {
         /// s.
         time: f64,

@@ -43,10 +43,7 @@ pub enum Mode {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Friction {
     /// Coulomb's law on a tangential spring and damper.
-    Coulomb {
-        stiffness: f64,
-        damping: f64,
-    },
+    Coulomb { stiffness: f64, damping: f64 },
     /// (42) with `gamma`, m/s.
     Smooth(f64),
 }
@@ -255,7 +252,13 @@ impl Equations<'_> {
         for (owner, sign) in [(c.owners[0], -1.0), (c.owners[1], 1.0)] {
             if let Owner::Body(body) = owner {
                 let kinematics = &self.motion.kinematics;
-                kinematics.add_wrench(body, element.point, scale(sign, force), [0.0; 3], &mut self.memory.force);
+                kinematics.add_wrench(
+                    body,
+                    element.point,
+                    scale(sign, force),
+                    [0.0; 3],
+                    &mut self.memory.force,
+                );
             }
         }
     }

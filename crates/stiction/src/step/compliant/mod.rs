@@ -51,7 +51,13 @@ struct Path {
     used_up: Vec<[bool; 3]>,
     /// Worst error of a step over what is allowed.
     worst: f64,
+    /// A time, and `q` and `v` at it, some steps before the end: what joints transmit is found from the change of momentum since.
+    window: (f64, Vec<f64>),
+    before: Vec<(Point, Status)>,
 }
+
+/// Least length of [`Path::window`], as a share of the scene's step.
+const WINDOW: f64 = 1e-2;
 
 /// One step of length `h`. On failure the state is as it was.
 pub(super) fn step(
@@ -71,28 +77,45 @@ pub(super) fn step(
     let (powers, unknown) = (Powers::default(), 0.0);
     points.clear();
     let mut equations = Equations {
-        model, inputs, motion, detection, contacts, points, memory: buffers, margin, unit, powers, unknown,
+        model,
+        inputs,
+        motion,
+        detection,
+        contacts,
+        points,
+        memory: buffers,
+        margin,
+        unit,
+        powers,
+        unknown,
     };
     let mut report = StepReport { solver: "radau", ..StepReport::default() };
-    path.begin(&mut equations, state);
+    report.recovery_work += path.begin(&mut equations, state);
     path.run(&mut equations, state, h, solver.stop.as_ref(), located, &mut report)?;
     path.finish(&mut equations, state, h, elements, &mut report)?;
     Ok(report)
 }
 
 impl Path {
-    /// Starts at a state: its contacts and their modes.
-    fn begin(&mut self, equations: &mut Equations<'_>, state: &State) {
+    /// Starts at a state: its contacts and their modes. Returns the energy of contacts that overlap though nothing has pressed them yet, J.
+    fn begin(&mut self, equations: &mut Equations<'_>, state: &State) -> f64 {
         (self.time, self.worst) = (state.time, 0.0);
         self.y.clear();
         self.y.extend_from_slice(&state.position);
         self.y.extend_from_slice(&state.velocity);
+        self.window.0 = state.time;
+        self.window.1.clone_from(&self.y);
         self.radau.forget();
         self.evaluate(equations);
         self.find_points(equations, |id, i| {
             let known = state.memory.find(RowId::Contact(id));
             known.and_then(|m| m.deformations.get(i + 1)).copied().unwrap_or(0.0)
         });
+        let is_new = |p: &&Point| {
+            let known = state.memory.find(RowId::Contact(p.id));
+            p.mode != Mode::Open && known.is_none_or(|m| m.deformations.is_empty())
+        };
+        equations.points.iter().filter(is_new).map(|p| equations.elastic(p, &self.y)).sum()
     }
 
     /// The right-hand side at the present place, for the values of the contacts.
@@ -102,11 +125,7 @@ impl Path {
     }
 
     /// Makes the contacts detected last the points, with the modes of the present place. `known` gives their tangential deformations.
-    fn find_points(
-        &mut self,
-        equations: &mut Equations<'_>,
-        known: impl Fn(ContactId, usize) -> f64,
-    ) {
+    fn find_points(&mut self, equations: &mut Equations<'_>, known: impl Fn(ContactId, usize) -> f64) {
         let (nq, nv) = equations.sizes();
         self.y.truncate(nq + nv);
         equations.points.clear();
@@ -174,6 +193,10 @@ impl Path {
                 },
             };
             self.worst = self.worst.max(error);
+            if self.time - self.window.0 >= WINDOW * h && state.time + h - self.time >= WINDOW * h {
+                self.window.0 = self.time;
+                self.window.1.clone_from(&self.y);
+            }
             changes = if made > 1e-9 * tried { 0 } else { changes + 1 };
             self.accept(equations, made, report);
             length = grown.min(h);
@@ -239,7 +262,10 @@ impl Path {
                 low = (at, value);
                 high.1 *= 0.5;
             }
-            if high.1.is_nan() || high.0 - low.0 <= LOCATED * within || value.abs() < 0.1 * USED_UP && value <= 0.0 {
+            if high.1.is_nan()
+                || high.0 - low.0 <= LOCATED * within
+                || value.abs() < 0.1 * USED_UP && value <= 0.0
+            {
                 break;
             }
             let secant = (low.0 * high.1 - high.0 * low.1) / (high.1 - low.1);
@@ -279,8 +305,9 @@ impl Path {
         located: &mut Vec<Located>,
         report: &mut StepReport,
     ) {
-        let before: Vec<(Point, Status)> =
-            equations.points.iter().map(|p| (*p, equations.status(p))).collect();
+        let mut before = std::mem::take(&mut self.before);
+        before.clear();
+        before.extend(equations.points.iter().map(|p| (*p, equations.status(p))));
         let new = equations.unknown > 0.0;
         for (point, used_up) in equations.points.iter_mut().zip(&self.used_up) {
             let now = |i: usize| used_up[i] && point.now.margins[i] <= TOGETHER;
@@ -309,6 +336,7 @@ impl Path {
                 located.push(Located { time: self.time, contact: point.id, was, is });
             }
         }
+        self.before = before;
         self.radau.forget();
     }
 
@@ -399,6 +427,11 @@ impl Path {
                 impact: false,
             });
         }
+        // the workspace shows the motion since the window's begin
+        let (begin, y) = &self.window;
+        equations.motion.kinematics.go_to(&y[..nq], &y[nq..nq + nv]);
+        equations.motion.velocity.copy_from_slice(&y[nq..nq + nv]);
+        (equations.motion.h, equations.motion.time) = (self.time - begin, *begin);
         report.parts = usize::from(!elements.is_empty());
         let error = self.worst * equations.model.scene().step.accuracy;
         report.residual = Residual { absolute: error, relative: error, fclib: error };
