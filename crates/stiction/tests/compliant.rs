@@ -25,7 +25,7 @@ impl Observer for Seen {
 
     fn step(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
         self.events.extend_from_slice(view.events);
-        self.imbalance = self.imbalance.max((total(view) - self.first.unwrap()).abs());
+        self.imbalance = self.imbalance.max((total(view) - self.first.expect("a start")).abs());
         self.states.push(view.state.clone());
         let sum = |k: usize| view.elements().iter().map(|e| e.force[k]).sum::<f64>();
         self.forces.push([sum(0), sum(1), sum(2)]);
@@ -39,9 +39,12 @@ fn total(view: &mut View<'_>) -> f64 {
 }
 
 fn see(text: &str) -> Seen {
-    let model = Arc::new(Model::new(&Scene::from_toml("scene", text).unwrap()).unwrap());
+    let model = Arc::new(Model::new(&Scene::from_toml("scene", text).expect("a scene")).expect("a model"));
     let (mut seen, mut state) = (Seen::default(), model.initial());
-    assert_eq!(run(&model, &mut state, &Options::default(), &mut [&mut seen]).unwrap(), Ended::Finished);
+    assert_eq!(
+        run(&model, &mut state, &Options::default(), &mut [&mut seen]).expect("no fault"),
+        Ended::Finished
+    );
     seen
 }
 
