@@ -133,7 +133,7 @@ impl Chart {
         let mut dashed: Vec<Style> = vec![];
         for panel in &self.panels {
             let values = panel.lines.iter().flat_map(|l| &l.points).map(|p| p[1]);
-            let [low, high] = shown_range(values, self.scale(panel.unit), panel.clips()).0;
+            let [low, high] = shown_range(values, (self.scale(panel.unit), panel.unit), panel.clips()).0;
             for (k, line) in panel.lines.iter().enumerate() {
                 let before = panel.lines[..k].iter();
                 let below: Vec<usize> = before
@@ -162,7 +162,7 @@ impl Panel {
     fn draw(&self, svg: &mut Svg, frame: [f64; 4], time: &Axis, scale: f64, dashed: &[Style], last: bool) {
         let [x0, y0, w, h] = frame;
         let values = || self.lines.iter().flat_map(|l| &l.points).map(|p| p[1]);
-        let (shown, clipped) = shown_range(values(), scale, self.clips());
+        let (shown, clipped) = shown_range(values(), (scale, self.unit), self.clips());
         let axis = Axis::padded(shown, self.unit, 5.0);
         for (value, label) in &axis.ticks {
             let y = y0 + h * (1.0 - axis.share(*value));
