@@ -161,7 +161,11 @@ fn rows_later_than_the_state_are_left_out() {
         for table in [Table::Bodies, Table::Contacts, Table::Steps, Table::Events] {
             let kept = read(&b, table);
             for other in [&a, &folder.join("c")] {
-                assert_eq!(read(other, table).numbers("time"), kept.numbers("time"), "{table:?} of {other:?}");
+                assert_eq!(
+                    read(other, table).numbers("time"),
+                    kept.numbers("time"),
+                    "{table:?} of {other:?}"
+                );
             }
         }
         assert!(read(&a, Table::Bodies).len() < all);

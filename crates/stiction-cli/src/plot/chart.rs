@@ -106,7 +106,8 @@ impl Chart {
     /// Size of a quantity in all panels of its unit, and at least what a body, a motion and a rotation of ordinary size have.
     fn scale(&self, unit: &str) -> f64 {
         let least = match unit {
-            "m" | "m/s" | "rad/s" => 0.1,
+            "m" | "m/s" => 0.1,
+            "rad/s" => 1.0,
             "°" => 1f64.to_degrees(),
             "" => 1.0,
             _ => 0.0,
