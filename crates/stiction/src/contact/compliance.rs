@@ -203,7 +203,7 @@ impl Compliance {
         self.h * self.h * self.patch.k[0] * self.scale(overlap, mobility) * mobility
     }
 
-    /// The least overlap (m) whose stiffness a step may have that would end at the overlap `ahead` without the contact: [`DEEPENS`] times the overlap `d+` that it
+    /// The least overlap (m) whose stiffness a step may have that would end at the overlap `ahead` without the contact: `DEEPENS` times the overlap `d+` that it
     /// does end at under that stiffness, `d+ (1 + h^2 K_n / m) = ahead`, `1/m` being the mobility of the normal row. With less a step that goes in deep, the first of
     /// an impact, would pay less than the elastic energy that it stores.
     pub fn least_overlap(&self, ahead: f64, mobility: f64) -> f64 {
