@@ -392,7 +392,9 @@ impl ContactProblem {
         let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
         let (mut scale, mut e_inv) = (1.0, law.e_inv());
         if law.varies() {
-            scale = law.scale(-contacts.elements[c.first].gap, self.mobility[c.first]);
+            let (overlap, mobility) = (-contacts.elements[c.first].gap, self.mobility[c.first]);
+            let ahead = overlap - self.h * self.b[first];
+            scale = law.scale(overlap.max(law.least_overlap(ahead, (1.0 - self.theta) * mobility)), mobility);
             for i in 0..linear {
                 self.point[(i, i)] = e_inv[(i, i)] / scale;
             }

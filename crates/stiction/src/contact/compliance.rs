@@ -34,6 +34,9 @@ const LEAST_STIFFNESS: f64 = 1e-8;
 /// But no more than the stiffness at this share of the radius as overlap: `m_eff / h^2` grows without bound as `h` falls.
 const LEAST_OVERLAP: f64 = 1e-6;
 
+/// A step from overlap `r d` to `d` under the stiffness at `max(r, this) d` takes at least the change of Hertz' energy: `sqrt(this) (1 - r) >= 2/5 (1 - r^(5/2))`.
+const DEEPENS: f64 = 0.29;
+
 /// Stiffness and damping of one kind of contact, independent of the step. Built once for all contacts
 /// with one law and one pair of materials.
 #[derive(Debug, Clone, PartialEq)]
@@ -239,6 +242,26 @@ impl Compliance {
     /// `h^2 K_n(q)` over the effective mass of the normal row, by overlap and mobility as in [`Self::scale`].
     pub fn stiffness_share(&self, overlap: f64, mobility: f64) -> f64 {
         self.h * self.h * self.patch.k[0] * self.scale(overlap, mobility) * mobility
+    }
+
+    /// The least overlap (m) whose stiffness a step may have that would end at the overlap `ahead` without the contact: `DEEPENS` times the overlap `d+` that it
+    /// does end at under that stiffness, `d+ (1 + h^2 K_n / m) = ahead`, `1/m` being the mobility of the normal row. With less a step that goes in deep, the first of
+    /// an impact, would pay less than the elastic energy that it stores.
+    pub fn least_overlap(&self, ahead: f64, mobility: f64) -> f64 {
+        let mut d = ahead;
+        if d <= 0.0 {
+            return 0.0;
+        }
+        // convex in d, and above 0 at the start: Newton's steps fall to the root
+        for _ in 0..50 {
+            let share = self.stiffness_share(DEEPENS * d, mobility);
+            let step = (d * (1.0 + share) - ahead) / (1.0 + 1.5 * share);
+            d = (d - step).max(0.0);
+            if step <= 1e-9 * d {
+                break;
+            }
+        }
+        DEEPENS * d
     }
 
     /// `E^-1 = (h K + C)^-1`, m/(N s), at scale 1.

@@ -18,14 +18,21 @@ use crate::scene::{Scene, Table};
 use crate::state::State;
 use std::path::Path;
 
+/// Times that differ by this share are the same.
+const SAME_TIME: f64 = 1e-12;
+
 /// A recording on disk.
 #[derive(Debug, Clone)]
 pub struct Recording(recording::Recording);
 
 impl Recording {
-    /// Looks which tables are there, and reads none yet.
+    /// Looks which tables are there, and reads none yet. Rows later than the last state, which a killed run may leave, are not read.
     pub fn open(folder: &Path) -> Result<Self, RecordError> {
-        recording::Recording::open(folder, &columns::LAYOUT).map(Self)
+        let recording = recording::Recording::open(folder, &columns::LAYOUT)?;
+        Ok(Self(match saved::time(&folder.join(STATE_FILE)) {
+            Some(time) => recording.end_at("time", time + SAME_TIME * time.abs()),
+            None => recording,
+        }))
     }
 
     /// Where it is.

@@ -132,6 +132,16 @@ pub(super) fn scene_name(path: &Path) -> Result<String, RecordError> {
     named.map(|n| n.scene).map_err(|e| RecordError::malformed(path, format!("no saved state: {e}")))
 }
 
+/// Time of the state that a file holds, if it holds one.
+pub(super) fn time(path: &Path) -> Option<f64> {
+    #[derive(Deserialize)]
+    struct Timed {
+        time: f64,
+    }
+    let timed: Timed = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    Some(timed.time)
+}
+
 /// Whether the state is one of the model.
 fn check(saved: &Saved, model: &Model) -> Result<(), String> {
     let system = model.system();

@@ -1,7 +1,7 @@
 //! Summary of a scene in a few lines.
 
 use super::{ForceTime, FrictionKind, GapLevel, Scheme};
-use crate::contact::short;
+use crate::contact::{Law, short};
 use crate::model::{Model, Resolved, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -83,6 +83,12 @@ fn rule_words(scene: &Resolved, rule: &Rule) -> String {
     for (what, length) in [("torsion", rule.torsion), ("rolling", rule.rolling)] {
         if length > 0.0 {
             words += &format!(", {what} {} m", short(length));
+        }
+    }
+    if rule.restitution > 0.0 {
+        words += &format!(", restitution {}", short(rule.restitution));
+        if !matches!(rule.law, Law::Rigid) {
+            words += " without effect (contacts of a compliant law bounce by their stiffness and damping)";
         }
     }
     words

@@ -112,8 +112,15 @@ fn remember(
     deformation.clear();
     deformation.resize(problem.deformation.len(), 0.0);
     for m in state.memory.iter().filter(|m| !m.deformations.is_empty()) {
-        let remains = contacts.contacts.binary_search_by_key(&m.id, |c| RowId::Contact(c.id)).is_ok();
-        report.release_loss += if remains { 0.0 } else { elastic(model, m) };
+        let remains = contacts.contacts.binary_search_by_key(&m.id, |c| RowId::Contact(c.id));
+        let Some(c) = remains.ok().map(|k| &contacts.contacts[k]) else {
+            report.release_loss += elastic(model, m);
+            continue;
+        };
+        if let Some(law) = laws.of(model, c.rule).filter(|law| law.patch().transports()) {
+            let carried = &problem.deformation[linear * c.first..][..linear * c.count];
+            report.transport_loss += elastic(model, m) - law.elastic_energy(carried);
+        }
     }
     state.memory.clear();
     for (k, c) in contacts.contacts.iter().enumerate() {
@@ -133,6 +140,11 @@ fn remember(
                 remembered.as_chunks_mut().0.iter_mut().for_each(|d| *d = to.from(&c.frame, *d));
             }
             own.clear();
+            if law.patch().transports() && before.iter().any(|d| *d != 0.0) {
+                own.extend(after.iter().zip(before).map(|(a, d)| a - d));
+                report.transport_loss += law.elastic_energy(own);
+                own.clear();
+            }
             own.extend(after.iter().zip(before).map(|(a, d)| (a - d) / h));
             own.resize(2 * after.len(), 0.0);
             let (rate, damping) = own.split_at_mut(after.len());

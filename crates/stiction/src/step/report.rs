@@ -181,6 +181,9 @@ pub struct StepReport {
     pub damping_loss: f64,
     /// Elastic energy of contacts that ended while they were deformed, J.
     pub release_loss: f64,
+    /// Energy that patches lose as they travel over the material, J, with `delta~` the deformation of the material that comes under them, g the gaps there:
+    /// `1/2 |delta|^2 - 1/2 |delta~|^2 + 1/2 |delta+ - delta~|^2 in K + lambda_n . g`. In free rolling it is nearly 0.
+    pub transport_loss: f64,
     /// Work of loads, motors and the dampers of springs, J.
     pub work: f64,
     /// Work of the forces that undo overlap (negative gaps), J.
@@ -207,6 +210,7 @@ impl Default for StepReport {
             friction_loss: 0.0,
             damping_loss: 0.0,
             release_loss: 0.0,
+            transport_loss: 0.0,
             work: 0.0,
             recovery_work: 0.0,
             relaxed: 0,
@@ -255,6 +259,9 @@ pub fn elements(
     for c in &contacts.contacts {
         let rule = &model.contacts().rules()[c.rule];
         let impact = rule.friction > 0.0 && is_jammed(model, solved, c);
+        // gaps of a patch that was there before come from its travel
+        let travels = rule.compliance.as_ref().is_some_and(|law| law.patch().transports())
+            && problem.deformation[linear * c.first..][..linear * c.count].iter().any(|d| *d != 0.0);
         if impact {
             report.trust = Trust::NoRigidSolution;
         }
@@ -263,7 +270,10 @@ pub fn elements(
             let (lambda, s) = (&forces.lambda[rows.clone()], &forces.velocity[rows]);
             let (force, mut speed) = (pick(lambda), pick(s));
             speed[0] -= problem.gap_rate[k];
-            report.recovery_work -= h * force[0] * problem.gap_rate[k].min(0.0);
+            match travels {
+                true => report.transport_loss += h * force[0] * problem.gap_rate[k],
+                false => report.recovery_work -= h * force[0] * problem.gap_rate[k].min(0.0),
+            }
             report.friction_loss -= h * (force[1] * speed[1] + force[2] * speed[2]);
             let (mut moment, mut turn, mut fastest) = ([0.0; 3], [0.0; 3], speed[1].hypot(speed[2]));
             for i in linear..lambda.len() {
