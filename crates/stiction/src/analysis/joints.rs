@@ -9,12 +9,12 @@
 //! ```
 //!
 //! over the link and all that it carries. `r` leads from the joint to the centre of mass, both in the middle of the step; what is applied from
-//! outside, weight, loads, springs and contacts, acts where the step began, as it does in the step itself. What motors, limits and friction of a
+//! outside, weight, loads, springs and contacts, acts where the step began, as it does in the step itself. What motors, limits, friction and springs of a
 //! joint do is transmitted by the joint. Momenta are those that the step reached, so velocity products are in them.
 
 use crate::dynamics::{Joint, Kinematics};
-use crate::model::resolved::Body;
-use crate::model::{Model, Owner};
+use crate::model::resolved::{Body, Drive};
+use crate::model::{Model, Owner, StandingKind};
 use crate::space::{Vector, add, cross, dot, length, scale, sub, times, transpose_times};
 use crate::state::State;
 use crate::step::{Workspace, each_load};
@@ -32,7 +32,7 @@ pub struct JointReport {
     pub position: f64,
     /// Its rate at the end of the step, m/s or rad/s; of a spherical joint a component of the angular velocity, in the axes of the mount.
     pub velocity: f64,
-    /// Effort of motors, limits and friction of the joint over the step, N or N m.
+    /// Effort of motors, limits, friction, springs and gears of the joint over the step, N or N m.
     pub effort: f64,
     /// Force that the joint transmits to the body, in world axes, mean over the step, N.
     pub force: Vector,
@@ -76,18 +76,28 @@ pub fn joints(
         let dofs = model.system().dofs(body);
         let (q, v) = (&state.position[model.system().coordinates(body)], &state.velocity[dofs.clone()]);
         let turn = if given.link.joint == Joint::Spherical { rotation_vector(q) } else { [0.0; 3] };
-        let motors = model.scene().motors.iter().filter(|m| m.body == body);
-        let motors: f64 = motors.map(|m| m.effort.at(work.motion.time)).sum();
-        let rows = work.standing.iter().filter(|row| model.standing()[row.row].body == body);
-        // both are of joints with one degree of freedom
-        let effort = motors + rows.map(|row| row.effort).sum::<f64>();
         let kind = given.link.joint.name();
         for dof in 0..dofs.len().max(1) {
             let position = if q.len() > v.len() { turn[dof] } else { q.get(dof).copied().unwrap_or(0.0) };
             let velocity = v.get(dof).copied().unwrap_or(0.0);
+            let effort = effort(model, work, body, dof);
             out.push(JointReport { body, kind, dof, position, velocity, effort, force, moment });
         }
     }
+}
+
+/// Effort of motors and standing rows on a degree of freedom of a joint.
+fn effort(model: &Model, work: &Workspace, body: usize, dof: usize) -> f64 {
+    let motors = model.scene().motors.iter().zip(&work.motion.targets).filter(|(m, target)| {
+        (m.body, m.dof) == (body, dof) && matches!(m.drive, Drive::Effort(_)) && target.end != 0.0
+    });
+    let place = model.system().dofs(body).start + dof;
+    let rows = work.standing.iter().map(|row| {
+        let standing = &model.standing()[row.row];
+        let own = standing.joint.filter(|j| j.dof == place).map_or(0.0, |_| row.effort);
+        own + standing.other.filter(|(j, _)| j.dof == place).map_or(0.0, |(_, factor)| factor * row.effort)
+    });
+    motors.map(|(_, target)| target.end).sum::<f64>() + rows.sum::<f64>()
 }
 
 /// Sets the forces and moments that the joints transmit.
@@ -111,6 +121,11 @@ fn transmit(model: &Model, work: &Workspace, after: &Kinematics, scratch: &mut S
         apply(i, before.center(i), scale(body.link.inertia.mass, scene.gravity), [0.0; 3]);
     }
     each_load(scene, before, work.motion.time, &mut apply);
+    for row in &work.standing {
+        if let StandingKind::Loop { index, row: k } = model.standing()[row.row].kind {
+            scene.loops[index].each(before, k, row.effort, &mut apply);
+        }
+    }
     for e in &work.elements {
         let (force, moment) = (e.frame.world(e.force), e.frame.world(e.moment));
         for (owner, sign) in [(e.body_a, -1.0), (e.body_b, 1.0)] {

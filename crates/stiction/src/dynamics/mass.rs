@@ -403,6 +403,7 @@ fn compose(
             for (m, &j) in entries[row.start..=row.start + row.depth].iter_mut().zip(chain) {
                 *m = kinematics.columns[j].dot(force);
             }
+            entries[row.start + row.depth] += model.armature[i];
         }
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn step(
     report.relaxed += problem.relaxed.len();
     work.relaxed.extend(problem.relaxed.iter().map(|&k| row_id(model, contacts, problem, k)));
     elements(model, solved, advancing.deformation(), &mut work.elements, report);
-    standing(model, solved, &mut work.standing, report);
+    standing(model, solved, &advancing.projection, &mut work.standing, report);
     Ok(())
 }
 
@@ -83,7 +83,7 @@ pub(super) fn step(
 fn row_id(model: &Model, contacts: &ContactSet, problem: &ContactProblem, element: usize) -> RowId {
     match contacts.contacts.iter().find(|c| c.elements().contains(&element)) {
         Some(c) => RowId::Contact(c.id),
-        None => model.standing()[problem.standing[element - contacts.elements.len()]].id,
+        None => model.standing()[problem.standing[element - contacts.elements.len()].row].id,
     }
 }
 
@@ -100,7 +100,7 @@ fn keep_closed(model: &Model, state: &State, work: &mut Workspace) {
 /// The solve starts from the last forces, and from what the solver remembers if the rows are the same.
 fn remember_solver(model: &Model, state: &State, work: &mut Workspace) {
     let contacts = work.contacts.contacts.iter().map(|c| RowId::Contact(c.id));
-    let now = contacts.chain(work.problem.standing.iter().map(|&k| model.standing()[k].id));
+    let now = contacts.chain(work.problem.standing.iter().map(|s| model.standing()[s.row].id));
     match now.eq(state.memory.iter().map(|m| m.id)) {
         true => work.forces.memory.copy_from(&state.solver),
         false => work.forces.memory.clear(),
