@@ -4,7 +4,7 @@
 
 use stiction::inputs::Inputs;
 use stiction::scene::Scene;
-use stiction::space::{Pose, Quaternion, Vector, add, length, sub};
+use stiction::space::{Pose, Quaternion, Vector, length, sub};
 use stiction::state::State;
 use stiction::step::{StepReport, Stepper};
 
@@ -67,7 +67,7 @@ fn a_driven_four_bar_follows_freudenstein() {
     let motor = "[[motor]]\nbody = \"crank\"\nposition = { points = [{ time = 0, value = 0.4 }, { time = 10, value = 60.4 }] }\n";
     let (mut stepper, mut state) = start(&four_bar_scene(BARS, 0.4, motor));
     for _ in 0..2000 {
-        one(&mut stepper, &mut state);
+        let _ = one(&mut stepper, &mut state);
         let crank = 0.4 + 6.0 * state.time;
         let (coupler, rocker) = four_bar(BARS, crank);
         assert!((state.position[0] - crank).abs() < 1e-9, "{}", state.time);
@@ -123,7 +123,7 @@ fn a_slider_crank_obeys_virtual_work() {
     for angle in [0.3f64, 1.0, 2.0, 2.9] {
         let (mut stepper, mut state) = start(&text(angle, &format!("position = {{ constant = {angle} }}")));
         for _ in 0..20 {
-            one(&mut stepper, &mut state);
+            let _ = one(&mut stepper, &mut state);
         }
         let root = (l * l - (r * angle.sin()).powi(2)).sqrt();
         let slope = -r * angle.sin() - r * r * angle.sin() * angle.cos() / root;
@@ -135,7 +135,7 @@ fn a_slider_crank_obeys_virtual_work() {
     }
     let (mut stepper, mut state) = start(&text(0.3, "position = { points = [{ time = 0, value = 0.3 }, { time = 10, value = 100.3 }] }"));
     for _ in 0..2000 {
-        one(&mut stepper, &mut state);
+        let _ = one(&mut stepper, &mut state);
         let angle = 0.3 + 10.0 * state.time;
         let x = r * angle.cos() + (l * l - (r * angle.sin()).powi(2)).sqrt();
         assert!((state.position[2] - x).abs() < 2e-9, "{}", state.position[2] - x);
@@ -191,7 +191,7 @@ fn a_stewart_platform_follows_the_inverse_kinematics() {
     // at rest the legs carry the platform
     let (mut stepper, mut state) = start(&text);
     for _ in 0..50 {
-        one(&mut stepper, &mut state);
+        let _ = one(&mut stepper, &mut state);
     }
     let names = |row: usize| stepper.model().standing()[row].name(stepper.scene());
     let up: f64 =
@@ -228,8 +228,10 @@ fn a_spinning_ring_carries_its_hoop_tension() {
     let (mut stepper, mut state) = start(&text);
     let begin = energy(&mut stepper, &state);
     let tension = m * w * w * apothem / (2.0 * (0.5 * turn).sin());
+    // the first step begins with the velocity of the arc, all others with that of the chord before
+    let _ = one(&mut stepper, &mut state);
     for _ in 0..1000 {
-        one(&mut stepper, &mut state);
+        let _ = one(&mut stepper, &mut state);
         let rows = &stepper.workspace().standing;
         let found = rows[0].effort.hypot(rows[1].effort);
         assert!((found - tension).abs() < 0.01 * tension, "{found} for {tension} at {}", state.time);
@@ -248,7 +250,7 @@ fn a_rope_is_slack_or_taut() {
     let mut bottom = 0.0;
     while bottom == 0.0 {
         let before = state.position[0];
-        one(&mut stepper, &mut state);
+        let _ = one(&mut stepper, &mut state);
         let far = length([state.position[0], state.position[1], state.position[2]]);
         assert!(far < 1.0 + 1e-9, "{far}");
         if before > 0.0 && state.position[0] <= 0.0 {
@@ -262,11 +264,11 @@ fn a_rope_is_slack_or_taut() {
          [[loop]]\nkind = \"rope\"\nfrom = {}\nto = { body = \"ball\" }\nlength = 1\n",
     );
     for _ in 0..300 {
-        one(&mut stepper, &mut state);
+        let _ = one(&mut stepper, &mut state);
     }
     assert!((state.velocity[2] + 0.3 * G).abs() < 1e-12 && stepper.workspace().standing[0].effort == 0.0);
     for _ in 0..300 {
-        one(&mut stepper, &mut state);
+        let _ = one(&mut stepper, &mut state);
     }
     assert!((state.position[2] + 1.0).abs() < 1e-9 && state.velocity[2].abs() < 1e-9, "{state:?}");
     assert!((stepper.workspace().standing[0].effort - 2.0 * G).abs() < 1e-6);
@@ -281,7 +283,7 @@ fn a_door_on_two_hinges_shares_its_weight() {
          [[loop]]\nname = \"high\"\nkind = \"hinge\"\nfrom = { point = [0, 0, 1] }\nto = { body = \"door\", point = [0, 0, 1] }\n",
     );
     for _ in 0..1000 {
-        one(&mut stepper, &mut state);
+        let _ = one(&mut stepper, &mut state);
     }
     let axis = stepper.kinematics(&state).pose(0).attitude.apply([0.0, 0.0, 1.0]);
     assert!((axis[2] - 1.0).abs() < 1e-12);
@@ -307,7 +309,7 @@ fn gears_couple_joints() {
         + "[[gear]]\njoints = [\"pinion\", \"wheel\"]\nratio = -2\n[[motor]]\nbody = \"pinion\"\neffort = { constant = 0.3 }\n";
     let (mut stepper, mut state) = start(&text);
     for _ in 0..1000 {
-        one(&mut stepper, &mut state);
+        let _ = one(&mut stepper, &mut state);
         assert!((state.position[0] + 2.0 * state.position[1]).abs() < 1e-11);
     }
     assert!((state.velocity[0] - 0.5).abs() < 1e-9, "{:?}", state.velocity);
@@ -315,7 +317,7 @@ fn gears_couple_joints() {
     let text = text.replace("ratio = -2\n", "ratio = -2\nstiffness = 1000\ndamping = 5\n");
     let (mut stepper, mut state) = start(&text);
     for _ in 0..2000 {
-        one(&mut stepper, &mut state);
+        let _ = one(&mut stepper, &mut state);
     }
     let ahead = state.position[0] + 2.0 * state.position[1];
     // moment on the wheel 2 x: 1.6 * 0.25 rad/s^2
@@ -329,7 +331,7 @@ fn welds_hold_what_they_carry() {
                 [[loop]]\nname = \"weld\"\nkind = \"weld\"\nfrom = {}\nto = { body = \"bracket\" }\n";
     let (mut stepper, mut state) = start(text);
     for _ in 0..100 {
-        one(&mut stepper, &mut state);
+        let _ = one(&mut stepper, &mut state);
     }
     let efforts: Vec<f64> = stepper.workspace().standing.iter().map(|r| r.effort).collect();
     let expected = [0.0, 0.0, 3.0 * G, 0.0, -3.0 * G * 0.4, 0.0];
@@ -337,8 +339,7 @@ fn welds_hold_what_they_carry() {
     assert!(state.position.iter().zip([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]).all(|(a, b)| (a - b).abs() < 1e-9));
     let (mut stepper, mut state) = start(&format!("{text}stiffness = 2e5\ndamping = 2e3\n"));
     for _ in 0..3000 {
-        one(&mut stepper, &mut state);
+        let _ = one(&mut stepper, &mut state);
     }
     assert!((state.position[2] + 3.0 * G / 2e5).abs() < 1e-8, "{:?}", state.position);
-    let _ = add([0.0; 3], [0.0; 3]);
 }

@@ -17,18 +17,20 @@ use crate::model::resolved::{Body, Drive};
 use crate::model::{Model, Owner, StandingKind};
 use crate::space::{Vector, add, cross, dot, length, scale, sub, times, transpose_times};
 use crate::state::State;
-use crate::step::{Workspace, each_load};
+use crate::step::{StandingReport, Workspace, each_load};
 
 /// A degree of freedom of a joint after a step; a fixed joint has one report without motion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JointReport {
-    /// Body whose joint it is.
+    /// Body whose joint it is; of a loop the second body, or the first if that is the world.
     pub body: usize,
-    /// Kind of the joint.
+    /// Index of the loop, if it is one of its rows.
+    pub loop_index: Option<usize>,
+    /// Kind of the joint or loop.
     pub kind: &'static str,
-    /// Number of the degree of freedom in the joint.
+    /// Number of the degree of freedom in the joint, or of the row in the loop.
     pub dof: usize,
-    /// Coordinate at the end of the step, m or rad; of a spherical joint a component of the rotation vector, in the axes of the mount.
+    /// Coordinate at the end of the step, m or rad (of a loop what the row is open by); of a spherical joint a component of the rotation vector, in the axes of the mount.
     pub position: f64,
     /// Its rate at the end of the step, m/s or rad/s; of a spherical joint a component of the angular velocity, in the axes of the mount.
     pub velocity: f64,
@@ -81,8 +83,33 @@ pub fn joints(
             let position = if q.len() > v.len() { turn[dof] } else { q.get(dof).copied().unwrap_or(0.0) };
             let velocity = v.get(dof).copied().unwrap_or(0.0);
             let effort = effort(model, work, body, dof);
-            out.push(JointReport { body, kind, dof, position, velocity, effort, force, moment });
+            let loop_index = None;
+            out.push(JointReport { body, loop_index, kind, dof, position, velocity, effort, force, moment });
         }
+    }
+    add_loops(model, work, after, out);
+}
+
+/// Adds the rows of loops, with the force and moment of each loop on its second body.
+fn add_loops(model: &Model, work: &Workspace, after: &Kinematics, out: &mut Vec<JointReport>) {
+    let row_of = |row: &StandingReport| match model.standing()[row.row].kind {
+        StandingKind::Loop { index, row } => Some((index, row)),
+        _ => None,
+    };
+    for row in &work.standing {
+        let Some((index, dof)) = row_of(row) else { continue };
+        let given = &model.scene().loops[index];
+        let (mut force, mut moment) = ([0.0; 3], [0.0; 3]);
+        for other in work.standing.iter().filter(|r| row_of(r).is_some_and(|(i, _)| i == index)) {
+            let Some((_, k)) = row_of(other) else { continue };
+            let (axis, turns) = given.axis(&work.motion.kinematics, k);
+            let sum = if turns { &mut moment } else { &mut force };
+            *sum = add(*sum, scale(other.effort, axis));
+        }
+        let (position, velocity, effort) = (given.gap(after, dof), row.velocity, row.effort);
+        let body = given.ends[1].body.or(given.ends[0].body).unwrap_or(0);
+        let (loop_index, kind) = (Some(index), given.kind.name());
+        out.push(JointReport { body, loop_index, kind, dof, position, velocity, effort, force, moment });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ContactProblem;
 use crate::contact::set::ContactSet;
-use crate::model::{Model, Owner, StandingRow};
+use crate::model::{Model, Owner, StandingKind, StandingRow};
 use crate::scene::GapLevel;
 use crate::state::State;
 use crate::step::{CLOSED, Motion};
@@ -46,8 +46,9 @@ impl ContactProblem {
                 (None, _) => true,
             }
         };
-        // other rows may push a joint to its limit, as contacts do
-        let pushed = model.standing().iter().any(|row| !row.is_limit());
+        // drives, springs and loops may push a joint to its limit, as contacts do
+        let passive = |row: &StandingRow| row.is_limit() || matches!(row.kind, StandingKind::Friction(_));
+        let pushed = !model.standing().iter().all(passive);
         self.standing.clear();
         let all = model.standing().iter().enumerate();
         let chosen = all.filter(|(_, row)| !row.is_limit() || pushed && step.gap == GapLevel::Position || near(row));

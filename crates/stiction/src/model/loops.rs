@@ -31,7 +31,7 @@ impl Loop {
     }
 
     /// Axis of a row in the world, and whether the row is about rotation.
-    fn axis(&self, kinematics: &Kinematics, row: usize) -> (Vector, bool) {
+    pub(crate) fn axis(&self, kinematics: &Kinematics, row: usize) -> (Vector, bool) {
         match self.kind {
             LoopKind::Distance => (self.along(kinematics), false),
             LoopKind::Rope => (scale(-1.0, self.along(kinematics)), false),

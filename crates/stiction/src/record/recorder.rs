@@ -64,6 +64,8 @@ struct Since {
     relaxed: usize,
     /// The worst that is known of a step.
     trust: Trust,
+    /// Largest gap of rigid loops, gears and drives to positions.
+    violation: f64,
 }
 
 impl Since {
@@ -74,12 +76,14 @@ impl Since {
         residual: 0.0,
         relaxed: 0,
         trust: Trust::NotExamined,
+        violation: 0.0,
     };
 
     fn step(&mut self, report: &StepReport) {
         self.iterations += report.iterations;
         self.wasted += report.wasted;
         self.relaxed += report.relaxed;
+        self.violation = self.violation.max(report.violation);
         if report.residual.relative >= self.residual {
             (self.residual, self.solver) = (report.residual.relative, report.solver);
         }
@@ -270,12 +274,12 @@ impl Recorder {
     }
 
     fn write_step(&mut self, view: &mut View<'_>, h: f64, status: &'static str) {
-        let Since { solver, iterations, wasted, residual, relaxed, trust } =
+        let Since { solver, iterations, wasted, residual, relaxed, trust, violation } =
             std::mem::replace(&mut self.since, Since::NOTHING);
         let time = view.state.time;
         self.last_row = time;
         if let Some((rows, names)) = self.rows(Table::Steps) {
-            let known = Known { relaxed, trust: trust.name() };
+            let known = Known { relaxed, trust: trust.name(), violation };
             let step = Step { h, status, solver, iterations, wasted, residual };
             extend((rows, names), 0, STEPS, time, &[step]);
             for (k, x) in view.balance().into_iter().enumerate() {

@@ -68,6 +68,19 @@ pub enum LoopKind {
     Rope,
 }
 
+impl LoopKind {
+    /// Name in scene files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Point => "point",
+            Self::Hinge => "hinge",
+            Self::Weld => "weld",
+            Self::Distance => "distance",
+            Self::Rope => "rope",
+        }
+    }
+}
+
 /// An equation between the coordinates of two joints: `q_1 = ratio q_2 + offset`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

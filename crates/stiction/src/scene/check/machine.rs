@@ -98,6 +98,9 @@ impl Checker<'_> {
             return Drive::Effort(Course::default());
         };
         alone(self, "stiffness", stiffness.is_some(), "velocity without position");
+        if damping == Some(0.0) {
+            self.fault(at.key("damping"), "damping is 0, expected a number above 0");
+        }
         Drive::Velocity { course, damping }
     }
 
