@@ -40,9 +40,9 @@ fn the_arm_lifts_the_box_above_the_analytic_friction_and_loses_it_below() {
     };
     let held = 0.5 * G / 12.0;
     let (box_, hand) = at(1.25 * held);
-    assert!((hand - 0.45).abs() < 1e-9 && (box_ - 0.45).abs() < 1e-3, "{box_} {hand}");
+    assert!((hand - 0.45).abs() < 1e-3 && (box_ - hand).abs() < 5e-4, "{box_} {hand}");
     let (box_, hand) = at(0.95 * held);
-    assert!((hand - 0.45).abs() < 1e-9 && box_ < 0.26, "{box_} {hand}");
+    assert!((hand - 0.45).abs() < 1e-3 && box_ < 0.26, "{box_} {hand}");
 }
 
 /// A uniform ladder at 60 degrees slips where tan 60 < (1 - mu_floor mu_wall) / (2 mu_floor): below mu_floor = 0.2729.

@@ -107,7 +107,7 @@ impl Recorder {
         // short runs need no more memory than this for what is sure to come, and touch no more of it than they fill
         let records = 2 + (scene.step.duration / scene.record.interval) as usize;
         let (mut tables, mut places) = (vec![], [None; Table::ALL.len()]);
-        let joints = (0..scene.bodies.len()).filter(|i| has_joint(model, *i)).count();
+        let joints = (0..scene.bodies.len()).filter(|i| has_joint(model, *i)).count() + scene.loops.len();
         let wanted = |t: &Table| scene.record.tables.contains(t) && (*t != Table::Joints || joints > 0);
         for table in Table::ALL.into_iter().filter(wanted) {
             let mut rows = Rows::new(&columns::table(table, moments));

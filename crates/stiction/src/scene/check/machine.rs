@@ -51,6 +51,17 @@ impl Checker<'_> {
             }
             let max_effort =
                 m.max_effort.map_or(f64::INFINITY, |x| self.positive(x, at.key("max_effort")));
+            let start = resolved.bodies[body].position.get(dof);
+            if let (Drive::Position { course, gains: None, .. }, Some(q), true) =
+                (&drive, start, max_effort.is_infinite())
+                && (course.at(0.0) - q).abs() > OPEN
+            {
+                let message = format!(
+                    "the motor starts at {}, but the joint at {q}: expected the same, a servo or max_effort",
+                    course.at(0.0)
+                );
+                self.fault(at.key("position"), message);
+            }
             motors.push(Motor { body, dof, drive, max_effort });
         }
         motors
