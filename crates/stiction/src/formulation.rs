@@ -423,7 +423,7 @@ impl ContactProblem {
                 let along = axes.map(|d| scale(ends[k].1, d));
                 if rows == 3
                     && let Some(FreePoint { w, speed, size }) =
-                        motion.mass.free_point(t, element.point, v, along)
+                        motion.kick().free_point(t, element.point, v, along)
                 {
                     for i in 0..3 {
                         b[i] += speed[i];
@@ -443,7 +443,7 @@ impl ContactProblem {
                     let w = &mut w[dofs.len() * i..][..dofs.len()];
                     w.copy_from_slice(row);
                     row.fill(0.0);
-                    motion.mass.solve_root_transposed(t, w);
+                    motion.kick().solve_root_transposed(t, w);
                     if i == 0 {
                         mobility += dot(w, w);
                     }

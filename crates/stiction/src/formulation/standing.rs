@@ -25,7 +25,8 @@ pub struct Standing {
 
 impl ContactProblem {
     /// Selects the standing rows of the step: limits if there are contacts, since impulses may drive a joint to
-    /// its limit, or if the joint's own motion may reach the limit within the step; all others always.
+    /// its limit, or if the joint's own motion may reach the limit within the step; all others that are not
+    /// eliminated ([`crate::step::Servos`]) always.
     pub(super) fn choose_standing(
         &mut self,
         model: &Model,
@@ -50,7 +51,7 @@ impl ContactProblem {
         let passive = |row: &StandingRow| row.is_limit() || matches!(row.kind, StandingKind::Friction(_));
         let pushed = !model.standing().iter().all(passive);
         self.standing.clear();
-        let all = model.standing().iter().enumerate();
+        let all = model.standing().iter().enumerate().filter(|(k, _)| !motion.servos.eliminates(*k));
         let chosen = all.filter(|(_, row)| !row.is_limit() || pushed && step.gap == GapLevel::Position || near(row));
         self.standing.extend(chosen.map(|(row, _)| Standing { row, ..Standing::default() }));
     }
@@ -71,7 +72,7 @@ impl ContactProblem {
                 let own = &mut self.row[dofs.clone()];
                 let w = a.segment(dofs.start, dofs.len());
                 w.copy_from_slice(own);
-                motion.mass.solve_root_transposed(tree, w);
+                motion.kick().solve_root_transposed(tree, w);
                 velocity += dot(own, &self.middle[dofs.clone()]);
                 terms += own.iter().zip(&self.middle[dofs.clone()]).map(|(j, v)| (j * v).abs()).sum::<f64>();
                 standing.start += dot(own, &motion.velocity[dofs]);

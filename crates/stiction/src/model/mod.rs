@@ -143,11 +143,6 @@ impl Model {
         }
     }
 
-    /// Whether parts of the world move.
-    pub(crate) fn world_moves(&self) -> bool {
-        self.scene.world.iter().any(|w| w.motion.is_some())
-    }
-
     /// Index of a body, by its name.
     pub fn body(&self, name: &str) -> Option<usize> {
         self.scene.bodies.iter().position(|b| b.name == name)

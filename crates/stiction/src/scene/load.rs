@@ -123,11 +123,6 @@ impl<T: Copy + Default> Course<T> {
             }
         }
     }
-
-    /// Whether the value never changes.
-    pub(crate) fn is_constant(&self) -> bool {
-        matches!(self, Self::Constant(_))
-    }
 }
 
 /// Shares of the values in the rates of a clamped cubic spline: row by row, one for each knot. The second

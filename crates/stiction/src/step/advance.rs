@@ -42,6 +42,8 @@ pub struct Scratch {
     pub(super) bounced: Vec<f64>,
     /// Made when it is first needed.
     pub(super) drift: Option<Drift>,
+    /// Velocity `v'` after the forces of the step.
+    pub(super) kicked: Vec<f64>,
     /// Projection on rigid loops, gears and drives to positions.
     pub(super) projection: Projection,
 }
@@ -64,10 +66,10 @@ pub fn advance(
 ) -> Result<(), Failed> {
     let Solved { motion, problem, forces, .. } = solved;
     let (theta, h) = (problem.theta, motion.h);
-    let Scratch { after, velocity, position, drift, bounced, projection, .. } = scratch;
+    let Scratch { after, velocity, position, drift, bounced, projection, kicked, .. } = scratch;
     after.clone_from(&motion.free);
     if !problem.is_empty() {
-        problem.push(&motion.mass, &forces.lambda, velocity, after);
+        problem.push(motion.kick(), &forces.lambda, velocity, after);
     }
     position.resize(state.position.len(), 0.0);
     let drift = drift.get_or_insert_with(|| Drift::new(model.system()));
@@ -85,7 +87,9 @@ pub fn advance(
     }
     if projection.begin(model, problem, &forces.lambda) {
         projection.run(model, (motion, problem), time, (position, after), &mut go)?;
+        kicked.clone_from(projection.kicked());
     } else {
+        kicked.clone_from(after);
         go(position, after)?;
     }
     if !bounced.is_empty() {

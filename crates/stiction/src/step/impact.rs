@@ -79,7 +79,7 @@ pub(super) fn bounce(
         memory.forces.lambda[problem.rows_of(k)].fill(0.0);
     }
     memory.velocity.clone_from(&motion.free);
-    problem.push(&motion.mass, &memory.forces.lambda, &mut memory.scratch, &mut memory.velocity);
+    problem.push(motion.kick(), &memory.forces.lambda, &mut memory.scratch, &mut memory.velocity);
     memory.b.clone_from(&problem.b);
     let parts = report.parts;
     memory.elements.clone_from(&problem.elements);
@@ -102,8 +102,8 @@ impl Impacts {
         forces: &Forces,
     ) -> bool {
         let step = &model.scene().step;
-        problem.relative_velocities(&motion.mass, &motion.velocity, &mut self.scratch, &mut self.start);
-        problem.relative_velocities(&motion.mass, &motion.free, &mut self.scratch, &mut self.free);
+        problem.relative_velocities(motion.kick(), &motion.velocity, &mut self.scratch, &mut self.start);
+        problem.relative_velocities(motion.kick(), &motion.free, &mut self.scratch, &mut self.free);
         self.bouncing.clear();
         self.bouncing.resize(problem.elements.len(), (0.0, 0.0));
         let mut any = false;
@@ -223,14 +223,14 @@ impl Impacts {
             self.before.clone_from(&self.velocity);
             let energy = kinetic(motion, &self.velocity, &mut self.scratch);
             for halving in 0..=HALVINGS {
-                problem.relative_velocities(&motion.mass, &self.velocity, &mut self.scratch, &mut self.free);
+                problem.relative_velocities(motion.kick(), &self.velocity, &mut self.scratch, &mut self.free);
                 let last = round == ROUNDS || halving == HALVINGS;
                 let bounces = self.pose(problem, (round == 0, last), (share, threshold, fastest));
                 self.round.lambda.clear();
                 self.round.lambda.resize(problem.b.len(), 0.0);
                 self.round.memory.clear();
                 solver.solve(problem, time, &mut self.round, report)?;
-                problem.push(&motion.mass, &self.round.lambda, &mut self.scratch, &mut self.velocity);
+                problem.push(motion.kick(), &self.round.lambda, &mut self.scratch, &mut self.velocity);
                 let after = kinetic(motion, &self.velocity, &mut self.scratch);
                 if bounces && after - self.supplied(problem).max(0.0) > energy * (1.0 + ROUNDING) {
                     share *= 0.5;
@@ -241,7 +241,7 @@ impl Impacts {
                 sum.for_each(|(sum, own)| *sum += own);
                 if !bounces {
                     problem.relative_velocities(
-                        &motion.mass,
+                        motion.kick(),
                         &self.velocity,
                         &mut self.scratch,
                         &mut self.free,

@@ -1,5 +1,6 @@
 //! `place`: the state of the bodies when a step begins, and their velocity after applied forces, were there no contact.
 
+use super::servos::Servos;
 use super::surfaces::Surfaces;
 use super::{Failed, load};
 use crate::dynamics::{Kinematics, MassMatrix};
@@ -40,6 +41,8 @@ pub struct Motion {
     pub targets: Vec<Target>,
     /// Surfaces that move by themselves in the step.
     pub surfaces: Surfaces,
+    /// Springs, dampers and servos of joints that are eliminated from the contact problem.
+    pub servos: Servos,
     /// Scratch: velocities with those of drives.
     driven: Vec<f64>,
 }
@@ -60,9 +63,27 @@ impl Motion {
             driven: none,
             targets: vec![],
             surfaces: Surfaces::default(),
+            servos: Servos::default(),
             fastest: vec![0.0; model.scene().bodies.len()],
             margin: 0.0,
         }
+    }
+
+    /// Mass matrix that impulses of the step meet: `M`, with the eliminated rows of joints.
+    pub fn kick(&self) -> &MassMatrix {
+        self.servos.mass().unwrap_or(&self.mass)
+    }
+
+    /// Sets the velocity after the applied forces, with the eliminated rows as they are chosen now.
+    pub(super) fn fall(&mut self, model: &Model, state: &State, inputs: &Inputs) -> Result<(), Failed> {
+        let (h, at) = (self.h, (&self.kinematics, &state.position[..]));
+        self.servos.set(model, at, &self.targets, h)?;
+        let Self { kinematics, free, outside, servos, .. } = self;
+        fall(model, inputs, kinematics, state.time, outside, free);
+        servos.add(&state.velocity, free);
+        servos.mass().unwrap_or(&self.mass).solve(free);
+        self.free.iter_mut().zip(&state.velocity).for_each(|(a, v)| *a = v + h * *a);
+        Ok(())
     }
 
     /// How far apart shapes can be and still meet within the step, by the velocities now and those without contact.
@@ -145,10 +166,8 @@ pub fn place(
     motion.velocity.copy_from_slice(&state.velocity);
     set_targets(model, inputs, state.time, h, &mut motion.targets);
     motion.surfaces.set(model, inputs, &motion.kinematics, state.time, h);
-    let Motion { kinematics, mass, free, outside, .. } = motion;
-    fall(model, inputs, kinematics, state.time, outside, free);
-    mass.solve(free);
-    free.iter_mut().zip(&state.velocity).for_each(|(a, v)| *a = v + h * *a);
+    motion.servos.begin(model, state);
+    motion.fall(model, state, inputs)?;
     motion.find_margin(model, state, inputs)
 }
 

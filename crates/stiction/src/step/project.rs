@@ -179,7 +179,7 @@ impl Projection {
                 self.round[row] = -p;
                 self.lambda[row] -= p;
             }
-            problem.push(&motion.mass, &self.round, &mut self.scratch, &mut self.kicked);
+            problem.push(motion.kick(), &self.round, &mut self.scratch, &mut self.kicked);
             after.clone_from(&self.kicked);
         }
         self.kinematics = Some(kinematics);
@@ -189,6 +189,11 @@ impl Projection {
         let worst = (0..self.rows.len()).max_by(|&a, &b| self.gaps[a].abs().total_cmp(&self.gaps[b].abs()));
         let row = worst.map(|i| model.standing()[problem.standing[self.rows[i]].row].name(model.scene()));
         Err(Failed::Open { time, h, row: row.unwrap_or_default(), gap: self.open })
+    }
+
+    /// Velocity `v'` after the projection.
+    pub(super) fn kicked(&self) -> &Vec<f64> {
+        &self.kicked
     }
 
     /// Factors `h^2 J M^-1 J'` of the rows.

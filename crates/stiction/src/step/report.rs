@@ -327,47 +327,77 @@ fn moving_work(problem: &ContactProblem, element: usize, lambda: &[f64]) -> f64 
     -problem.h * lambda.iter().zip(moving).map(|(f, u)| f * u).sum::<f64>()
 }
 
-/// What the standing rows of a step did, and their losses and works.
+/// What the standing rows of a step did, and their losses and works. `kicked`: velocity after the forces of the step.
 pub fn standing(
     model: &Model,
     solved: Solved<'_>,
-    projection: &Projection,
+    (projection, kicked): (&Projection, &[f64]),
     out: &mut Vec<StandingReport>,
     report: &mut StepReport,
 ) {
     out.clear();
     let Solved { contacts, problem, forces, motion, .. } = solved;
-    let (h, still) = (problem.h, STILL * problem.fastest);
+    let still = STILL * problem.fastest;
     report.violation = report.violation.max(projection.open);
     for (k, standing) in problem.standing.iter().enumerate() {
-        let (element, row) = (contacts.elements.len() + k, &model.standing()[standing.row]);
+        let element = contacts.elements.len() + k;
         let at = problem.rows_of(element).start;
         let force = forces.lambda[at] + projection.lambda.get(at).copied().unwrap_or(0.0);
         let own = standing.shift + standing.e_inv * forces.lambda[at] + problem.gap_rate[element];
         let velocity = forces.velocity[at] - own + projection.velocity.get(k).copied().unwrap_or(0.0);
-        let gap = row.gap(model.scene(), &motion.kinematics, &motion.position, &motion.targets).unwrap_or(0.0);
-        let status = match (row.kind, row.element) {
-            (StandingKind::Friction(_), _) if velocity.abs() > still => Status::Slip,
-            (StandingKind::Drive(_), Element::Bounded { limit }) if force.abs() >= limit * (1.0 - STILL) => {
-                Status::Slip
-            }
-            (_, Element::Unilateral) if force <= 0.0 => Status::Open,
-            _ => Status::Stick,
-        };
-        match (row.kind, row.compliance) {
-            (StandingKind::Friction(_), _) => report.friction_loss -= h * force * velocity,
-            (StandingKind::Drive(_), _) => report.work += h * force * velocity,
-            (_, Some(c)) => {
-                // what the row takes and its spring does not keep
-                let [before, after] = [gap, gap + h * velocity].map(|g| spring(row, c.stiffness, g));
-                report.damping_loss -= h * force * velocity + after - before;
-            }
-            (StandingKind::Loop { .. } | StandingKind::Gear(_), None) => {
-                report.constraint_work += 0.5 * h * force * (standing.start + velocity);
-            }
-            _ => report.recovery_work -= h * force * problem.gap_rate[element].min(0.0),
-        }
-        let (effort, velocity) = (row.sign() * force, row.sign() * velocity);
-        out.push(StandingReport { row: standing.row, gap, effort, velocity, status });
+        let made = Made { force, velocity, start: standing.start, gap_rate: problem.gap_rate[element] };
+        out.push(report_row(model, solved, standing.row, made, still, report));
     }
+    for eliminated in &motion.servos.rows {
+        let (force, velocity) = eliminated.effort(kicked);
+        let made = Made { force, velocity, start: 0.0, gap_rate: 0.0 };
+        out.push(report_row(model, solved, eliminated.row, made, still, report));
+    }
+    if !motion.servos.rows.is_empty() {
+        out.sort_unstable_by_key(|r| r.row);
+    }
+}
+
+/// Force and velocity of a standing row in a step, its velocity when that began, and what its gap adds to it.
+#[derive(Clone, Copy)]
+struct Made {
+    force: f64,
+    velocity: f64,
+    start: f64,
+    gap_rate: f64,
+}
+
+fn report_row(
+    model: &Model,
+    Solved { motion, .. }: Solved<'_>,
+    index: usize,
+    Made { force, velocity, start, gap_rate }: Made,
+    still: f64,
+    report: &mut StepReport,
+) -> StandingReport {
+    let (row, h) = (&model.standing()[index], motion.h);
+    let gap = row.gap(model.scene(), &motion.kinematics, &motion.position, &motion.targets).unwrap_or(0.0);
+    let status = match (row.kind, row.element) {
+        (StandingKind::Friction(_), _) if velocity.abs() > still => Status::Slip,
+        (StandingKind::Drive(_), Element::Bounded { limit }) if force.abs() >= limit * (1.0 - STILL) => {
+            Status::Slip
+        }
+        (_, Element::Unilateral) if force <= 0.0 => Status::Open,
+        _ => Status::Stick,
+    };
+    match (row.kind, row.compliance) {
+        (StandingKind::Friction(_), _) => report.friction_loss -= h * force * velocity,
+        (StandingKind::Drive(_), _) => report.work += h * force * velocity,
+        (_, Some(c)) => {
+            // what the row takes and its spring does not keep
+            let [before, after] = [gap, gap + h * velocity].map(|g| spring(row, c.stiffness, g));
+            report.damping_loss -= h * force * velocity + after - before;
+        }
+        (StandingKind::Loop { .. } | StandingKind::Gear(_), None) => {
+            report.constraint_work += 0.5 * h * force * (start + velocity);
+        }
+        _ => report.recovery_work -= h * force * gap_rate.min(0.0),
+    }
+    let (effort, velocity) = (row.sign() * force, row.sign() * velocity);
+    StandingReport { row: index, gap, effort, velocity, status }
 }
