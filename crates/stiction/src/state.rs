@@ -25,10 +25,14 @@ pub enum RowId {
     Limit(u32),
     /// Coulomb friction in a joint, by its degree of freedom.
     Friction(u32),
-    /// A loop constraint, by its index in the model.
+    /// A row of a loop: eight times the loop's index in the model, and the number of the row.
     Loop(u32),
-    /// A drive, by its index in the model.
+    /// A drive, by its motor's index in the model.
     Drive(u32),
+    /// Spring and damper in a joint, by its degree of freedom.
+    Spring(u32),
+    /// A gear, by its index in the model.
+    Gear(u32),
 }
 
 /// Forces and deformations of groups of rows from one step to the next, in flat lists and in order of their

@@ -215,7 +215,10 @@ impl Drift {
         let (from, system) = (from.unwrap_or(mass), kinematics.system().clone());
         let tree = &system.model.trees[t];
         let root = &system.model.bodies[tree.bodies.start];
-        let (dofs, shifts) = (tree.dofs.clone(), tree.dofs.start..tree.dofs.start + root.joint.shifts());
+        // a drive on a sliding root holds its centre of mass back
+        let driven = root.dofs().any(|i| system.model.armature[i] > 0.0);
+        let shifts = if driven { 0 } else { root.joint.shifts() };
+        let (dofs, shifts) = (tree.dofs.clone(), tree.dofs.start..tree.dofs.start + shifts);
         let (m, center) = kinematics.center_of_tree(t);
         from.multiply_tree(t, &velocity[dofs.clone()], &mut end[dofs.clone()]);
         let mut frame = [0.0; 3];
@@ -365,7 +368,7 @@ impl Kinematics {
             let turned = |by: Spatial| by.plus(shift).cross_force(carried);
             let by_parent = body.parent.map_or(Spatial::default(), |p| turned(self.states[p].velocity));
             for i in body.dofs() {
-                p[i] = self.columns[i].dot(carried);
+                p[i] = self.columns[i].dot(carried) + model.armature[i] * self.at.1[i];
                 g[i] = -self.columns[i].dot(by_parent);
             }
             if let Some(parent) = body.parent {

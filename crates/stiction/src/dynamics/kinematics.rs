@@ -20,7 +20,7 @@ pub struct Kinematics {
     /// Pose of each link.
     poses: Vec<Pose>,
     /// The state itself, for [`go_to`](Self::go_to).
-    at: (Vec<f64>, Vec<f64>),
+    pub(super) at: (Vec<f64>, Vec<f64>),
     /// Accelerations and forces of each body, for the recursions of [`bias`](Self::bias).
     pub(super) acceleration: Vec<Spatial>,
     pub(super) force: Vec<Spatial>,
@@ -231,7 +231,8 @@ impl Kinematics {
             let (velocity, w) = (self.body_velocity(b, state.center), state.velocity.angular);
             0.5 * (state.inertia.mass * dot(velocity, velocity) + dot(w, state.central.times(w)))
         };
-        self.states.iter().enumerate().map(energy).sum()
+        let drives = self.system.model.armature.iter().zip(&self.at.1).map(|(i, v)| 0.5 * i * v * v);
+        self.states.iter().enumerate().map(energy).sum::<f64>() + drives.sum::<f64>()
     }
 
     /// Potential energy of the weight of the moving links, zero at the world's origin, J.

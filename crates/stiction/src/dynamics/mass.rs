@@ -32,6 +32,8 @@ pub struct MassMatrix {
     /// Rows of `M`, and of the factor: `L` with `D^-1/2` on the diagonal.
     entries: Vec<f64>,
     factor: Vec<f64>,
+    /// What is added to the diagonal; empty if nothing is.
+    diagonal: Vec<f64>,
     /// Composite inertia of each body.
     composite: Vec<SpatialInertia>,
     /// Configuration of the trees that are not free bodies; NaN before they are factored.
@@ -85,6 +87,7 @@ impl MassMatrix {
             free: vec![FreeBody::default(); model.trees.len()],
             entries: vec![0.0; model.entries()],
             factor: vec![0.0; model.entries()],
+            diagonal: vec![],
             composite: vec![SpatialInertia::default(); model.bodies.len()],
             at: vec![f64::NAN; model.configuration_size],
         }
@@ -117,6 +120,19 @@ impl MassMatrix {
         Ok(())
     }
 
+    /// Adds to the diagonal of `M`, from the next update on; trees that are one free body are left as they are.
+    ///
+    /// # Panics
+    /// If the length of `diagonal` is not that of `v`.
+    pub(crate) fn set_diagonal(&mut self, diagonal: &[f64]) {
+        assert_eq!(diagonal.len(), self.system.velocity_size(), "length of the diagonal");
+        if !same(&self.diagonal, diagonal) {
+            self.diagonal.clear();
+            self.diagonal.extend_from_slice(diagonal);
+            self.at.fill(f64::NAN);
+        }
+    }
+
     /// Computes and factors the block of one tree.
     pub(super) fn update_tree(&mut self, t: usize, kinematics: &Kinematics) -> Result<(), SingularMass> {
         let model = &*self.system.model;
@@ -128,6 +144,10 @@ impl MassMatrix {
         let own = tree.coordinates.clone();
         self.at[own.clone()].fill(f64::NAN);
         compose(model, tree.bodies.clone(), kinematics, &mut self.composite, &mut self.entries);
+        for (i, more) in tree.dofs.clone().zip(self.diagonal.get(tree.dofs.clone()).unwrap_or_default()) {
+            let row = model.rows[i];
+            self.entries[row.start + row.depth] += more;
+        }
         let stored = stored(model, &tree.dofs);
         self.factor[stored.clone()].copy_from_slice(&self.entries[stored]);
         factorise(model, tree.dofs.clone(), &self.entries, &mut self.factor)?;
@@ -403,6 +423,7 @@ fn compose(
             for (m, &j) in entries[row.start..=row.start + row.depth].iter_mut().zip(chain) {
                 *m = kinematics.columns[j].dot(force);
             }
+            entries[row.start + row.depth] += model.armature[i];
         }
     }
 }

@@ -31,7 +31,7 @@ pub enum Account {
 }
 
 /// All entries: energies, losses, works.
-pub const ENTRIES: [Entry; 9] = [
+pub const ENTRIES: [Entry; 10] = [
     Entry { name: "kinetic", label: "kinetic", account: Account::Stored(|e| e.kinetic) },
     Entry { name: "potential", label: "potential", account: Account::Stored(|e| e.potential) },
     Entry { name: "elastic", label: "elastic, in contacts", account: Account::Stored(|e| e.elastic) },
@@ -52,6 +52,11 @@ pub const ENTRIES: [Entry; 9] = [
         name: "transport_loss",
         label: "lost as patches travel",
         account: Account::Lost(|r| r.transport_loss),
+    },
+    Entry {
+        name: "constraint_work",
+        label: "of rigid loops and gears",
+        account: Account::Supplied(|r| r.constraint_work),
     },
 ];
 

@@ -23,8 +23,13 @@ pub fn summary(model: &Model) -> String {
         lines.push(format!("  and {} more", scene.bodies.len() - LISTED));
     }
     contacts(model, &mut lines);
-    let forces =
-        [("load", scene.loads.len()), ("spring", scene.springs.len()), ("motor", scene.motors.len())];
+    let forces = [
+        ("load", scene.loads.len()),
+        ("spring", scene.springs.len()),
+        ("motor", scene.motors.len()),
+        ("loop", scene.loops.len()),
+        ("gear", scene.gears.len()),
+    ];
     let forces: Vec<String> =
         forces.iter().filter(|(_, n)| *n > 0).map(|(what, n)| count(*n, what)).collect();
     if !forces.is_empty() {

@@ -1,6 +1,7 @@
 //! `advance`: contact forces -> the next state.
 
 use super::report::elastic;
+use super::project::Projection;
 use super::{Failed, Forces, Motion, StepReport, trust};
 use crate::contact::set::ContactSet;
 use crate::dynamics::{Drift, NotDrifted};
@@ -41,6 +42,10 @@ pub struct Scratch {
     pub(super) bounced: Vec<f64>,
     /// Made when it is first needed.
     pub(super) drift: Option<Drift>,
+    /// Velocity `v'` after the forces of the step.
+    pub(super) kicked: Vec<f64>,
+    /// Projection on rigid loops, gears and drives to positions.
+    pub(super) projection: Projection,
 }
 
 impl Scratch {
@@ -61,15 +66,15 @@ pub fn advance(
 ) -> Result<(), Failed> {
     let Solved { motion, problem, forces, .. } = solved;
     let (theta, h) = (problem.theta, motion.h);
-    let Scratch { after, velocity, position, drift, bounced, .. } = scratch;
+    let Scratch { after, velocity, position, drift, bounced, projection, kicked, .. } = scratch;
     after.clone_from(&motion.free);
     if !problem.is_empty() {
-        problem.push(&motion.mass, &forces.lambda, velocity, after);
+        problem.push(motion.kick(), &forces.lambda, velocity, after);
     }
     position.resize(state.position.len(), 0.0);
     let drift = drift.get_or_insert_with(|| Drift::new(model.system()));
     let (start, time) = (&state.velocity, state.time);
-    let mut go = |after: &mut Vec<f64>| {
+    let mut go = |position: &mut Vec<f64>, after: &mut Vec<f64>| {
         velocity.clear();
         velocity.extend(start.iter().zip(&*after).map(|(v, after)| theta * v + (1.0 - theta) * after));
         drift.advance(&motion.kinematics, &motion.mass, h, velocity, (position, after)).map_err(|e| match e {
@@ -78,9 +83,15 @@ pub fn advance(
         })
     };
     if !bounced.is_empty() {
-        go(bounced)?;
+        go(position, bounced)?;
     }
-    go(after)?;
+    if projection.begin(model, problem, &forces.lambda) {
+        projection.run(model, (motion, problem), time, (position, after), &mut go)?;
+        kicked.clone_from(projection.kicked());
+    } else {
+        kicked.clone_from(after);
+        go(position, after)?;
+    }
     if !bounced.is_empty() {
         std::mem::swap(after, bounced);
     }
@@ -153,7 +164,8 @@ fn remember(
         }
         state.memory.push(RowId::Contact(c.id), lambda, remembered);
     }
-    for (element, &k) in (contacts.elements.len()..).zip(&problem.standing) {
-        state.memory.push(model.standing()[k].id, &forces.lambda[problem.rows_of(element)], &[]);
+    for (element, standing) in (contacts.elements.len()..).zip(&problem.standing) {
+        let id = model.standing()[standing.row].id;
+        state.memory.push(id, &forces.lambda[problem.rows_of(element)], &[]);
     }
 }

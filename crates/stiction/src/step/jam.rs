@@ -80,6 +80,9 @@ fn start(model: &Model, solved: Solved<'_>, c: &Contact) -> Option<Start> {
     let [v_a, v_b] = c.owners.map(velocity);
     let mut velocity = c.frame.components(sub(v_b, v_a));
     velocity[rows.len()..].fill(0.0);
+    if !problem.moving.is_empty() {
+        velocity.iter_mut().zip(&problem.moving[rows.clone()]).for_each(|(v, u)| *v += u);
+    }
     let mut gain = [0.0; 3];
     rows.clone().for_each(|i| gain[i - rows.start] = problem.b[i] - velocity[i - rows.start]);
     gain[0] -= problem.gap_rate[k];

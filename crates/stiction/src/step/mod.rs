@@ -23,9 +23,12 @@ mod jam;
 mod load;
 mod motion;
 mod overlap;
+mod project;
 mod report;
 mod retry;
+mod servos;
 mod solve;
+mod surfaces;
 mod theta;
 mod travel;
 mod trust;
@@ -37,10 +40,14 @@ pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
 pub use motion::{Motion, place};
 pub use overlap::{Overlap, overlaps};
+pub use project::Projection;
+pub(crate) use project::close;
 pub use report::{
     ElementReport, Energy, Failed, Located, StandingReport, Status, StepReport, elements, standing,
 };
+pub use servos::{Eliminated, Servos};
 pub use solve::{ContactSolver, Forces};
+pub use surfaces::Surfaces;
 pub use trust::Trust;
 
 use crate::contact::set::ContactSet;

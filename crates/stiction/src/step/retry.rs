@@ -57,7 +57,7 @@ pub(super) fn step(
             Err(why) => why,
         };
         let unsolved = matches!(why, Failed::Unsolved { .. });
-        let again = (unsolved || matches!(why, Failed::Unsettled { .. }))
+        let again = (unsolved || matches!(why, Failed::Unsettled { .. } | Failed::Open { .. }))
             && level < retries.min(MOST_RETRIES)
             && work.solver.has_budget();
         if unsolved && (work.retry.keep_unsolved || !again) && work.retry.unsolved.is_none() {
@@ -106,7 +106,7 @@ fn diagnose(model: &Model, work: &Workspace) -> String {
             return format!("{a}/{b}");
         }
         let row = k.checked_sub(work.contacts.elements.len()).and_then(|k| work.problem.standing.get(k));
-        row.map_or_else(String::new, |&k| model.standing()[k].name(model.scene()))
+        row.map_or_else(String::new, |s| model.standing()[s.row].name(model.scene()))
     };
     let help = match found.impossible {
         Some(_) => "bodies between fixed parts must have room, or compliant contacts",

@@ -54,12 +54,20 @@ pub(super) fn step(
     if model.scene().step.gap == GapLevel::Velocity {
         keep_closed(model, state, work);
     }
-    assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
-    remember_solver(model, state, work);
     let before = (report.parts, report.iterations);
-    work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
-    if model.scene().step.force_time() == ForceTime::Theta {
-        settle(model, state, inputs, before, work, report)?;
+    loop {
+        assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
+        remember_solver(model, state, work);
+        work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
+        if model.scene().step.force_time() == ForceTime::Theta {
+            settle(model, state, inputs, before, work, report)?;
+        }
+        // servos that are beyond their largest effort are rows in another round; each of them at most once
+        if !beyond(work) {
+            break;
+        }
+        report.parts = before.0;
+        work.motion.fall(model, state, inputs)?;
     }
     let Workspace { laws, motion, contacts, problem, forces, advancing, solver, impacts, .. } = work;
     let bounced = bounce(model, (motion, contacts), problem, forces, solver, impacts, (state.time, report))?;
@@ -75,15 +83,28 @@ pub(super) fn step(
     report.relaxed += problem.relaxed.len();
     work.relaxed.extend(problem.relaxed.iter().map(|&k| row_id(model, contacts, problem, k)));
     elements(model, solved, advancing.deformation(), &mut work.elements, report);
-    standing(model, solved, &mut work.standing, report);
+    standing(model, solved, (&advancing.projection, &advancing.kicked), &mut work.standing, report);
     Ok(())
+}
+
+/// Whether servos that were eliminated are beyond their largest effort; they are rows from now on.
+fn beyond(work: &mut Workspace) -> bool {
+    let Workspace { motion, problem, forces, settling, .. } = work;
+    if !motion.servos.are_bounded() {
+        return false;
+    }
+    settling.velocity.clone_from(&motion.free);
+    if !problem.is_empty() {
+        problem.push(motion.kick(), &forces.lambda, &mut settling.free, &mut settling.velocity);
+    }
+    motion.servos.keep(&settling.velocity)
 }
 
 /// What an element of the contact problem belongs to.
 fn row_id(model: &Model, contacts: &ContactSet, problem: &ContactProblem, element: usize) -> RowId {
     match contacts.contacts.iter().find(|c| c.elements().contains(&element)) {
         Some(c) => RowId::Contact(c.id),
-        None => model.standing()[problem.standing[element - contacts.elements.len()]].id,
+        None => model.standing()[problem.standing[element - contacts.elements.len()].row].id,
     }
 }
 
@@ -100,7 +121,7 @@ fn keep_closed(model: &Model, state: &State, work: &mut Workspace) {
 /// The solve starts from the last forces, and from what the solver remembers if the rows are the same.
 fn remember_solver(model: &Model, state: &State, work: &mut Workspace) {
     let contacts = work.contacts.contacts.iter().map(|c| RowId::Contact(c.id));
-    let now = contacts.chain(work.problem.standing.iter().map(|&k| model.standing()[k].id));
+    let now = contacts.chain(work.problem.standing.iter().map(|s| model.standing()[s.row].id));
     match now.eq(state.memory.iter().map(|m| m.id)) {
         true => work.forces.memory.copy_from(&state.solver),
         false => work.forces.memory.clear(),
@@ -125,7 +146,7 @@ fn settle(
     let mut change = f64::INFINITY;
     for _ in 0..ROUNDS {
         velocity.clone_from(&motion.free);
-        problem.push(&motion.mass, &forces.lambda, free, velocity);
+        problem.push(motion.kick(), &forces.lambda, free, velocity);
         let fastest = velocity.iter().chain(&state.velocity).fold(0.0f64, |m, v| m.max(v.abs()));
         for (after, v) in velocity.iter_mut().zip(&state.velocity) {
             *after = theta * v + (1.0 - theta) * *after;
@@ -136,7 +157,8 @@ fn settle(
         kinematics.update(position, velocity);
         motion.time = state.time + h;
         fall(model, inputs, kinematics, motion.time, &mut motion.outside, free);
-        motion.mass.solve(free);
+        motion.servos.add(&state.velocity, free);
+        motion.kick().solve(free);
         free.iter_mut().zip(&state.velocity).for_each(|(a, v)| *a = v + h * *a);
         report.rounds += 1;
 
@@ -152,7 +174,7 @@ fn settle(
         if change <= SETTLED * fastest.max(h * length(model.scene().gravity)).max(SLOW) {
             return Ok(());
         }
-        problem.add_velocity(&motion.mass, by);
+        problem.add_velocity(motion.kick(), by);
         report.parts = parts;
         let at_rest = forces.memory.at_rest;
         solver.solve_or_relax(problem, state.time, forces, report)?;

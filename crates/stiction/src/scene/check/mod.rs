@@ -4,6 +4,7 @@
 mod body;
 mod contact;
 mod load;
+mod machine;
 mod mass;
 mod order;
 mod settings;
@@ -83,6 +84,8 @@ impl Checker<'_> {
             loads: Vec::new(),
             springs: Vec::new(),
             motors: Vec::new(),
+            loops: Vec::new(),
+            gears: Vec::new(),
             step: scene.step.clone(),
             record: Recorded { interval: self.interval(), tables: self.tables() },
         };
@@ -92,6 +95,9 @@ impl Checker<'_> {
         resolved.loads = self.loads(&resolved, &names);
         resolved.springs = self.springs(&resolved, &names);
         resolved.motors = self.motors(&resolved, &names);
+        resolved.gears = self.gears(&resolved, &names);
+        resolved.loops = self.loops(&resolved, &names);
+        self.rows_of_machines(&resolved);
         resolved
     }
 
