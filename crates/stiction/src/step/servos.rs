@@ -70,7 +70,10 @@ impl Servos {
         for (k, row) in model.standing().iter().enumerate() {
             if let Element::Bounded { limit } = row.element
                 && can(model, row)
-                && state.memory.find(row.id).is_some_and(|m| m.forces.iter().any(|f| f.abs() >= AT_BOUND * limit))
+                && state
+                    .memory
+                    .find(row.id)
+                    .is_some_and(|m| m.forces.iter().any(|f| f.abs() >= AT_BOUND * limit))
             {
                 self.kept.push(k);
             }
