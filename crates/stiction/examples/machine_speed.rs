@@ -1,21 +1,12 @@
-//! Time of the processor for the steps of a scene: one second, then 2000 steps in batches of 100.
+//! Time of the steps of a scene: one second, then 2000 steps in batches of 100.
 //!
 //! `cargo run --release -p stiction --example machine_speed -- SCENE...`
 #![allow(clippy::print_stdout, reason = "an example")]
 
 use std::error::Error;
-use std::sync::LazyLock;
 use std::time::Instant;
 use stiction::scene::Scene;
 use stiction::step::{Status, Stepper};
-
-/// Time of the processor in this thread, s; where the system does not say it, that of the wall.
-fn clock() -> f64 {
-    static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let own = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let own = own.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
-    own.map_or_else(|| BEGIN.elapsed().as_secs_f64(), |ns| 1e-9 * ns)
-}
 
 fn main() -> Result<(), Box<dyn Error>> {
     for path in std::env::args().skip(1) {
@@ -26,12 +17,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let (mut each, mut residual, mut rows, mut closed) = (vec![], 0.0f64, 0, 0);
         for _ in 0..20 {
-            let begin = clock();
+            let begin = Instant::now();
             for _ in 0..100 {
                 let report = stepper.step(&mut state)?;
                 residual = residual.max(report.residual.relative);
             }
-            each.push((clock() - begin) / 100.0);
+            each.push(begin.elapsed().as_secs_f64() / 100.0);
             rows = rows.max(stepper.workspace().problem.b.len());
             closed = stepper.elements().iter().filter(|e| e.status != Status::Open).count();
         }

@@ -367,3 +367,49 @@ fn welds_hold_what_they_carry() {
     }
     assert!((state.position[2] + 3.0 * G / 2e5).abs() < 1e-8, "{:?}", state.position);
 }
+
+/// Loops and contacts share one problem: a box rides on the tray of a parallelogram linkage that swings by 0.5 rad at 1 Hz; it stays where
+/// friction carries it, and slides where it does not. The tray stays level.
+#[test]
+fn a_box_rides_on_a_parallelogram() {
+    let ride = |mu: f64| {
+        let start_angle = std::f64::consts::FRAC_PI_2 + 0.5;
+        let (l, tip) = (0.3, [0.3 * start_angle.cos(), 0.3 * start_angle.sin()]);
+        let crank = |name: &str, x: f64| {
+            format!(
+                "[[body]]\nname = \"{name}\"\nmass = 0.5\ncenter = [{}, 0]\ninertia = 0.004\nangle = {start_angle}\n\
+                 mount = {{ position = [{x}, 0] }}\njoint = {{ revolute = {{}} }}\n",
+                0.5 * l
+            )
+        };
+        let (mut stepper, mut state) = start(&format!(
+            "planar = true\n[[material]]\nname = \"default\"\nfriction = {mu}\n{}{}\
+             [[body]]\nname = \"tray\"\nparent = \"left\"\nmass = 1\nshape = {{ polygon = {{ vertices = [[-0.1, 0], [0.5, 0], [0.5, 0.02], [-0.1, 0.02]] }} }}\n\
+             mount = {{ position = [{l}, 0] }}\nangle = {}\njoint = {{ revolute = {{}} }}\n\
+             [[body]]\nname = \"box\"\nmass = 1\nshape = {{ box = {{ half = [0.05, 0.05] }} }}\nposition = [{}, {}]\n\
+             [[loop]]\nkind = \"point\"\nfrom = {{ body = \"tray\", point = [0.4, 0] }}\nto = {{ body = \"right\", point = [{l}, 0] }}\n\
+             [[motor]]\nbody = \"left\"\nposition = {{ sinusoid = {{ amplitude = 0.5, frequency = 1, phase = {}, offset = {} }} }}\n",
+            crank("left", 0.0),
+            crank("right", 0.4),
+            -start_angle,
+            tip[0] + 0.2,
+            tip[1] + 0.07,
+            std::f64::consts::FRAC_PI_2,
+            std::f64::consts::FRAC_PI_2,
+        ));
+        let mut worst = 0.0f64;
+        for _ in 0..2000 {
+            let _ = one(&mut stepper, &mut state);
+            let (model, k) = (stepper.model().clone(), stepper.kinematics(&state));
+            let [tray, body] = ["tray", "box"].map(|name| k.pose(model.body(name).expect("a body")));
+            assert!(tray.attitude.0[3].abs() < 1e-9, "the tray is level");
+            worst = worst.max((body.position[0] - tray.position[0] - 0.2).abs());
+        }
+        worst
+    };
+    // the largest acceleration across is 0.3 m * 0.5 (2 pi)^2 = 5.9 m/s^2
+    let held = ride(0.9);
+    assert!(held < 1e-4, "{held}");
+    let slid = ride(0.2);
+    assert!(slid > 1e-2, "{slid}");
+}

@@ -395,6 +395,16 @@ fn moving_floors_carry_and_strike() {
     // v+ = u + e u
     assert!((state.velocity[2] - 3.0).abs() < 1e-9, "{:?}", state.velocity);
     assert!((sum.work - 6.0).abs() < 1e-6, "{}: impulse times velocity of the bat", sum.work);
+    // the same with a bat on a driven joint: the drive does not give way to the blow
+    let (mut stepper, mut state) = start(
+        "gravity = [0, 0, 0]\n[[material]]\nname = \"default\"\nrestitution = 0.5\n\
+         [[body]]\nname = \"bat\"\nshape = { box = { half = [0.2, 0.2, 0.1] } }\nmass = 0.1\nvelocity = 2\n\
+         joint = { prismatic = { axis = [0, 0, 1] } }\n\
+         [[motor]]\nbody = \"bat\"\nposition = { points = [{ time = 0, value = 0 }, { time = 1, value = 2 }] }\n\
+         [[body]]\nname = \"ball\"\nshape = { sphere = { radius = 0.1 } }\nmass = 1\nposition = [0, 0, 0.4]\n",
+    );
+    let _ = go(&mut stepper, &mut state, 0.3);
+    assert!((state.position[0] - 0.6).abs() < 1e-9 && (state.velocity[3] - 3.0).abs() < 1e-9, "{state:?}");
 }
 
 #[test]

@@ -79,7 +79,7 @@ impl Motion {
 
     /// Sets the velocity after the applied forces, with the eliminated rows as they are chosen now.
     pub(super) fn fall(&mut self, model: &Model, state: &State, inputs: &Inputs) -> Result<(), Failed> {
-        let (h, at) = (self.h, (&self.kinematics, &state.position[..]));
+        let (h, at) = (self.h, (&self.kinematics, &self.mass, &state.position[..]));
         self.servos.set(model, at, &self.targets, h)?;
         let Self { kinematics, free, outside, servos, .. } = self;
         fall(model, inputs, kinematics, state.time, outside, free);

@@ -84,7 +84,7 @@ impl Servos {
     pub(super) fn set(
         &mut self,
         model: &Model,
-        (kinematics, position): (&Kinematics, &[f64]),
+        (kinematics, own, position): (&Kinematics, &MassMatrix, &[f64]),
         targets: &[Target],
         h: f64,
     ) -> Result<(), SingularMass> {
@@ -110,8 +110,7 @@ impl Servos {
             return Ok(());
         }
         let mass = self.mass.get_or_insert_with(|| MassMatrix::new(model.system()));
-        mass.set_diagonal(&self.diagonal);
-        mass.go_to(kinematics)
+        mass.assign_with(own, &self.diagonal)
     }
 
     /// Adds what the rows do at the velocities `v` to the force `f`.
