@@ -130,7 +130,7 @@ pub fn assemble(
     problem: &mut ContactProblem,
 ) {
     (problem.h, problem.theta) = (motion.h, model.scene().step.explicit_share);
-    problem.choose_standing(model, state, motion, contacts);
+    problem.choose_standing(model, state, motion);
     problem.remember(model, state, contacts);
     problem.jacobian(model, motion, contacts);
     if problem.theta > 0.0 && !problem.resolves(model, laws, contacts) {

@@ -74,7 +74,13 @@ impl Inputs {
     }
 
     /// Sets the effort on a degree of freedom of a body's joint, N or N m; it is added to all other efforts.
-    pub fn set_effort(&mut self, model: &Model, body: &str, dof: usize, effort: f64) -> Result<(), InvalidInput> {
+    pub fn set_effort(
+        &mut self,
+        model: &Model,
+        body: &str,
+        dof: usize,
+        effort: f64,
+    ) -> Result<(), InvalidInput> {
         let index = model.body(body).ok_or_else(|| InvalidInput::Body(body.to_owned()))?;
         let dofs = model.system().dofs(index);
         if dof >= dofs.len() {
@@ -87,7 +93,13 @@ impl Inputs {
 
     /// Sets the value of the motor on a degree of freedom of a body's joint: effort, velocity or position,
     /// whichever the motor prescribes.
-    pub fn set_target(&mut self, model: &Model, body: &str, dof: usize, value: f64) -> Result<(), InvalidInput> {
+    pub fn set_target(
+        &mut self,
+        model: &Model,
+        body: &str,
+        dof: usize,
+        value: f64,
+    ) -> Result<(), InvalidInput> {
         let index = model.body(body).ok_or_else(|| InvalidInput::Body(body.to_owned()))?;
         let motors = &model.scene().motors;
         let motor = motors.iter().position(|m| (m.body, m.dof) == (index, dof));
@@ -98,7 +110,13 @@ impl Inputs {
     }
 
     /// Adds a force that acts on a body at its centre of mass, and a torque, in world axes.
-    pub fn push(&mut self, model: &Model, body: &str, force: Vector, torque: Vector) -> Result<(), InvalidInput> {
+    pub fn push(
+        &mut self,
+        model: &Model,
+        body: &str,
+        force: Vector,
+        torque: Vector,
+    ) -> Result<(), InvalidInput> {
         let index = model.body(body).ok_or_else(|| InvalidInput::Body(body.to_owned()))?;
         let point = model.scene().bodies[index].link.inertia.center;
         self.wrenches.push(Wrench { body: index, point, force, torque });
@@ -111,7 +129,8 @@ impl Inputs {
         let bodies = scene.bodies.iter().enumerate().filter(|(_, b)| b.surface.is_some());
         let world = scene.world.iter().enumerate().filter(|(_, w)| w.surface.is_some());
         let body = bodies.clone().find(|(_, b)| b.name == name).map(|(i, _)| Owner::Body(i));
-        let owner = body.or_else(|| world.clone().find(|(_, w)| w.name == name).map(|(i, _)| Owner::World(i)));
+        let owner =
+            body.or_else(|| world.clone().find(|(_, w)| w.name == name).map(|(i, _)| Owner::World(i)));
         let owner = owner.ok_or_else(|| InvalidInput::Surface(name.to_owned()))?;
         self.surfaces.retain(|(other, _)| *other != owner);
         self.surfaces.push((owner, velocity));

@@ -84,7 +84,10 @@ fn a_driven_four_bar_follows_freudenstein() {
 fn a_free_four_bar_keeps_its_energy() {
     let spin = 12.0;
     let step = "gravity = [0, 0]\n[step]\nh = 1e-4\n";
-    let (mut stepper, mut state) = start(&(format!("{}\n", "gravity = [0, 0]") + &four_bar_scene(BARS, 0.4, &step.replace("gravity = [0, 0]\n", ""))));
+    let (mut stepper, mut state) = start(
+        &(format!("{}\n", "gravity = [0, 0]")
+            + &four_bar_scene(BARS, 0.4, &step.replace("gravity = [0, 0]\n", ""))),
+    );
     let d = 1e-6;
     let (before, after) = (four_bar(BARS, 0.4 - d), four_bar(BARS, 0.4 + d));
     let rate = |a: f64, b: f64| (b - a) / (2.0 * d) * spin;
@@ -133,7 +136,10 @@ fn a_slider_crank_obeys_virtual_work() {
         let effort = drive.expect("a drive").effort;
         assert!((effort + force * slope).abs() < 1e-6 * force, "{angle}: {effort} for {}", -force * slope);
     }
-    let (mut stepper, mut state) = start(&text(0.3, "position = { points = [{ time = 0, value = 0.3 }, { time = 10, value = 100.3 }] }"));
+    let (mut stepper, mut state) = start(&text(
+        0.3,
+        "position = { points = [{ time = 0, value = 0.3 }, { time = 10, value = 100.3 }] }",
+    ));
     for _ in 0..2000 {
         let _ = one(&mut stepper, &mut state);
         let angle = 0.3 + 10.0 * state.time;
@@ -147,15 +153,21 @@ fn a_slider_crank_obeys_virtual_work() {
 fn a_stewart_platform_follows_the_inverse_kinematics() {
     let corner = |radius: f64, angle: f64, z: f64| [radius * angle.cos(), radius * angle.sin(), z];
     let third = std::f64::consts::TAU / 3.0;
-    let feet: Vec<Vector> = (0..6).map(|k| corner(0.5, third * f64::from(k / 2) + 0.2 * f64::from(2 * (k % 2) - 1), 0.0)).collect();
+    let feet: Vec<Vector> = (0..6)
+        .map(|k| corner(0.5, third * f64::from(k / 2) + 0.2 * f64::from(2 * (k % 2) - 1), 0.0))
+        .collect();
     let tops: Vec<Vector> = (0..6)
-        .map(|k| corner(0.3, third * f64::from(k / 2) + (third / 2.0 - 0.25) * f64::from(2 * (k % 2) - 1), 0.0))
+        .map(|k| {
+            corner(0.3, third * f64::from(k / 2) + (third / 2.0 - 0.25) * f64::from(2 * (k % 2) - 1), 0.0)
+        })
         .collect();
     let pose = |t: f64| Pose {
         position: [0.05 * (3.0 * t).sin(), 0.04 * (2.0 * t).sin(), 0.6 + 0.05 * (1.0 - (4.0 * t).cos())],
         attitude: Quaternion::turn([0.1 * (2.0 * t).sin(), 0.15 * (3.0 * t).sin(), 0.2 * t * t]),
     };
-    let mut text = "[[body]]\nname = \"platform\"\nmass = 4\ninertia = [0.1, 0.1, 0.2]\nposition = [0, 0, 0.6]\n".to_owned();
+    let mut text =
+        "[[body]]\nname = \"platform\"\nmass = 4\ninertia = [0.1, 0.1, 0.2]\nposition = [0, 0, 0.6]\n"
+            .to_owned();
     for k in 0..6 {
         // the leg along z of a mount that turns about x, then y, by the angles that point it to its top
         let along = sub(pose(0.0).point(tops[k]), feet[k]);
@@ -184,7 +196,7 @@ fn a_stewart_platform_follows_the_inverse_kinematics() {
         let report = stepper.step_by(&mut state, &inputs, h).unwrap_or_else(|e| panic!("{e}"));
         assert!(report.violation < 1e-9);
         let found = stepper.kinematics(&state).pose(0);
-        assert!(length(sub(found.position, goal.position)) < 1e-8, "{:?} for {goal:?}", found);
+        assert!(length(sub(found.position, goal.position)) < 1e-8, "{found:?} for {goal:?}");
         let turned = found.attitude.after(goal.attitude.inverse()).0;
         assert!(turned[1].abs().max(turned[2].abs()).max(turned[3].abs()) < 1e-8, "{turned:?}");
     }
@@ -194,8 +206,13 @@ fn a_stewart_platform_follows_the_inverse_kinematics() {
         let _ = one(&mut stepper, &mut state);
     }
     let names = |row: usize| stepper.model().standing()[row].name(stepper.scene());
-    let up: f64 =
-        stepper.workspace().standing.iter().filter(|r| names(r.row).contains("row 2")).map(|r| r.effort).sum();
+    let up: f64 = stepper
+        .workspace()
+        .standing
+        .iter()
+        .filter(|r| names(r.row).contains("row 2"))
+        .map(|r| r.effort)
+        .sum();
     assert!((up - 4.0 * G).abs() < 1e-6, "{up}");
 }
 
@@ -212,7 +229,10 @@ fn a_spinning_ring_carries_its_hoop_tension() {
             // the first rod lies below the centre, along x; its origin moves with w x r
             0 => format!(
                 "[[body]]\nname = \"rod 0\"\n{rod}position = [{}, {}]\nvelocity = [{}, {}]\nangular_velocity = {w}\n",
-                -0.5 * l, -apothem, w * apothem, -w * 0.5 * l
+                -0.5 * l,
+                -apothem,
+                w * apothem,
+                -w * 0.5 * l
             ),
             _ => format!(
                 "[[body]]\nname = \"rod {k}\"\nparent = \"rod {}\"\n{rod}mount = {{ position = [{l}, 0] }}\nangle = {turn}\n\
@@ -302,7 +322,9 @@ fn a_door_on_two_hinges_shares_its_weight() {
 #[test]
 fn gears_couple_joints() {
     let wheel = |name: &str, i: f64| {
-        format!("[[body]]\nname = \"{name}\"\nmass = 1\ninertia = [1, 1, {i}]\njoint = {{ revolute = {{}} }}\n")
+        format!(
+            "[[body]]\nname = \"{name}\"\nmass = 1\ninertia = [1, 1, {i}]\njoint = {{ revolute = {{}} }}\n"
+        )
     };
     let text = wheel("pinion", 0.2)
         + &wheel("wheel", 1.6)
@@ -336,10 +358,58 @@ fn welds_hold_what_they_carry() {
     let efforts: Vec<f64> = stepper.workspace().standing.iter().map(|r| r.effort).collect();
     let expected = [0.0, 0.0, 3.0 * G, 0.0, -3.0 * G * 0.4, 0.0];
     assert!(efforts.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-7), "{efforts:?}");
-    assert!(state.position.iter().zip([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]).all(|(a, b)| (a - b).abs() < 1e-9));
+    assert!(
+        state.position.iter().zip([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]).all(|(a, b)| (a - b).abs() < 1e-9)
+    );
     let (mut stepper, mut state) = start(&format!("{text}stiffness = 2e5\ndamping = 2e3\n"));
     for _ in 0..3000 {
         let _ = one(&mut stepper, &mut state);
     }
     assert!((state.position[2] + 3.0 * G / 2e5).abs() < 1e-8, "{:?}", state.position);
+}
+
+/// Loops and contacts share one problem: a box rides on the tray of a parallelogram linkage that swings by 0.5 rad at 1 Hz; it stays where
+/// friction carries it, and slides where it does not. The tray stays level.
+#[test]
+fn a_box_rides_on_a_parallelogram() {
+    let ride = |mu: f64| {
+        let start_angle = std::f64::consts::FRAC_PI_2 + 0.5;
+        let (l, tip) = (0.3, [0.3 * start_angle.cos(), 0.3 * start_angle.sin()]);
+        let crank = |name: &str, x: f64| {
+            format!(
+                "[[body]]\nname = \"{name}\"\nmass = 0.5\ncenter = [{}, 0]\ninertia = 0.004\nangle = {start_angle}\n\
+                 mount = {{ position = [{x}, 0] }}\njoint = {{ revolute = {{}} }}\n",
+                0.5 * l
+            )
+        };
+        let (mut stepper, mut state) = start(&format!(
+            "planar = true\n[[material]]\nname = \"default\"\nfriction = {mu}\n{}{}\
+             [[body]]\nname = \"tray\"\nparent = \"left\"\nmass = 1\nshape = {{ polygon = {{ vertices = [[-0.1, 0], [0.5, 0], [0.5, 0.02], [-0.1, 0.02]] }} }}\n\
+             mount = {{ position = [{l}, 0] }}\nangle = {}\njoint = {{ revolute = {{}} }}\n\
+             [[body]]\nname = \"box\"\nmass = 1\nshape = {{ box = {{ half = [0.05, 0.05] }} }}\nposition = [{}, {}]\n\
+             [[loop]]\nkind = \"point\"\nfrom = {{ body = \"tray\", point = [0.4, 0] }}\nto = {{ body = \"right\", point = [{l}, 0] }}\n\
+             [[motor]]\nbody = \"left\"\nposition = {{ sinusoid = {{ amplitude = 0.5, frequency = 1, phase = {}, offset = {} }} }}\n",
+            crank("left", 0.0),
+            crank("right", 0.4),
+            -start_angle,
+            tip[0] + 0.2,
+            tip[1] + 0.07,
+            std::f64::consts::FRAC_PI_2,
+            std::f64::consts::FRAC_PI_2,
+        ));
+        let mut worst = 0.0f64;
+        for _ in 0..2000 {
+            let _ = one(&mut stepper, &mut state);
+            let (model, k) = (stepper.model().clone(), stepper.kinematics(&state));
+            let [tray, body] = ["tray", "box"].map(|name| k.pose(model.body(name).expect("a body")));
+            assert!(tray.attitude.0[3].abs() < 1e-9, "the tray is level");
+            worst = worst.max((body.position[0] - tray.position[0] - 0.2).abs());
+        }
+        worst
+    };
+    // the largest acceleration across is 0.3 m * 0.5 (2 pi)^2 = 5.9 m/s^2
+    let held = ride(0.9);
+    assert!(held < 1e-4, "{held}");
+    let slid = ride(0.2);
+    assert!(slid > 1e-2, "{slid}");
 }

@@ -151,3 +151,25 @@ fn the_walker_stands_and_steps() {
     assert!((walked[0] - stood[0] - 0.24).abs() < 0.03, "{walked:?}");
     assert!((walked[1] - stood[1]).abs() < 0.02, "{walked:?}");
 }
+
+/// A peg less deep than 2 r mu stays squeezed in its hole once the moment that tilted it is gone, if contacts yield; rigid ones keep no
+/// squeeze, and deeper pegs come loose.
+#[test]
+fn the_peg_wedges_where_its_contacts_yield() {
+    let rise = |set: &[(&str, &str)]| {
+        let path = format!("{}/../../scenes/machines/peg-wedges.toml", env!("CARGO_MANIFEST_DIR"));
+        let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let mut stepper =
+            Stepper::new(Scene::read_with(&path, &set).expect("a valid scene")).expect("a valid model");
+        let mut state = stepper.initial();
+        let begin = state.position[1];
+        run(&mut stepper, &mut state, 0.2);
+        let squeeze: f64 = stepper.elements().iter().map(|e| e.force[0]).sum();
+        (state.position[1] - begin, squeeze)
+    };
+    let (up, squeeze) = rise(&[]);
+    assert!(up.abs() < 1e-4 && squeeze > 5.0, "{up} m, {squeeze} N");
+    assert!(rise(&[("material[default].law", "rigid")]).0 > 0.01);
+    // the line between the contacts is outside the cones of friction: 12 mm > 2 r mu
+    assert!(rise(&[("material[default].friction", "0.5")]).0 > 0.01);
+}

@@ -206,7 +206,11 @@ fn a_velocity_drive_reaches_its_velocity_with_its_largest_effort() {
     assert_eq!(stepper.workspace().standing[0].status, Status::Slip);
     sum.work += go(&mut stepper, &mut state, 1.0).work;
     let row = stepper.workspace().standing[0];
-    assert!((state.velocity[0] - 1.0).abs() < 1e-12 && (row.effort - 2.0).abs() < 1e-9 && row.status == Status::Stick);
+    assert!(
+        (state.velocity[0] - 1.0).abs() < 1e-12
+            && (row.effort - 2.0).abs() < 1e-9
+            && row.status == Status::Stick
+    );
     // work of drive and load together is the kinetic energy, to the order of h
     assert!((sum.work - 1.0).abs() < 5e-3, "{}", sum.work);
     // with a gain: v = target - F / damping
@@ -237,7 +241,10 @@ fn a_position_servo_is_its_spring_and_its_bound() {
     }
     let (x, row) = servo(1e6, 1e4, "max_effort = 4", -5.0);
     // (4 - 5) / 2 kg over 5 s
-    assert!((x + 0.5 * 0.5 * 25.0).abs() < 0.2 && row.effort == 4.0 && row.status == Status::Slip, "{x} {row:?}");
+    assert!(
+        (x + 0.5 * 0.5 * 25.0).abs() < 0.2 && row.effort == 4.0 && row.status == Status::Slip,
+        "{x} {row:?}"
+    );
 }
 
 /// Prescribed joints of an arm with two links: positions are exact in every step, and the effort is that of the inverse
@@ -298,7 +305,9 @@ fn inputs_drive_joints_by_name() {
         assert!((state.position[0] - x).abs() < 1e-13);
     }
     assert!(inputs.set_target(&model, "slid", 0, 0.0).expect_err("no body").to_string().contains("slid"));
-    assert!(inputs.set_effort(&model, "slide", 1, 0.0).expect_err("one dof").to_string().contains("1 degrees"));
+    assert!(
+        inputs.set_effort(&model, "slide", 1, 0.0).expect_err("one dof").to_string().contains("1 degrees")
+    );
     inputs.clear();
     let (mut stepper, mut state) = start(&slide("", ""));
     inputs.set_effort(&model, "slide", 0, 4.0).expect("a joint");
@@ -386,11 +395,22 @@ fn moving_floors_carry_and_strike() {
     // v+ = u + e u
     assert!((state.velocity[2] - 3.0).abs() < 1e-9, "{:?}", state.velocity);
     assert!((sum.work - 6.0).abs() < 1e-6, "{}: impulse times velocity of the bat", sum.work);
+    // the same with a bat on a driven joint: the drive does not give way to the blow
+    let (mut stepper, mut state) = start(
+        "gravity = [0, 0, 0]\n[[material]]\nname = \"default\"\nrestitution = 0.5\n\
+         [[body]]\nname = \"bat\"\nshape = { box = { half = [0.2, 0.2, 0.1] } }\nmass = 0.1\nvelocity = 2\n\
+         joint = { prismatic = { axis = [0, 0, 1] } }\n\
+         [[motor]]\nbody = \"bat\"\nposition = { points = [{ time = 0, value = 0 }, { time = 1, value = 2 }] }\n\
+         [[body]]\nname = \"ball\"\nshape = { sphere = { radius = 0.1 } }\nmass = 1\nposition = [0, 0, 0.4]\n",
+    );
+    let _ = go(&mut stepper, &mut state, 0.3);
+    assert!((state.position[0] - 0.6).abs() < 1e-9 && (state.velocity[3] - 3.0).abs() < 1e-9, "{state:?}");
 }
 
 #[test]
 fn wrong_machines_are_refused_with_their_path() {
-    let arm = "planar = true\n[[body]]\nname = \"arm\"\nmass = 1\ninertia = 1\njoint = { revolute = {JOINT} }\n";
+    let arm =
+        "planar = true\n[[body]]\nname = \"arm\"\nmass = 1\ninertia = 1\njoint = { revolute = {JOINT} }\n";
     let motor = "[[motor]]\nbody = \"arm\"\n";
     for (joint, rest, path, words) in [
         ("{ limits = [1, -1] }", String::new(), "body[arm].joint.revolute.limits", "expected the lower one first"),

@@ -107,7 +107,7 @@ fn choices_say_how_they_are_written() {
     check("[[body]]\nname = 'b'\nshape = §{}", "nothing chosen, expected one choice");
     check(
         "[[load]]\nbody = 'b'\nforce = §[0, 0, 1]",
-        "a list, expected { constant = ... } or { points = ... }",
+        "a list, expected { constant = ... } or { points = ... } or { spline = ... } or { sinusoid = ... }",
     );
     check("[[load]]\nbody = 'b'\nforce = §{ constant = 1, points = [] }", "several choices, expected one");
     check("§[body]\nname = 'b'", "a table, expected a list");

@@ -32,8 +32,6 @@ pub struct MassMatrix {
     /// Rows of `M`, and of the factor: `L` with `D^-1/2` on the diagonal.
     entries: Vec<f64>,
     factor: Vec<f64>,
-    /// What is added to the diagonal; empty if nothing is.
-    diagonal: Vec<f64>,
     /// Composite inertia of each body.
     composite: Vec<SpatialInertia>,
     /// Configuration of the trees that are not free bodies; NaN before they are factored.
@@ -87,7 +85,6 @@ impl MassMatrix {
             free: vec![FreeBody::default(); model.trees.len()],
             entries: vec![0.0; model.entries()],
             factor: vec![0.0; model.entries()],
-            diagonal: vec![],
             composite: vec![SpatialInertia::default(); model.bodies.len()],
             at: vec![f64::NAN; model.configuration_size],
         }
@@ -120,17 +117,27 @@ impl MassMatrix {
         Ok(())
     }
 
-    /// Adds to the diagonal of `M`, from the next update on; trees that are one free body are left as they are.
+    /// Sets this to another matrix with `diagonal` added, over all of `v`; trees that are one free body stay without.
+    ///
+    /// # Errors
+    /// If the sum is not positive definite.
     ///
     /// # Panics
-    /// If the length of `diagonal` is not that of `v`.
-    pub(crate) fn set_diagonal(&mut self, diagonal: &[f64]) {
+    /// If the length of `diagonal` is not that of `v`, or the systems differ.
+    pub(crate) fn assign_with(&mut self, other: &Self, diagonal: &[f64]) -> Result<(), SingularMass> {
         assert_eq!(diagonal.len(), self.system.velocity_size(), "length of the diagonal");
-        if !same(&self.diagonal, diagonal) {
-            self.diagonal.clear();
-            self.diagonal.extend_from_slice(diagonal);
-            self.at.fill(f64::NAN);
+        self.free.copy_from_slice(&other.free);
+        self.entries.copy_from_slice(&other.entries);
+        let model = &*self.system.model;
+        for (row, more) in model.rows.iter().zip(diagonal) {
+            self.entries[row.start + row.depth] += more;
         }
+        for tree in model.trees.iter().filter(|t| !t.is_free_body()) {
+            let stored = stored(model, &tree.dofs);
+            self.factor[stored.clone()].copy_from_slice(&self.entries[stored]);
+            factorise(model, tree.dofs.clone(), &self.entries, &mut self.factor)?;
+        }
+        Ok(())
     }
 
     /// Computes and factors the block of one tree.
@@ -144,10 +151,6 @@ impl MassMatrix {
         let own = tree.coordinates.clone();
         self.at[own.clone()].fill(f64::NAN);
         compose(model, tree.bodies.clone(), kinematics, &mut self.composite, &mut self.entries);
-        for (i, more) in tree.dofs.clone().zip(self.diagonal.get(tree.dofs.clone()).unwrap_or_default()) {
-            let row = model.rows[i];
-            self.entries[row.start + row.depth] += more;
-        }
         let stored = stored(model, &tree.dofs);
         self.factor[stored.clone()].copy_from_slice(&self.entries[stored]);
         factorise(model, tree.dofs.clone(), &self.entries, &mut self.factor)?;

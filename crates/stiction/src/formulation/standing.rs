@@ -1,8 +1,7 @@
 //! Standing rows of the contact problem, see [`crate::model::StandingRow`].
 
 use super::ContactProblem;
-use crate::contact::set::ContactSet;
-use crate::model::{Model, Owner, StandingKind, StandingRow};
+use crate::model::{Model, Owner, StandingRow};
 use crate::scene::GapLevel;
 use crate::state::State;
 use crate::step::{CLOSED, Motion};
@@ -24,16 +23,10 @@ pub struct Standing {
 }
 
 impl ContactProblem {
-    /// Selects the standing rows of the step: limits if there are contacts, since impulses may drive a joint to
-    /// its limit, or if the joint's own motion may reach the limit within the step; all others that are not
-    /// eliminated ([`crate::step::Servos`]) always.
-    pub(super) fn choose_standing(
-        &mut self,
-        model: &Model,
-        state: &State,
-        motion: &Motion,
-        contacts: &ContactSet,
-    ) {
+    /// Selects the standing rows of the step: limits that the joint's own motion may reach within the step, or that an
+    /// earlier round of the step was found to pass ([`Motion::passed`]); all others that are not eliminated
+    /// ([`crate::step::Servos`]) always.
+    pub(super) fn choose_standing(&mut self, model: &Model, state: &State, motion: &Motion) {
         let step = &model.scene().step;
         let near = |row: &StandingRow| {
             let gap = row.gap(model.scene(), &motion.kinematics, &state.position, &motion.targets);
@@ -42,18 +35,44 @@ impl ContactProblem {
                 (Some(gap), _) => {
                     let speed = |v: &[f64]| row.joint.map_or(0.0, |j| v[j.dof].abs());
                     let fastest = speed(&motion.velocity).max(speed(&motion.free));
-                    !contacts.contacts.is_empty() || gap <= 4.0 * self.h * fastest + CLOSED
+                    gap <= 4.0 * self.h * fastest + CLOSED
                 }
                 (None, _) => true,
             }
         };
-        // drives, springs and loops may push a joint to its limit, as contacts do
-        let passive = |row: &StandingRow| row.is_limit() || matches!(row.kind, StandingKind::Friction(_));
-        let pushed = !model.standing().iter().all(passive);
         self.standing.clear();
         let all = model.standing().iter().enumerate().filter(|(k, _)| !motion.servos.eliminates(*k));
-        let chosen = all.filter(|(_, row)| !row.is_limit() || pushed && step.gap == GapLevel::Position || near(row));
+        let chosen = all.filter(|(k, row)| !row.is_limit() || motion.passed.contains(k) || near(row));
         self.standing.extend(chosen.map(|(row, _)| Standing { row, ..Standing::default() }));
+    }
+
+    /// Adds limits that are no rows of the problem and that the velocities `v+` pass to `passed`; whether there are any.
+    pub(crate) fn find_passed(
+        &self,
+        model: &Model,
+        motion: &Motion,
+        after: &[f64],
+        passed: &mut Vec<usize>,
+    ) -> bool {
+        let (before, scene) = (passed.len(), model.scene());
+        if scene.step.gap == GapLevel::Velocity {
+            return false;
+        }
+        let mut present = self.standing.iter().peekable();
+        for (k, row) in model.standing().iter().enumerate().filter(|(_, row)| row.is_limit()) {
+            while present.next_if(|s| s.row < k).is_some() {}
+            if present.peek().is_some_and(|s| s.row == k) {
+                continue;
+            }
+            let gap = row.gap(scene, &motion.kinematics, &motion.position, &motion.targets).unwrap_or(0.0);
+            let v = row
+                .joint
+                .map_or(0.0, |j| self.theta * motion.velocity[j.dof] + (1.0 - self.theta) * after[j.dof]);
+            if gap + self.h * row.sign() * v < -CLOSED {
+                passed.push(k);
+            }
+        }
+        passed.len() > before
     }
 
     /// Computes `W` and `b = J (theta v + (1-theta) free)` of the standing rows.

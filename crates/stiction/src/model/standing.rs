@@ -102,7 +102,7 @@ impl StandingRow {
             }
     }
 
-    /// Whether the row is about positions: limits, loops, gears and drives to positions.
+    /// Whether the row is a limit of a joint.
     pub fn is_limit(&self) -> bool {
         matches!(self.kind, StandingKind::LowerLimit(_) | StandingKind::UpperLimit(_))
     }

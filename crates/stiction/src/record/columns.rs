@@ -155,12 +155,11 @@ pub(super) struct Known {
     pub violation: f64,
 }
 
-pub(super) const KNOWN: &[Column<Known>] =
-    &[
-        count("relaxed", |k| k.relaxed),
-        word("trust", |k| Name::Word(k.trust)),
-        number("violation", "m or rad", |k| k.violation),
-    ];
+pub(super) const KNOWN: &[Column<Known>] = &[
+    count("relaxed", |k| k.relaxed),
+    word("trust", |k| Name::Word(k.trust)),
+    number("violation", "m or rad", |k| k.violation),
+];
 
 /// The columns of [`ENTRIES`] follow, then [`KNOWN`].
 pub(super) const STEPS: &[Column<Step>] = &[

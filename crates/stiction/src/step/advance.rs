@@ -1,7 +1,7 @@
 //! `advance`: contact forces -> the next state.
 
-use super::report::elastic;
 use super::project::Projection;
+use super::report::elastic;
 use super::{Failed, Forces, Motion, StepReport, trust};
 use crate::contact::set::ContactSet;
 use crate::dynamics::{Drift, NotDrifted};

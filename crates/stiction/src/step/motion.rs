@@ -43,6 +43,8 @@ pub struct Motion {
     pub surfaces: Surfaces,
     /// Springs, dampers and servos of joints that are eliminated from the contact problem.
     pub servos: Servos,
+    /// Limits that an earlier round of the step passed, as places in [`Model::standing`]: they are rows now.
+    pub passed: Vec<usize>,
     /// Scratch: velocities with those of drives.
     driven: Vec<f64>,
 }
@@ -64,6 +66,7 @@ impl Motion {
             targets: vec![],
             surfaces: Surfaces::default(),
             servos: Servos::default(),
+            passed: vec![],
             fastest: vec![0.0; model.scene().bodies.len()],
             margin: 0.0,
         }
@@ -76,7 +79,7 @@ impl Motion {
 
     /// Sets the velocity after the applied forces, with the eliminated rows as they are chosen now.
     pub(super) fn fall(&mut self, model: &Model, state: &State, inputs: &Inputs) -> Result<(), Failed> {
-        let (h, at) = (self.h, (&self.kinematics, &state.position[..]));
+        let (h, at) = (self.h, (&self.kinematics, &self.mass, &state.position[..]));
         self.servos.set(model, at, &self.targets, h)?;
         let Self { kinematics, free, outside, servos, .. } = self;
         fall(model, inputs, kinematics, state.time, outside, free);
@@ -167,6 +170,7 @@ pub fn place(
     set_targets(model, inputs, state.time, h, &mut motion.targets);
     motion.surfaces.set(model, inputs, &motion.kinematics, state.time, h);
     motion.servos.begin(model, state);
+    motion.passed.clear();
     motion.fall(model, state, inputs)?;
     motion.find_margin(model, state, inputs)
 }

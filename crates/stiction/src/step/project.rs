@@ -52,9 +52,10 @@ impl Gram {
         self.order.extend(0..n);
         self.rank = 0;
         for k in 0..n {
-            let largest = (k..n).max_by(|&a, &b| self.l[a * n + a].total_cmp(&self.l[b * n + b])).unwrap_or(k);
-            // also catches NaN
-            if !(self.l[largest * n + largest] > REDUNDANT) {
+            let largest =
+                (k..n).max_by(|&a, &b| self.l[a * n + a].total_cmp(&self.l[b * n + b])).unwrap_or(k);
+            let pivot = self.l[largest * n + largest];
+            if pivot <= REDUNDANT || pivot.is_nan() {
                 return;
             }
             self.order.swap(k, largest);
@@ -127,7 +128,8 @@ impl Projection {
         let contacts = problem.elements.len() - problem.standing.len();
         for (k, standing) in problem.standing.iter().enumerate() {
             let row = &model.standing()[standing.row];
-            let loaded = row.element != Element::Unilateral || lambda[problem.rows_of(contacts + k).start] > 0.0;
+            let loaded =
+                row.element != Element::Unilateral || lambda[problem.rows_of(contacts + k).start] > 0.0;
             if loaded && row.is_projected(model.scene()) {
                 self.rows.push(k);
             }
@@ -226,13 +228,15 @@ pub(crate) fn close(model: &Model, state: &mut State) {
     let (mut gram, mut last, mut next) = (Gram::default(), f64::INFINITY, state.position.clone());
     for _ in 0..ROUNDS {
         kinematics.update(&next, &state.velocity);
-        let gap = |row: &&&crate::model::StandingRow| row.gap(model.scene(), &kinematics, &next, &[]).unwrap_or(0.0);
+        let gap = |row: &&&crate::model::StandingRow| {
+            row.gap(model.scene(), &kinematics, &next, &[]).unwrap_or(0.0)
+        };
         let open: Vec<(f64, _)> = rows.iter().map(|row| (gap(&row), *row)).collect();
         // slack ropes are left alone
         let open: Vec<_> =
             open.into_iter().filter(|(g, row)| row.element != Element::Unilateral || *g < 0.0).collect();
         let worst = open.iter().fold(0.0f64, |m, (g, _)| m.max(g.abs()));
-        if !(worst < last) || mass.update(&kinematics).is_err() {
+        if worst >= last || worst.is_nan() || mass.update(&kinematics).is_err() {
             return;
         }
         state.position.copy_from_slice(&next);

@@ -70,7 +70,10 @@ impl Servos {
         for (k, row) in model.standing().iter().enumerate() {
             if let Element::Bounded { limit } = row.element
                 && can(model, row)
-                && state.memory.find(row.id).is_some_and(|m| m.forces.iter().any(|f| f.abs() >= AT_BOUND * limit))
+                && state
+                    .memory
+                    .find(row.id)
+                    .is_some_and(|m| m.forces.iter().any(|f| f.abs() >= AT_BOUND * limit))
             {
                 self.kept.push(k);
             }
@@ -81,7 +84,7 @@ impl Servos {
     pub(super) fn set(
         &mut self,
         model: &Model,
-        (kinematics, position): (&Kinematics, &[f64]),
+        (kinematics, own, position): (&Kinematics, &MassMatrix, &[f64]),
         targets: &[Target],
         h: f64,
     ) -> Result<(), SingularMass> {
@@ -107,8 +110,7 @@ impl Servos {
             return Ok(());
         }
         let mass = self.mass.get_or_insert_with(|| MassMatrix::new(model.system()));
-        mass.set_diagonal(&self.diagonal);
-        mass.go_to(kinematics)
+        mass.assign_with(own, &self.diagonal)
     }
 
     /// Adds what the rows do at the velocities `v` to the force `f`.

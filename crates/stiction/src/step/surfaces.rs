@@ -70,7 +70,13 @@ impl Surfaces {
     /// Velocity and angular velocity of the second surface relative to the first at a point, beside those in `v`. What
     /// a part that rotates carries along goes on a circle: a body that sticks moves with its centre of mass from
     /// where it is to where the rotation of the step takes it.
-    pub fn relative(&self, at: &Kinematics, owners: [Owner; 2], point: Vector, normal: Vector) -> [Vector; 2] {
+    pub fn relative(
+        &self,
+        at: &Kinematics,
+        owners: [Owner; 2],
+        point: Vector,
+        normal: Vector,
+    ) -> [Vector; 2] {
         let [a, b] = [0, 1].map(|k| {
             let (linear, angular, origin) = self.velocity(owners[k], normal);
             match (owners[1 - k], self.of(owners[k]).and_then(|s| s.turn)) {

@@ -11,7 +11,7 @@ use crate::contact::set::ContactSet;
 use crate::dynamics::Kinematics;
 use crate::formulation::{ContactProblem, assemble};
 use crate::inputs::Inputs;
-use crate::model::Model;
+use crate::model::{Model, StandingRow};
 use crate::scene::{ForceTime, GapLevel};
 use crate::space::length;
 use crate::state::{RowId, State};
@@ -62,8 +62,8 @@ pub(super) fn step(
         if model.scene().step.force_time() == ForceTime::Theta {
             settle(model, state, inputs, before, work, report)?;
         }
-        // servos that are beyond their largest effort are rows in another round; each of them at most once
-        if !beyond(work) {
+        // servos beyond their largest effort and limits that are passed are rows in another round; each at most once
+        if !beyond(model, work) {
             break;
         }
         report.parts = before.0;
@@ -87,17 +87,22 @@ pub(super) fn step(
     Ok(())
 }
 
-/// Whether servos that were eliminated are beyond their largest effort; they are rows from now on.
-fn beyond(work: &mut Workspace) -> bool {
+/// Whether servos that were eliminated are beyond their largest effort, or limits are passed that were far; both are rows
+/// from now on.
+fn beyond(model: &Model, work: &mut Workspace) -> bool {
     let Workspace { motion, problem, forces, settling, .. } = work;
-    if !motion.servos.are_bounded() {
+    let limits = model.standing().iter().any(StandingRow::is_limit);
+    if !motion.servos.are_bounded() && !limits {
         return false;
     }
     settling.velocity.clone_from(&motion.free);
     if !problem.is_empty() {
         problem.push(motion.kick(), &forces.lambda, &mut settling.free, &mut settling.velocity);
     }
-    motion.servos.keep(&settling.velocity)
+    let mut passed = std::mem::take(&mut motion.passed);
+    let any = problem.find_passed(model, motion, &settling.velocity, &mut passed);
+    motion.passed = passed;
+    motion.servos.keep(&settling.velocity) || any
 }
 
 /// What an element of the contact problem belongs to.

@@ -91,7 +91,11 @@ impl Checker<'_> {
             None if self.planar => Joint::Planar,
             None => Joint::Free,
             Some(
-                Given::Free | Given::Spherical | Given::Screw(_) | Given::Cylindrical(_) | Given::Universal(_),
+                Given::Free
+                | Given::Spherical
+                | Given::Screw(_)
+                | Given::Cylindrical(_)
+                | Given::Universal(_),
             ) if self.planar => {
                 let expected = "expected planar, revolute, prismatic or fixed";
                 self.fault(at, format!("this joint leaves the plane of a planar scene, {expected}"));
@@ -166,7 +170,8 @@ impl Checker<'_> {
     }
 
     fn joint_axis(&mut self, axis: &scene::Axis, start: f64, at: At<'_>) -> JointAxis {
-        let scene::Axis { limits, limits_deg: degrees, stop, friction, damping, stiffness, rest, armature } = axis;
+        let scene::Axis { limits, limits_deg: degrees, stop, friction, damping, stiffness, rest, armature } =
+            axis;
         if limits.is_some() && degrees.is_some() {
             self.fault(at.key("limits_deg"), "limits_deg beside limits, expected one of them");
         }
@@ -176,7 +181,8 @@ impl Checker<'_> {
             if lower > upper {
                 self.fault(here, format!("limits are [{lower}, {upper}], expected the lower one first"));
             } else if !(lower..=upper).contains(&start) {
-                let message = format!("the joint starts at {start}, expected a start from {lower} to {upper}");
+                let message =
+                    format!("the joint starts at {start}, expected a start from {lower} to {upper}");
                 self.fault(here, message);
             }
         }
@@ -301,7 +307,13 @@ impl Checker<'_> {
             q.extend(body.angles.or(degrees).unwrap_or_default());
         }
         if spins {
-            let count = if turns { 3 } else if two { 2 } else { 1 };
+            let count = if turns {
+                3
+            } else if two {
+                2
+            } else {
+                1
+            };
             v.extend(self.some(body.angular_velocity.as_ref(), count, at.key("angular_velocity")));
         }
         (q, v)

@@ -70,7 +70,13 @@ impl Checker<'_> {
         springs
     }
 
-    pub(super) fn end(&mut self, end: &scene::End, resolved: &Resolved, names: &Names, at: At<'_>) -> Option<End> {
+    pub(super) fn end(
+        &mut self,
+        end: &scene::End,
+        resolved: &Resolved,
+        names: &Names,
+        at: At<'_>,
+    ) -> Option<End> {
         let point = end.point.as_ref().map_or([0.0; 3], |p| self.vector(p, at.key("point")));
         let body = match end.body.as_ref().filter(|b| *b != "world") {
             Some(name) => Some(self.body_named(name, resolved, names, at.key("body"))?),
@@ -79,7 +85,13 @@ impl Checker<'_> {
         Some(End { body, point })
     }
 
-    pub(super) fn body_named(&mut self, name: &str, resolved: &Resolved, names: &Names, at: At<'_>) -> Option<usize> {
+    pub(super) fn body_named(
+        &mut self,
+        name: &str,
+        resolved: &Resolved,
+        names: &Names,
+        at: At<'_>,
+    ) -> Option<usize> {
         let found = names.get(name).copied();
         if found.is_none() {
             let known: Vec<&str> = resolved.bodies.iter().map(|b| b.name.as_str()).collect();
@@ -101,7 +113,12 @@ impl Checker<'_> {
                 let at = at.key("sinusoid");
                 let offset = s.offset.as_ref().map(|x| value(self, x, at.key("offset")));
                 let amplitude = value(self, &s.amplitude, at.key("amplitude"));
-                return Course::Sinusoid(Sinusoid { amplitude, offset, frequency: s.frequency, phase: s.phase });
+                return Course::Sinusoid(Sinusoid {
+                    amplitude,
+                    offset,
+                    frequency: s.frequency,
+                    phase: s.phase,
+                });
             }
             Course::Points(list) => list,
         };

@@ -2,9 +2,7 @@
 
 use super::load::Names;
 use super::{At, Checker};
-use crate::model::resolved::{
-    Compliant, Drive, End, Gear, Loop, Motor, Resolved, WorldMotion as Motion,
-};
+use crate::model::resolved::{Compliant, Drive, End, Gear, Loop, Motor, Resolved, WorldMotion as Motion};
 use crate::scene::{self, Course, LoopKind, Method, Numbers, WorldMotion};
 use crate::space::{Frame, Quaternion, Vector, length, sub};
 
@@ -49,8 +47,7 @@ impl Checker<'_> {
                 let message = format!("'{}' has two motors on one joint, expected one", m.body);
                 self.fault(at.key("body"), message);
             }
-            let max_effort =
-                m.max_effort.map_or(f64::INFINITY, |x| self.positive(x, at.key("max_effort")));
+            let max_effort = m.max_effort.map_or(f64::INFINITY, |x| self.positive(x, at.key("max_effort")));
             let start = resolved.bodies[body].position.get(dof);
             if let (Drive::Position { course, gains: None, .. }, Some(q), true) =
                 (&drive, start, max_effort.is_infinite())
@@ -211,7 +208,9 @@ impl Checker<'_> {
             LoopKind::Point | LoopKind::Hinge | LoopKind::Weld => {
                 (start, "its points are that far apart; expected points that coincide")
             }
-            LoopKind::Distance => ((start - size).abs(), "its length differs from the distance of its points"),
+            LoopKind::Distance => {
+                ((start - size).abs(), "its length differs from the distance of its points")
+            }
             LoopKind::Rope => ((start - size).max(0.0), "its points are farther apart than its length"),
         };
         if open > OPEN && !compliant {
@@ -230,7 +229,8 @@ impl Checker<'_> {
             return;
         }
         if step.solver == Method::Lemke {
-            let message = "lemke is for contacts alone, expected \"auto\" where there are drives, loops or gears";
+            let message =
+                "lemke is for contacts alone, expected \"auto\" where there are drives, loops or gears";
             self.fault(At::ROOT.key("step").key("solver"), message);
         }
         if step.explicit_share > 0.0 {
