@@ -22,6 +22,7 @@
 mod blocks;
 mod choice;
 mod island;
+mod krylov;
 mod law;
 mod run;
 

@@ -6,7 +6,8 @@
 //! small `eps`: the solution about the centre zero, then the solution about the centre it gave, and so on.
 //! Each centre reduces the error by the factor `eps / (sigma + eps)`, with `sigma` the smallest nonzero
 //! singular value, and none adds a component that a compliance would not, since they start at zero (iterated
-//! Tikhonov regularisation; the steps `q <- eps w dlambda` below). The regimes of the result are compared
+//! Tikhonov regularisation; the steps `q <- eps w dlambda` below). Their changes are a geometric series, which
+//! is summed in a few iterations (`krylov.rs`). The regimes of the result are compared
 //! with those it was computed in; where they differ, or the direction of a slip has changed, the next round
 //! begins there. This is Newton's method on the limit itself: from the forces of the last step one or two
 //! rounds suffice.
@@ -22,11 +23,10 @@ use crate::solver::Choice;
 
 /// The small compliance, as a share of the geometric mean of the least and the largest diagonal entry of `A`.
 const SMALL: f64 = 1e-5;
-/// Largest number of rounds, of centres per round, and the relative change at which centres have converged.
+/// Largest number of rounds, and the relative change at which centres have converged.
 const ROUNDS: usize = 6;
-const CENTRES: usize = 60;
 const SETTLED: f64 = 1e-11;
-/// Centres end where a change is more than this share of the one before: constraints that contradict each other
+/// Centres end where more than this share of the change before is left: constraints that contradict each other
 /// by rounding or by the tolerance of earlier steps add the same forces with every centre.
 const STAGNATES: f64 = 0.97;
 /// Directions of slip that differ by less than this between two rounds count as equal, and so do forces
@@ -157,18 +157,10 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         if !self.island.factor_in_regimes(eps) {
             return false;
         }
-        let mut change = self.island.move_in_regimes(eps);
-        let mut before = f64::INFINITY;
-        for _ in 0..CENTRES {
-            let size = self.island.force.iter().map(|f| f * f).sum::<f64>();
-            if !size.is_finite() {
-                return false;
-            }
-            if change <= SETTLED * SETTLED * size || change > STAGNATES * STAGNATES * before {
-                break;
-            }
-            before = change;
-            change = self.island.next_centre(eps);
+        self.island.move_in_regimes(eps);
+        self.island.sum_centres(eps, (SETTLED, STAGNATES));
+        if !self.island.force.iter().all(|f| f.is_finite()) {
+            return false;
         }
         self.island.refine();
         self.island.refine();

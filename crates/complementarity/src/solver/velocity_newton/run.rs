@@ -167,7 +167,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
             if worth * merit <= accuracy * self.island.shift(eps).max(self.target) {
                 return true;
             }
-            if self.spent() || !self.island.find_step() {
+            if self.spent() || !self.island.find_step(eps) {
                 return false;
             }
             self.memory.steps += 1;

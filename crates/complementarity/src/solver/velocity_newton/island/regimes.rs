@@ -59,20 +59,12 @@ impl<const D: usize, const P: usize> Island<D, P> {
     /// Factors the system of the laws linearised in the current regimes, with compliance `eps`; false if it
     /// is singular.
     pub fn factor_in_regimes(&mut self, eps: f64) -> bool {
-        for (e, regime) in self.elements.iter().zip(&self.regimes) {
-            let mut d = [0.0; MOST_ROWS];
-            for i in 0..e.rows {
-                d[i] = eps * self.weight[e.row + i] + self.compliance[e.row + i];
-            }
-            let slope = &mut self.slope[e.slope..][..e.rows * e.rows];
-            regime.linearise(e.law.1, e.rows).slope(&d[..e.rows], slope);
-        }
+        self.linearise(eps);
         self.factor()
     }
 
-    /// Moves the forces to the solution about the centre zero in the current regimes; returns the square of
-    /// the change.
-    pub fn move_in_regimes(&mut self, eps: f64) -> f64 {
+    /// Moves the forces to the solution about the centre zero in the current regimes.
+    pub fn move_in_regimes(&mut self, eps: f64) {
         self.force.copy_from_slice(&self.change);
         self.recentre();
         for i in 0..self.force.len() {
@@ -85,19 +77,24 @@ impl<const D: usize, const P: usize> Island<D, P> {
             let d = eps * self.weight[i] + self.compliance[i];
             self.p[i] = self.q[i] + d * self.origin[i];
         }
-        // the first centre after zero is the whole of the forces
-        self.change.copy_from_slice(&self.force);
-        square(&self.change)
     }
 
-    /// Moves the forces to the solution about the centre of the last change; returns the square of the
-    /// change.
-    pub fn next_centre(&mut self, eps: f64) -> f64 {
-        for i in 0..self.force.len() {
-            self.q[i] = eps * self.weight[i] * self.change[i];
-        }
-        self.respond_in_regimes();
-        square(&self.change)
+    /// Moves the forces from the solution about the centre zero to the limit of the solutions about the centre of each last
+    /// one: the sum of all their changes. Returns the number of linear systems solved.
+    pub fn sum_centres(&mut self, eps: f64, end: (f64, f64)) -> usize {
+        let (mut krylov, mut force) = (std::mem::take(&mut self.krylov), std::mem::take(&mut self.sum));
+        let weight = std::mem::take(&mut self.weight);
+        force.clone_from(&self.force);
+        let count = krylov.sum(&mut force, &weight, end, |change, next| {
+            for (q, (w, change)) in self.q.iter_mut().zip(weight.iter().zip(change)) {
+                *q = eps * w * change;
+            }
+            self.respond_in_regimes();
+            next.copy_from_slice(&self.change);
+        });
+        self.force.copy_from_slice(&force);
+        (self.krylov, self.sum, self.weight) = (krylov, force, weight);
+        count
     }
 
     /// Corrects the forces by the rounding error of the laws linearised in the current regimes.
