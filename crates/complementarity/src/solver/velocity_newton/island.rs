@@ -71,6 +71,8 @@ pub(super) struct Island<const D: usize, const P: usize> {
     q: Vec<f64>,
     change: Vec<f64>,
     krylov: Krylov,
+    /// Elements whose slip vanishes with the compliance: their direction of friction is kept.
+    kept_slip: Vec<bool>,
     /// Forces while the changes of centres are summed.
     sum: Vec<f64>,
 }
@@ -149,6 +151,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
         }
         self.regimes.clear();
         self.regimes.resize(self.elements.len(), Regime::Fixed);
+        self.release_slips();
         self.held.clear();
         self.held.resize(self.elements.len(), false);
         for list in [&mut self.u, &mut self.defect, &mut self.step, &mut self.from] {

@@ -18,8 +18,15 @@ impl<const D: usize, const P: usize> Island<D, P> {
     /// differ), and whether some slips are at most `small` times what the compliance yields.
     pub fn find_regimes(&mut self, eps: Option<f64>, small: f64) -> (f64, bool) {
         let (mut rotated, mut vanishes) = (0.0f64, false);
-        for (e, last) in self.elements.iter().zip(&mut self.regimes) {
+        for ((e, last), kept) in self.elements.iter().zip(&mut self.regimes).zip(&self.kept_slip) {
             let (at, mut p) = (e.row..e.row + e.rows, [0.0; MOST_ROWS]);
+            if let (true, Regime::Slip { along, .. }) = (*kept, &*last) {
+                // no more than its share of a force that pushes
+                let normal = self.force[e.row].max(0.0);
+                let share = |i: usize| if i == 0 { normal } else { e.law.1 * normal * along[i] };
+                at.for_each(|i| self.change[i] = share(i - e.row));
+                continue;
+            }
             at.clone().for_each(|i| p[i - e.row] = self.force[i] - self.s[i]);
             let own = &mut self.change[at.clone()];
             let mut regime = respond(e.law, &p[..e.rows], &[1.0; MOST_ROWS][..e.rows], own);
@@ -42,6 +49,27 @@ impl<const D: usize, const P: usize> Island<D, P> {
             *last = regime;
         }
         (rotated, vanishes)
+    }
+
+    /// Keeps the directions of friction of `forces` at elements that slip at most `small` times as far as the
+    /// compliance `eps` of the last evaluation yields; their slip is none in the limit.
+    pub fn keep_slips(&mut self, forces: &[f64], eps: f64, small: f64) {
+        for ((e, regime), kept) in self.elements.iter().zip(&mut self.regimes).zip(&mut self.kept_slip) {
+            let Regime::Slip { along, across: Some(tau) } = regime else { continue };
+            let d = eps * self.weight[e.row + 1] + self.compliance[e.row + 1];
+            let tangent = &forces[e.row + 1..e.row + e.rows];
+            let size = square(tangent).sqrt();
+            if e.law.0 == Law::Disc && e.rows > 2 && *tau <= small * d && size > 0.0 {
+                (1..e.rows).for_each(|i| along[i] = tangent[i - 1] / size);
+                (*regime, *kept) = (Regime::Slip { along: *along, across: None }, true);
+            }
+        }
+    }
+
+    /// No longer keeps directions of friction.
+    pub fn release_slips(&mut self) {
+        self.kept_slip.clear();
+        self.kept_slip.resize(self.elements.len(), false);
     }
 
     /// Moves to the solution with compliance `eps` about the centre zero in the regimes of the last round;
