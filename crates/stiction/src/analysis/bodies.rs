@@ -6,7 +6,7 @@
 
 pub use super::surfaces::Surface;
 
-use super::instant::{Instant, VELOCITY_TOLERANCE};
+use super::instant::{Instant, Slip, VELOCITY_TOLERANCE};
 use super::surfaces::{Motion, velocity_product};
 use crate::space::{Frame, Tensor, Vector, add, cross, inverse_spd, length, scale, sub, times};
 use complementarity::matrix::Matrix;
@@ -93,7 +93,9 @@ impl Bodies {
             let product = own.check_contact(index)?;
             own.instant.velocity_product.extend(product);
             let contact = &own.contacts[index];
-            own.instant.relative.push((own.relative_velocity(contact), own.velocity_scale(contact)));
+            let (velocity, size) = (own.relative_velocity(contact), own.velocity_scale(contact));
+            own.instant.relative.push(Slip { velocity, size, ..Slip::default() });
+            own.instant.offsets.push(own.instant.velocity_product.len());
         }
         own.instant.free = own.mobility(&own.loads());
         own.instant.jacobian = own.jacobian();

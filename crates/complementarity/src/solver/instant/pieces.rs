@@ -1,0 +1,152 @@
+//! Pieces of a mixed LCP's solution set as solutions in the contact forces, with the range of each normal force.
+
+use super::Solution;
+use crate::factor::rank;
+use crate::linear_program::{Feasibility, Kind, Maximum, Program, System};
+use crate::matrix::{Matrix, norm};
+use crate::problem::{Converted, InstantProblem, MixedLcp};
+use crate::report::Piece;
+use crate::residual;
+use crate::scaling;
+use crate::solver::Budget;
+
+/// Isolated solutions whose forces differ by less than this share are one.
+const SAME_FORCES: f64 = 1e-7;
+
+/// The displacements in a solution of the mixed LCP: its last variables.
+pub(super) fn displacements(problem: &InstantProblem, z: &[f64]) -> Vec<f64> {
+    let count = problem.border().map_or(0, |border| border.load.len());
+    z[z.len() - count..].to_vec()
+}
+
+/// Solutions in forces and displacements; points that differ only in what these do not see are one.
+pub(super) fn in_forces(
+    pieces: &[Piece],
+    problem: &InstantProblem,
+    converted: &Converted<MixedLcp>,
+    budget: &mut Budget,
+) -> Vec<Solution> {
+    let outputs = outputs(problem, converted);
+    let mut found: Vec<Solution> = vec![];
+    for piece in pieces {
+        let dimension = if piece.dimension > 0 { dimension(piece, converted, &outputs) } else { 0 };
+        let forces = converted.forces(&piece.point);
+        let displacements = displacements(problem, &piece.point);
+        let firsts: Vec<usize> = (0..problem.groups().len()).map(|k| problem.rows_of(k).start).collect();
+        let ranges = if dimension > 0 {
+            ranges(piece, converted, &firsts, &forces, budget)
+        } else {
+            firsts.iter().map(|row| [forces[*row]; 2]).collect()
+        };
+        let size = norm(&forces).max(norm(&displacements)).max(f64::MIN_POSITIVE);
+        let same = |other: &Solution| {
+            let apart = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x - y).collect::<Vec<_>>();
+            let [f, u] =
+                [apart(&forces, &other.forces), apart(&displacements, &other.displacements)];
+            dimension == 0 && other.dimension == 0 && norm(&f).max(norm(&u)) <= SAME_FORCES * size
+        };
+        if !found.iter().any(same) {
+            let unbounded = ranges.iter().any(|r| !r[1].is_finite());
+            let residual = residual::mixed(&converted.problem, &piece.point);
+            found.push(Solution { forces, displacements, residual, dimension, unbounded, ranges });
+        }
+    }
+    found
+}
+
+/// Rows that map the mixed LCP's variables to forces and displacements.
+fn outputs(problem: &InstantProblem, converted: &Converted<MixedLcp>) -> Matrix {
+    let (forces, size) = (converted.force_matrix(), converted.problem.size());
+    let free = problem.border().map_or(0, |border| border.load.len());
+    Matrix::from_fn(forces.rows() + free, size, |i, j| match i.checked_sub(forces.rows()) {
+        None => forces[(i, j)],
+        Some(k) => f64::from(j == size - free + k),
+    })
+}
+
+/// Dimension of a piece in forces and displacements: directions `d` live on its z support and the free variables,
+/// with `(M d)_i = 0` off its w support; those that move no output do not count.
+fn dimension(piece: &Piece, converted: &Converted<MixedLcp>, outputs: &Matrix) -> usize {
+    let (m, complementary) = (converted.problem.matrix(), converted.problem.complementary());
+    let columns: Vec<usize> =
+        (0..m.columns()).filter(|j| !complementary[*j] || piece.z_support.binary_search(j).is_ok()).collect();
+    // the same scale for a column in all rows
+    let scale: Vec<f64> = columns
+        .iter()
+        .map(|&j| (0..m.rows()).fold(f64::MIN_POSITIVE, |most, i| most.max(m[(i, j)].abs())))
+        .collect();
+    let pick = |row: &[f64]| -> Vec<f64> {
+        let row: Vec<f64> = columns.iter().zip(&scale).map(|(&j, s)| row[j] / s).collect();
+        let largest = row.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        row.iter().map(|x| if largest > 0.0 { x / largest } else { 0.0 }).collect()
+    };
+    let rank_of =
+        |rows: &[Vec<f64>]| rank(Matrix::from_rows(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>()));
+    let tight = (0..m.rows()).filter(|i| piece.w_support.binary_search(i).is_err());
+    let mut rows: Vec<Vec<f64>> = tight.map(|i| pick(m.row(i))).collect();
+    let still = rank_of(&rows);
+    rows.extend((0..outputs.rows()).map(|i| pick(outputs.row(i))));
+    rank_of(&rows) - still
+}
+
+/// Least and largest force of some rows on a piece, by linear programming; infinite where it grows without bound.
+/// Where the program ends unclear the value at the piece's point stands for the bound.
+fn ranges(
+    piece: &Piece,
+    converted: &Converted<MixedLcp>,
+    rows: &[usize],
+    forces: &[f64],
+    budget: &mut Budget,
+) -> Vec<[f64; 2]> {
+    let (problem, force) = (&converted.problem, converted.force_matrix());
+    let n = problem.size();
+    let (r, c) = scaling::two_sided(problem.matrix());
+    let size = (0..n).fold(0.0f64, |m, i| m.max((r[i] * problem.vector()[i]).abs()));
+    let unit = if size > 0.0 { scaling::power_of_two(size) } else { 1.0 };
+    // the forces are rows of their own, free
+    let weight = |row: usize| (0..n).fold(0.0f64, |m, j| m.max((force[(row, j)] * c[j]).abs()));
+    let weights: Vec<f64> = rows.iter().map(|row| weight(*row)).collect();
+    let m = Matrix::from_fn(n + rows.len(), n, |i, j| match i.checked_sub(n) {
+        None => r[i] * problem.matrix()[(i, j)] * c[j],
+        Some(k) if weights[k] > 0.0 => force[(rows[k], j)] * c[j] / weights[k],
+        Some(_) => 0.0,
+    });
+    let mut q: Vec<f64> = (0..n).map(|i| r[i] * problem.vector()[i] / unit).collect();
+    q.resize(n + rows.len(), 0.0);
+    let system = System { m, q };
+    let mut program = Program::default();
+    program.start(&system);
+    let column = |j: usize| n + rows.len() + 1 + j;
+    for i in 0..n {
+        let (z, w) = match problem.complementary()[i] {
+            false => (Kind::Free, Kind::Fixed),
+            true => {
+                let kind = |list: &[usize]| match list.binary_search(&i) {
+                    Ok(_) => Kind::Bounded,
+                    Err(_) => Kind::Fixed,
+                };
+                (kind(&piece.z_support), kind(&piece.w_support))
+            }
+        };
+        program.kind[i] = w;
+        program.kind[column(i)] = z;
+    }
+    (0..rows.len()).for_each(|k| program.kind[n + k] = Kind::Free);
+    program.seat_free(budget);
+    let feasible = program.dual(&system, budget) == Feasibility::Feasible;
+    let mut bound = |k: usize, sign: f64| {
+        let here = forces[rows[k]];
+        // what the variables give, and what is constant in the force
+        let constant = here - crate::matrix::dot(force.row(rows[k]), &piece.point);
+        let end = match feasible && weights[k] > 0.0 {
+            true => program.maximise(&system, budget, |v| if v == n + k { sign } else { 0.0 }),
+            false => Maximum::Unclear,
+        };
+        match end {
+            Maximum::Optimal => program.value(n + k) * weights[k] * unit + constant,
+            Maximum::Unbounded { .. } => sign * f64::INFINITY,
+            Maximum::Unclear => here,
+        }
+    };
+    (0..rows.len()).map(|k| [bound(k, -1.0), bound(k, 1.0)]).collect()
+}

@@ -1,0 +1,112 @@
+//! What the theorems say of an instant, in words.
+
+use super::{Answer, Jam};
+use complementarity::report::Status;
+
+impl Answer {
+    /// Sentences on existence, uniqueness and the two friction laws, each with its theorem.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = vec![];
+        if let Some(c) = &self.conditions
+            && c.rows > 0
+        {
+            words.push(match c.rank == c.rows {
+                true => format!("The system Jacobian has full column rank ({} rows).", c.rows),
+                false => format!(
+                    "The system Jacobian has rank {} of {} rows: forces in its null space of dimension {} move nothing.",
+                    c.rank,
+                    c.rows,
+                    c.rows - c.rank
+                ),
+            });
+            if !self.quasistatic {
+                self.existence(&mut words);
+            }
+        }
+        self.proposition(&mut words);
+        match &self.pyramid.proof {
+            Some(proof) if proof.radius.is_infinite() => words.push(format!(
+                "No solution exists under friction pyramids: proved by {} cases, each with a Farkas vector that was verified.",
+                leaves(proof)
+            )),
+            Some(proof) => words.push(format!(
+                "No solution with variables up to {:.1e} in sum exists under friction pyramids: proved by {} cases, verified.",
+                proof.radius,
+                leaves(proof)
+            )),
+            None if self.pyramid.complete && self.pyramid.status == Status::Solved => {
+                words.push("The search over all cases found this solution and no other.".to_owned());
+            }
+            None if self.pyramid.complete => words.push(format!(
+                "The search over all cases found {} solutions or continua of solutions, and there are no others.",
+                self.pyramid.list.len()
+            )),
+            None => {}
+        }
+        words
+    }
+
+    fn existence(&self, words: &mut Vec<String>) {
+        let Some(c) = &self.conditions else { return };
+        match (c.slides, c.jam) {
+            (true, _) => {}
+            (false, Jam::None) => words.push(
+                "No contact slips, and no forces within friction balance each other: (36) holds, and a solution exists \
+                 (Theorem 1 (a))."
+                    .to_owned(),
+            ),
+            (false, Jam::Holds) => words.push(
+                "No contact slips, and (36) holds for all forces within friction that balance each other: a solution exists \
+                 (Theorem 1 (a))."
+                    .to_owned(),
+            ),
+            (false, Jam::Fails(value)) => words.push(format!(
+                "(36) fails: forces within friction balance each other and would do work {value:.3e} at normal forces that add up \
+                 to 1 N; Theorem 1 (a) says nothing."
+            )),
+            (false, Jam::Unknown) => words.push("(36) was not decided.".to_owned()),
+        }
+        if c.slides {
+            let mu_bar = c.mu_bar_existence.map(|m| format!(" (guaranteed up to mu-bar = {m:.4})")).unwrap_or_default();
+            words.push(match (c.positive_definite, c.p_matrix) {
+                (true, _) => format!("The matrix (25) is positive definite: a solution exists (Theorem 1 (b)){mu_bar}."),
+                (false, Some(true)) => {
+                    "The matrix (25) of the slipping contacts is a P-matrix: every load has one solution.".to_owned()
+                }
+                (false, Some(false)) => format!(
+                    "The matrix (25) of the slipping contacts is no P-matrix: some load has no solution or several{mu_bar}."
+                ),
+                (false, None) => format!("The matrix (25) is not positive definite: Theorem 1 (b) says nothing{mu_bar}."),
+            });
+        }
+        match (c.unique, c.mu_bar_uniqueness) {
+            (true, Some(m)) => words.push(format!(
+                "The solution is unique (Theorem 1 (c), tested with these coefficients; guaranteed up to mu-bar = {m:.4})."
+            )),
+            (true, None) => words.push("The solution is unique.".to_owned()),
+            (false, Some(m)) => words.push(format!(
+                "Uniqueness is guaranteed up to mu-bar = {m:.4} only (Theorem 1 (c), a conservative bound)."
+            )),
+            (false, None) => {}
+        }
+    }
+
+    fn proposition(&self, words: &mut Vec<String>) {
+        let list = &self.pyramid.list;
+        if self.contacts.is_empty() || list.is_empty() {
+            return;
+        }
+        let within = list.iter().filter(|p| p.within_cone).count();
+        words.push(match within {
+            _ if within == list.len() => {
+                "The pyramid's solution satisfies Coulomb's cone: it solves the cone problem too (Proposition 1).".to_owned()
+            }
+            0 => "The pyramid's solution violates Coulomb's cone: Proposition 1 does not apply.".to_owned(),
+            _ => format!("{within} of {} solutions satisfy Coulomb's cone too (Proposition 1).", list.len()),
+        });
+    }
+}
+
+fn leaves(proof: &complementarity::report::Proof) -> usize {
+    proof.nodes.iter().filter(|n| matches!(n, complementarity::report::ProofNode::Leaf { .. })).count()
+}
