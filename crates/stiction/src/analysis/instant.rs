@@ -50,6 +50,9 @@ use complementarity::problem::{
 /// Relative velocities below this share of the velocities at a contact count as zero in (5), (6).
 pub const VELOCITY_TOLERANCE: f64 = 1e-9;
 
+/// Relative accelerations below this share of the terms summed in them are zero.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
 /// Largest gap of a closed contact, m.
 const CLOSED: f64 = 1e-9;
 
@@ -395,7 +398,14 @@ impl Instant {
             }
         }
         let free = self.jacobian.times(&self.free);
-        (a, free.iter().zip(&self.velocity_product).map(|(x, y)| x + y).collect())
+        let fastest = self.free.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let entry = |i: usize| {
+            let largest = self.jacobian.row(i).iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let x = free[i] + self.velocity_product[i];
+            // a normal that is off by rounding must not make a load of its own
+            if x.abs() <= ROUNDING * largest * fastest { 0.0 } else { x }
+        };
+        (a, (0..rows).map(entry).collect())
     }
 
     /// The contact problem with the model's friction coefficients and friction sets, and the modes given by

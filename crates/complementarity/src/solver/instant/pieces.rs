@@ -51,6 +51,12 @@ pub(super) fn in_forces(
             found.push(Solution { forces, displacements, residual, dimension, unbounded, ranges });
         }
     }
+    // an isolated solution may be the end of a continuum, with other variables that the forces do not see
+    let continua: Vec<&Piece> =
+        pieces.iter().filter(|p| p.dimension > 0 && dimension(p, converted, &outputs) > 0).collect();
+    found.retain(|s| {
+        s.dimension > 0 || !continua.iter().any(|piece| contains(piece, converted, &s.forces, budget))
+    });
     found
 }
 
@@ -89,6 +95,84 @@ fn dimension(piece: &Piece, converted: &Converted<MixedLcp>, outputs: &Matrix) -
     rank_of(&rows) - still
 }
 
+/// A piece's polyhedron as a linear program, with some forces as further variables.
+struct Polyhedron<'a> {
+    converted: &'a Converted<MixedLcp>,
+    /// Rows of the problem whose forces are variables, and their scales.
+    rows: &'a [usize],
+    weights: Vec<f64>,
+    unit: f64,
+    system: System,
+    program: Program,
+}
+
+impl<'a> Polyhedron<'a> {
+    /// With the forces free, or fixed to given values.
+    fn new(
+        piece: &Piece,
+        converted: &'a Converted<MixedLcp>,
+        rows: &'a [usize],
+        fixed: Option<&[f64]>,
+        budget: &mut Budget,
+    ) -> Self {
+        let (problem, force) = (&converted.problem, converted.force_matrix());
+        let n = problem.size();
+        let (r, c) = scaling::two_sided(problem.matrix());
+        let size = (0..n).fold(0.0f64, |m, i| m.max((r[i] * problem.vector()[i]).abs()));
+        let unit = if size > 0.0 { scaling::power_of_two(size) } else { 1.0 };
+        let weight = |row: usize| (0..n).fold(0.0f64, |m, j| m.max((force[(row, j)] * c[j]).abs()));
+        let weights: Vec<f64> = rows.iter().map(|row| weight(*row)).collect();
+        let m = Matrix::from_fn(n + rows.len(), n, |i, j| match i.checked_sub(n) {
+            None => r[i] * problem.matrix()[(i, j)] * c[j],
+            Some(k) if weights[k] > 0.0 => force[(rows[k], j)] * c[j] / weights[k],
+            Some(_) => 0.0,
+        });
+        let constant = converted.forces(&vec![0.0; n]);
+        let mut q: Vec<f64> = (0..n).map(|i| r[i] * problem.vector()[i] / unit).collect();
+        q.extend((0..rows.len()).map(|k| match fixed {
+            Some(forces) if weights[k] > 0.0 => {
+                (constant[rows[k]] - forces[rows[k]]) / (weights[k] * unit)
+            }
+            _ => 0.0,
+        }));
+        let system = System { m, q };
+        let mut program = Program::default();
+        program.start(&system);
+        let column = |j: usize| n + rows.len() + 1 + j;
+        for i in 0..n {
+            let kind = |list: &[usize]| match list.binary_search(&i) {
+                Ok(_) => Kind::Bounded,
+                Err(_) => Kind::Fixed,
+            };
+            let (z, w) = match problem.complementary()[i] {
+                false => (Kind::Free, Kind::Fixed),
+                true => (kind(&piece.z_support), kind(&piece.w_support)),
+            };
+            program.kind[i] = w;
+            program.kind[column(i)] = z;
+        }
+        let kind = if fixed.is_some() { Kind::Fixed } else { Kind::Free };
+        (0..rows.len()).for_each(|k| program.kind[n + k] = kind);
+        program.seat_free(budget);
+        Self { converted, rows, weights, unit, system, program }
+    }
+
+    fn is_feasible(&mut self, budget: &mut Budget) -> bool {
+        self.program.dual(&self.system, budget) == Feasibility::Feasible
+    }
+
+    /// Largest value of a force (least: with the sign -1); infinite if it grows without bound, `None` if that is unclear.
+    fn extreme(&mut self, k: usize, sign: f64, budget: &mut Budget) -> Option<f64> {
+        let at = self.converted.problem.size() + k;
+        let constant = self.converted.forces(&vec![0.0; self.converted.problem.size()])[self.rows[k]];
+        match self.program.maximise(&self.system, budget, |v| if v == at { sign } else { 0.0 }) {
+            Maximum::Optimal => Some(self.program.value(at) * self.weights[k] * self.unit + constant),
+            Maximum::Unbounded { .. } => Some(sign * f64::INFINITY),
+            Maximum::Unclear => None,
+        }
+    }
+}
+
 /// Least and largest force of some rows on a piece, by linear programming; infinite where it grows without bound.
 /// Where the program ends unclear the value at the piece's point stands for the bound.
 fn ranges(
@@ -98,55 +182,24 @@ fn ranges(
     forces: &[f64],
     budget: &mut Budget,
 ) -> Vec<[f64; 2]> {
-    let (problem, force) = (&converted.problem, converted.force_matrix());
-    let n = problem.size();
-    let (r, c) = scaling::two_sided(problem.matrix());
-    let size = (0..n).fold(0.0f64, |m, i| m.max((r[i] * problem.vector()[i]).abs()));
-    let unit = if size > 0.0 { scaling::power_of_two(size) } else { 1.0 };
-    // the forces are rows of their own, free
-    let weight = |row: usize| (0..n).fold(0.0f64, |m, j| m.max((force[(row, j)] * c[j]).abs()));
-    let weights: Vec<f64> = rows.iter().map(|row| weight(*row)).collect();
-    let m = Matrix::from_fn(n + rows.len(), n, |i, j| match i.checked_sub(n) {
-        None => r[i] * problem.matrix()[(i, j)] * c[j],
-        Some(k) if weights[k] > 0.0 => force[(rows[k], j)] * c[j] / weights[k],
-        Some(_) => 0.0,
-    });
-    let mut q: Vec<f64> = (0..n).map(|i| r[i] * problem.vector()[i] / unit).collect();
-    q.resize(n + rows.len(), 0.0);
-    let system = System { m, q };
-    let mut program = Program::default();
-    program.start(&system);
-    let column = |j: usize| n + rows.len() + 1 + j;
-    for i in 0..n {
-        let (z, w) = match problem.complementary()[i] {
-            false => (Kind::Free, Kind::Fixed),
-            true => {
-                let kind = |list: &[usize]| match list.binary_search(&i) {
-                    Ok(_) => Kind::Bounded,
-                    Err(_) => Kind::Fixed,
-                };
-                (kind(&piece.z_support), kind(&piece.w_support))
-            }
-        };
-        program.kind[i] = w;
-        program.kind[column(i)] = z;
-    }
-    (0..rows.len()).for_each(|k| program.kind[n + k] = Kind::Free);
-    program.seat_free(budget);
-    let feasible = program.dual(&system, budget) == Feasibility::Feasible;
+    let mut polyhedron = Polyhedron::new(piece, converted, rows, None, budget);
+    let feasible = polyhedron.is_feasible(budget);
+    let size = norm(forces);
     let mut bound = |k: usize, sign: f64| {
         let here = forces[rows[k]];
-        // what the variables give, and what is constant in the force
-        let constant = here - crate::matrix::dot(force.row(rows[k]), &piece.point);
-        let end = match feasible && weights[k] > 0.0 {
-            true => program.maximise(&system, budget, |v| if v == n + k { sign } else { 0.0 }),
-            false => Maximum::Unclear,
-        };
-        match end {
-            Maximum::Optimal => program.value(n + k) * weights[k] * unit + constant,
-            Maximum::Unbounded { .. } => sign * f64::INFINITY,
-            Maximum::Unclear => here,
-        }
+        let found = if feasible { polyhedron.extreme(k, sign, budget) } else { None };
+        let found = found.unwrap_or(here);
+        if found.abs() <= ROUNDING * size { 0.0 } else { found }
     };
     (0..rows.len()).map(|k| [bound(k, -1.0), bound(k, 1.0)]).collect()
+}
+
+/// Bounds of forces below this share of all forces are zero.
+const ROUNDING: f64 = 1e-12;
+
+/// Whether forces are those of a point of a piece.
+fn contains(piece: &Piece, converted: &Converted<MixedLcp>, forces: &[f64], budget: &mut Budget) -> bool {
+    let rows: Vec<usize> = (0..forces.len()).collect();
+    let mut polyhedron = Polyhedron::new(piece, converted, &rows, Some(forces), budget);
+    polyhedron.is_feasible(budget)
 }

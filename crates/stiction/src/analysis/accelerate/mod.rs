@@ -319,9 +319,7 @@ impl Posed {
         let zero = NEGLIGIBLE * scale;
         let opens = a[0] > zero;
         let slip = match &self.problem.groups()[k] {
-            Group::Rolling { axes, .. } => {
-                a[1..].iter().zip(axes).any(|(a, e)| e * a.abs() > zero && (*e != 1.0 || a.abs() > zero))
-            }
+            Group::Rolling { axes, .. } => a[1..].iter().zip(axes).any(|(a, e)| e * a.abs() > zero),
             _ => true,
         };
         let transition = match (self.contacts[k].slips, opens, slip) {

@@ -25,15 +25,19 @@ impl Answer {
         }
         self.proposition(&mut words);
         match &self.pyramid.proof {
-            Some(proof) if proof.radius.is_infinite() => words.push(format!(
-                "No solution exists under friction pyramids: proved by {} cases, each with a Farkas vector that was verified.",
-                leaves(proof)
-            )),
-            Some(proof) => words.push(format!(
-                "No solution with variables up to {:.1e} in sum exists under friction pyramids: proved by {} cases, verified.",
-                proof.radius,
-                leaves(proof)
-            )),
+            Some(proof) => {
+                let within = match proof.radius.is_infinite() {
+                    true => String::new(),
+                    false => format!(" whose variables add up to less than {:.1e}", proof.radius),
+                };
+                let cases = match leaves(proof) {
+                    1 => "a Farkas vector".to_owned(),
+                    count => format!("{count} cases, each with a Farkas vector"),
+                };
+                words.push(format!(
+                    "No solution{within} exists under friction pyramids: proved by {cases}, and the proof was verified."
+                ));
+            }
             None if self.pyramid.complete && self.pyramid.status == Status::Solved => {
                 words.push("The search over all cases found this solution and no other.".to_owned());
             }
@@ -67,16 +71,17 @@ impl Answer {
             (false, Jam::Unknown) => words.push("(36) was not decided.".to_owned()),
         }
         if c.slides {
-            let mu_bar = c.mu_bar_existence.map(|m| format!(" (guaranteed up to mu-bar = {m:.4})")).unwrap_or_default();
+            let mu_bar = |m: f64| format!(" (up to mu-bar = {m:.4} at the slipping contacts it is, whatever the load)");
+            let mu_bar = c.mu_bar_existence.map(mu_bar).unwrap_or_default();
             words.push(match (c.positive_definite, c.p_matrix) {
                 (true, _) => format!("The matrix (25) is positive definite: a solution exists (Theorem 1 (b)){mu_bar}."),
                 (false, Some(true)) => {
                     "The matrix (25) of the slipping contacts is a P-matrix: every load has one solution.".to_owned()
                 }
                 (false, Some(false)) => format!(
-                    "The matrix (25) of the slipping contacts is no P-matrix: some load has no solution or several{mu_bar}."
+                    "The matrix (25) of the slipping contacts is no P-matrix{mu_bar}: some loads have no solution, or several."
                 ),
-                (false, None) => format!("The matrix (25) is not positive definite: Theorem 1 (b) says nothing{mu_bar}."),
+                (false, None) => format!("The matrix (25) is not positive definite{mu_bar}: Theorem 1 (b) says nothing."),
             });
         }
         match (c.unique, c.mu_bar_uniqueness) {
@@ -98,10 +103,10 @@ impl Answer {
         }
         let within = list.iter().filter(|p| p.within_cone).count();
         words.push(match within {
-            _ if within == list.len() => {
+            1 if list.len() == 1 => {
                 "The pyramid's solution satisfies Coulomb's cone: it solves the cone problem too (Proposition 1).".to_owned()
             }
-            0 => "The pyramid's solution violates Coulomb's cone: Proposition 1 does not apply.".to_owned(),
+            0 => "The pyramid's forces violate Coulomb's cone: Proposition 1 does not apply.".to_owned(),
             _ => format!("{within} of {} solutions satisfy Coulomb's cone too (Proposition 1).", list.len()),
         });
     }
