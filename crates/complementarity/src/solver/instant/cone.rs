@@ -62,8 +62,15 @@ pub fn solve_cone(
             norm(&apart) <= SAME * size
         };
         if !outcome.solutions.iter().any(near) {
-            let (dimension, unbounded, ranges) = (0, false, vec![]);
-            outcome.solutions.push(Solution { forces, displacements, residual, dimension, unbounded, ranges });
+            outcome.solutions.push(Solution {
+                forces,
+                displacements,
+                residual,
+                dimension: 0,
+                motion_dimension: 0,
+                unbounded: false,
+                ranges: vec![],
+            });
         }
         if !settings.all {
             break;

@@ -45,6 +45,8 @@ pub struct Solution {
     pub residual: Residual,
     /// 0: an isolated solution; else the dimension of the continuum of forces.
     pub dimension: usize,
+    /// Dimension of the continuum in accelerations and displacements: 0 if all its forces have the same effect.
+    pub motion_dimension: usize,
     /// Whether forces grow without bound on the continuum.
     pub unbounded: bool,
     /// Least and largest force of the first row of each group; empty unless all solutions were requested.
@@ -144,6 +146,7 @@ fn auto(problem: &FrictionProblem, settings: &Settings) -> Option<Outcome> {
                 forces: report.solution,
                 displacements: vec![],
                 dimension: 0,
+                motion_dimension: 0,
                 unbounded: false,
                 ranges: vec![],
             };
@@ -210,6 +213,7 @@ fn read(
             displacements: pieces::displacements(problem, &report.solution),
             residual: residual::mixed(&converted.problem, &report.solution),
             dimension: 0,
+            motion_dimension: 0,
             unbounded: false,
             ranges: vec![],
         });

@@ -26,7 +26,7 @@ pub(super) fn in_forces(
     converted: &Converted<MixedLcp>,
     budget: &mut Budget,
 ) -> Vec<Solution> {
-    let outputs = outputs(problem, converted);
+    let (outputs, motions) = (outputs(problem, converted), motions(problem, converted));
     let mut found: Vec<Solution> = vec![];
     for piece in pieces {
         let dimension = if piece.dimension > 0 { dimension(piece, converted, &outputs) } else { 0 };
@@ -48,7 +48,17 @@ pub(super) fn in_forces(
         if !found.iter().any(same) {
             let unbounded = ranges.iter().any(|r| !r[1].is_finite());
             let residual = residual::mixed(&converted.problem, &piece.point);
-            found.push(Solution { forces, displacements, residual, dimension, unbounded, ranges });
+            let motion_dimension =
+                if dimension > 0 { self::dimension(piece, converted, &motions) } else { 0 };
+            found.push(Solution {
+                forces,
+                displacements,
+                residual,
+                dimension,
+                motion_dimension,
+                unbounded,
+                ranges,
+            });
         }
     }
     // an isolated solution may be the end of a continuum, with other variables that the forces do not see
@@ -70,6 +80,16 @@ fn outputs(problem: &InstantProblem, converted: &Converted<MixedLcp>) -> Matrix 
     })
 }
 
+/// Rows that map the mixed LCP's variables to accelerations and displacements.
+fn motions(problem: &InstantProblem, converted: &Converted<MixedLcp>) -> Matrix {
+    let (a, forces) = (problem.matrix(), converted.force_matrix());
+    let all = outputs(problem, converted);
+    let rows: Vec<Vec<f64>> = (0..all.rows())
+        .map(|i| if i < a.rows() { forces.transpose_times(a.row(i)) } else { all.row(i).to_vec() })
+        .collect();
+    Matrix::from_fn(rows.len(), all.columns(), |i, j| rows[i][j])
+}
+
 /// Dimension of a piece in forces and displacements: directions `d` live on its z support and the free variables,
 /// with `(M d)_i = 0` off its w support; those that move no output do not count.
 fn dimension(piece: &Piece, converted: &Converted<MixedLcp>, outputs: &Matrix) -> usize {
@@ -84,7 +104,8 @@ fn dimension(piece: &Piece, converted: &Converted<MixedLcp>, outputs: &Matrix) -
     let pick = |row: &[f64]| -> Vec<f64> {
         let row: Vec<f64> = columns.iter().zip(&scale).map(|(&j, s)| row[j] / s).collect();
         let largest = row.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        row.iter().map(|x| if largest > 0.0 { x / largest } else { 0.0 }).collect()
+        // what is left of a row by rounding is none
+        row.iter().map(|x| if largest > 1e-13 { x / largest } else { 0.0 }).collect()
     };
     let rank_of =
         |rows: &[Vec<f64>]| rank(Matrix::from_rows(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>()));

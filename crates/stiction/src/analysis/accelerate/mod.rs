@@ -14,6 +14,7 @@ use super::instant::Instant;
 use crate::model::Model;
 use crate::space::{Frame, Vector};
 use crate::state::{ContactId, State};
+use crate::step::Trust;
 use complementarity::matrix::norm;
 use complementarity::problem::{Group, InstantProblem, InvalidProblem};
 use complementarity::report::{Proof, Status};
@@ -155,6 +156,8 @@ pub struct Possible {
     pub residual: Residual,
     /// 0: an isolated solution; else the dimension of the continuum of forces.
     pub dimension: usize,
+    /// Dimension of the continuum in accelerations: 0 if all its forces have the same effect.
+    pub motion_dimension: usize,
     /// Whether forces grow without bound on the continuum.
     pub unbounded: bool,
     /// Least and largest normal force of each contact on the continuum; empty unless all solutions were requested.
@@ -199,12 +202,34 @@ pub struct Answer {
     pub ranges: Vec<[f64; 2]>,
     /// Whether mass was dropped: accelerations are then displacements.
     pub quasistatic: bool,
+    /// Size of the accelerations without contact forces.
+    loads: f64,
 }
 
 impl Answer {
     /// Decision of the pyramid problem.
     pub fn status(&self) -> Status {
         self.pyramid.status
+    }
+
+    /// How far forces and motion under friction pyramids are determined.
+    pub fn trust(&self) -> Trust {
+        let Solutions { status, list, complete, proof, .. } = &self.pyramid;
+        let proved = self.conditions.as_ref().is_some_and(|c| c.unique);
+        let differ = |a: &Possible, b: &Possible| {
+            let size = norm(&a.accelerations).max(norm(&b.accelerations)).max(f64::MIN_POSITIVE);
+            let apart: Vec<f64> = a.accelerations.iter().zip(&b.accelerations).map(|(x, y)| x - y).collect();
+            // accelerations of bodies at rest are rounding
+            norm(&apart) > SAME_MOTION * size.max(self.loads)
+        };
+        let moves = list.iter().any(|p| p.motion_dimension > 0 || differ(p, &list[0]));
+        match () {
+            () if proof.is_some() => Trust::NoRigidSolution,
+            () if moves => Trust::MotionNotUnique,
+            () if *status == Status::Solved && (*complete || proved) => Trust::Unique,
+            () if *status == Status::Several && *complete => Trust::ForcesNotUnique,
+            () => Trust::NotExamined,
+        }
     }
 }
 
@@ -245,7 +270,8 @@ pub fn accelerate(model: &Model, state: &State, question: &Question) -> Result<A
     };
     let standing = posed.instant.standing().collect();
     let quasistatic = question.quasistatic.is_some();
-    Ok(Answer { contacts: posed.contacts, standing, pyramid, cone, conditions, ranges, quasistatic })
+    let loads = if quasistatic { 0.0 } else { norm(&posed.instant.free) };
+    Ok(Answer { contacts: posed.contacts, standing, pyramid, cone, conditions, ranges, quasistatic, loads })
 }
 
 /// The problem, and how to read its solutions.
@@ -280,7 +306,8 @@ impl Posed {
     }
 
     fn possible(&self, solution: Solution, tolerance: f64) -> Possible {
-        let Solution { forces, displacements, residual, dimension, unbounded, mut ranges } = solution;
+        let Solution { forces, displacements, residual, dimension, motion_dimension, unbounded, mut ranges } =
+            solution;
         let (accelerations, efforts) = match &self.still {
             None => {
                 let accelerations = self.instant.accelerations(&forces).unwrap_or_default();
@@ -305,6 +332,7 @@ impl Posed {
             forces,
             residual,
             dimension,
+            motion_dimension,
             unbounded,
             ranges,
             within_cone,
@@ -337,6 +365,9 @@ impl Posed {
         }
     }
 }
+
+/// Motions whose accelerations differ by less than this share are one.
+const SAME_MOTION: f64 = 1e-7;
 
 /// Accelerations below this share of the largest are zero.
 const NEGLIGIBLE: f64 = 1e-8;

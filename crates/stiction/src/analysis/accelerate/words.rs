@@ -1,6 +1,7 @@
 //! What the theorems say of an instant, in words.
 
 use super::{Answer, Jam};
+use crate::step::Trust;
 use complementarity::report::Status;
 
 impl Answer {
@@ -46,6 +47,11 @@ impl Answer {
                 self.pyramid.list.len()
             )),
             None => {}
+        }
+        match self.trust() {
+            Trust::ForcesNotUnique => words.push("Forces are not unique, but all of them make the same motion.".to_owned()),
+            Trust::MotionNotUnique => words.push("The motion is not unique: rigid bodies allow several.".to_owned()),
+            _ => {}
         }
         words
     }
