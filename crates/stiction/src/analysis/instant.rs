@@ -183,7 +183,8 @@ impl Instant {
                 return Err(instant.refuse(model, &c, expected));
             }
             if rule.compliance.is_some() && !given.rigid {
-                let expected = "expected a rigid contact: the force of a compliant one follows from its deformation";
+                let expected =
+                    "expected a rigid contact: the force of a compliant one follows from its deformation";
                 return Err(instant.refuse(model, &c, expected));
             }
             let point = contacts.elements[c.first].point;
@@ -206,8 +207,9 @@ impl Instant {
             let gap = contacts.elements[c.first].gap;
             let touch = Touch { point, normal: c.frame.n, gap: 0.0, feature: c.id.feature };
             let [a, b] = [c.id.part_a, c.id.part_b].map(|k| &model.parts()[k as usize]);
-            let mut meet =
-                |touch: &Touch| feature(&a.solid, &ends[0].pose, &b.solid, &ends[1].pose, touch, &mut workspace);
+            let mut meet = |touch: &Touch| {
+                feature(&a.solid, &ends[0].pose, &b.solid, &ends[1].pose, touch, &mut workspace)
+            };
             let expected = "expected features that touch with one normal between them";
             let met = meet(&touch).or_else(|| meet(&Touch { gap, ..touch }));
             let met = met.ok_or_else(|| instant.refuse(model, &c, expected))?;

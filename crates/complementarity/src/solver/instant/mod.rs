@@ -1,16 +1,18 @@
 //! Solvers of the contact problem at an instant: one solution of the pyramid problem, or all of them, or a proof
 //! that there is none ([`solve_pyramid`]); solutions of the cone problem ([`solve_cone`]); and what the theorems
-//! of trinkle1995 say of existence and uniqueness ([`conditions`]).
+//! of trinkle1995 say of existence and uniqueness ([`conditions()`]).
 
-mod cone;
 mod conditions;
+mod cone;
 mod pieces;
 
 pub use conditions::{Conditions, Jam, conditions};
 pub use cone::{cone_residual, solve_cone};
 
 use super::{Budget, decide, portfolio};
-use crate::problem::{Converted, Element, Friction, FrictionProblem, Group, InstantProblem, InvalidProblem, Lcp, MixedLcp};
+use crate::problem::{
+    Converted, Element, Friction, FrictionProblem, Group, InstantProblem, InvalidProblem, Lcp, MixedLcp,
+};
 use crate::report::{Certificate, Proof, Report, Status};
 use crate::residual::{self, Residual};
 
@@ -87,6 +89,9 @@ pub fn solve_pyramid(problem: &InstantProblem, settings: &Settings) -> Result<Ou
         return Ok(outcome);
     }
     let converted = problem.as_pyramid()?;
+    if converted.problem.size() == 0 {
+        return Ok(nothing_to_solve());
+    }
     let portfolio = portfolio::Settings {
         tolerance: settings.tolerance,
         all: settings.all,
@@ -100,6 +105,23 @@ pub fn solve_pyramid(problem: &InstantProblem, settings: &Settings) -> Result<Ou
         _ => portfolio::solve_mixed(mixed, &portfolio, &mut |_| ()),
     };
     Ok(read(problem, &converted, report, settings))
+}
+
+/// No rows: no forces.
+fn nothing_to_solve() -> Outcome {
+    let (forces, displacements, ranges) = (vec![], vec![], vec![]);
+    let (residual, dimension, motion_dimension, unbounded) = (Residual::ZERO, 0, 0, false);
+    let solution =
+        Solution { forces, displacements, residual, dimension, motion_dimension, unbounded, ranges };
+    Outcome {
+        status: Status::Solved,
+        solver: "none",
+        iterations: 0,
+        solutions: vec![solution],
+        complete: true,
+        proof: None,
+        reason: None,
+    }
 }
 
 /// The LCP, if no variable is free.
