@@ -88,7 +88,7 @@ fn satisfies(problem: &InstantProblem, c: &[f64], tolerance: f64) {
                 }
             }
             Group::Sliding { ray } => {
-                ray.iter().enumerate().for_each(|(i, r)| zero(c[first + i] - r * c[first]))
+                ray.iter().enumerate().for_each(|(i, r)| zero(c[first + i] - r * c[first]));
             }
             Group::Bounded { limit } => opposes(a[first], c[first], *limit),
             Group::Bilateral => zero(a[first]),

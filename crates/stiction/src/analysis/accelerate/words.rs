@@ -53,10 +53,10 @@ impl Answer {
         }
         match self.trust() {
             Trust::ForcesNotUnique => {
-                words.push("Forces are not unique, but all of them make the same motion.".to_owned())
+                words.push("Forces are not unique, but all of them make the same motion.".to_owned());
             }
             Trust::MotionNotUnique => {
-                words.push("The motion is not unique: rigid bodies allow several.".to_owned())
+                words.push("The motion is not unique: rigid bodies allow several.".to_owned());
             }
             _ => {}
         }

@@ -9,7 +9,9 @@ const LONGEST: usize = 1000;
 const DEEPEST: usize = 64;
 
 /// Functions of one and of two numbers.
-const FUNCTIONS: [(&str, fn(f64) -> f64); 16] = [
+type OfOne = fn(f64) -> f64;
+type OfTwo = fn(f64, f64) -> f64;
+const FUNCTIONS: [(&str, OfOne); 16] = [
     ("sin", f64::sin),
     ("cos", f64::cos),
     ("tan", f64::tan),
@@ -27,7 +29,7 @@ const FUNCTIONS: [(&str, fn(f64) -> f64); 16] = [
     ("rad", f64::to_radians),
     ("deg", f64::to_degrees),
 ];
-const OF_TWO: [(&str, fn(f64, f64) -> f64); 4] =
+const OF_TWO: [(&str, OfTwo); 4] =
     [("min", f64::min), ("max", f64::max), ("atan2", f64::atan2), ("hypot", f64::hypot)];
 
 /// Value of an expression; what is wrong with it otherwise. `variable` gives the values of names, or why there is none; `None`

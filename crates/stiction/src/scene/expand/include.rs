@@ -7,6 +7,7 @@ use crate::scene::schema::Schemas;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 use toml::de::DeTable;
 use toml::{Table, Value};
 
@@ -94,7 +95,7 @@ impl Expander {
         trace: &mut Trace,
     ) -> Result<(), String> {
         let path = self.locate(source, file)?;
-        let main = std::path::Path::new(&self.sources[0].name).canonicalize().ok();
+        let main = std::path::Path::new(self.sources[0].name.as_str()).canonicalize().ok();
         if self.stack.contains(&path) || main.as_ref() == Some(&path) {
             return Err(format!("'{file}' includes itself, directly or through other files"));
         }
@@ -154,7 +155,12 @@ impl Expander {
                 (empty, Some((e.span().unwrap_or(0..0), message)))
             }
         };
-        self.sources.push(Source { name: name.display().to_string(), text, node: Rc::new(node), folder });
+        self.sources.push(Source {
+            name: Arc::new(name.display().to_string()),
+            text,
+            node: Rc::new(node),
+            folder,
+        });
         self.known.insert(path.to_owned(), number);
         if let Some((span, message)) = fault {
             self.wrong(number, &span, message);

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use toml::{Table, Value};
 
 /// Most copies of one `repeat`, and most values of an expanded scene.
@@ -26,7 +27,7 @@ const MOST_VALUES: usize = 1_000_000;
 #[derive(Debug)]
 pub(super) struct Source {
     /// Name in faults.
-    pub name: String,
+    pub name: Arc<String>,
     pub text: String,
     node: Rc<Node>,
     /// Folder that its paths start from.
@@ -44,7 +45,7 @@ pub(super) struct Expanded {
 
 impl Expanded {
     /// Position of a path, and the file if it is not the scene's own.
-    pub fn place(&self, path: &str, of_key: bool) -> (Option<Place>, Option<String>) {
+    pub fn place(&self, path: &str, of_key: bool) -> (Option<Place>, Option<Arc<String>>) {
         let (source, span) = self.trace.find(path, of_key);
         let own = &self.sources[source];
         (Some(Place::new(&own.text, &span)), (source > 0).then(|| own.name.clone()))
@@ -70,8 +71,12 @@ pub(super) fn expand(
     set: &[(String, Value)],
 ) -> Result<Expanded, Vec<Fault>> {
     let folder = Path::new(name).parent().map_or_else(PathBuf::new, Path::to_owned);
-    let source =
-        Source { name: name.to_owned(), text: text.to_owned(), node: Rc::new(node), folder: folder.clone() };
+    let source = Source {
+        name: Arc::new(name.to_owned()),
+        text: text.to_owned(),
+        node: Rc::new(node),
+        folder: folder.clone(),
+    };
     let planar =
         source.node.get("planar").is_some_and(|n| matches!(n.kind, Kind::Leaf(Value::Boolean(true))));
     let mut expander = Expander {
