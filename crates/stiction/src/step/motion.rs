@@ -192,7 +192,7 @@ fn set_targets(model: &Model, inputs: &Inputs, time: f64, h: f64, targets: &mut 
 }
 
 /// The applied force `f` at a time and where `kinematics` is, without velocity products, and the part of it that does work from outside.
-pub(super) fn fall(
+pub(crate) fn fall(
     model: &Model,
     inputs: &Inputs,
     kinematics: &mut Kinematics,
