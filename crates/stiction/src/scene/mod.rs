@@ -11,6 +11,7 @@
 //! are one number about z.
 
 mod body;
+mod boundary;
 mod check;
 mod fault;
 mod file;
@@ -25,6 +26,7 @@ mod summary;
 pub use crate::contact::FrictionRule;
 pub use crate::geometry::Shape;
 pub use body::{Body, Joint, Orientation, Part, Pose, WorldPart};
+pub use boundary::{Boundary, Condition, ShootMethod, Term, Unknown, When};
 pub use complementarity::solver::Method;
 pub use fault::{Fault, Place, SceneError, nearest};
 pub use load::{Axes, Course, End, Load, Motor, Point, Spring};
@@ -77,4 +79,7 @@ pub struct Scene {
     pub step: StepSettings,
     /// What a run records.
     pub record: RecordSettings,
+    /// A boundary-value problem, for `stiction shoot`; none by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boundary: Option<Boundary>,
 }

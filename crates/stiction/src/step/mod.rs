@@ -34,6 +34,7 @@ pub use advance::{Scratch, Solved, advance};
 pub use detect::{Detection, detect};
 pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
+pub(crate) use motion::applied_force;
 pub use motion::{Motion, place};
 pub use overlap::{Overlap, overlaps};
 pub use report::{ElementReport, Energy, Failed, StandingReport, Status, StepReport, elements, standing};
@@ -97,6 +98,31 @@ impl Workspace {
             retry: retry::Memory::default(),
         }
     }
+}
+
+impl Workspace {
+    /// Compliant laws at the length of the last step.
+    pub(crate) fn laws(&self) -> &Laws {
+        &self.laws
+    }
+
+    /// Whether velocities after the last step are those after impacts with restitution.
+    pub(crate) fn bounced(&self) -> bool {
+        !self.advancing.bounced.is_empty()
+    }
+
+    /// Parts of the last drift of a tree.
+    pub(crate) fn drift_parts(&self, tree: usize) -> usize {
+        self.advancing.drift.as_ref().map_or(1, |drift| drift.parts(tree))
+    }
+}
+
+/// A moment of a step that is watched: a step that is cut has several parts.
+pub(crate) enum Moment<'a> {
+    /// A part begins at this state.
+    Before(&'a State),
+    /// It was made, with these values.
+    After(&'a Workspace),
 }
 
 /// A model together with the memory to step it.
@@ -200,6 +226,17 @@ impl Stepper {
 
     /// One step of length `h` under inputs.
     pub fn step_by(&mut self, state: &mut State, inputs: &Inputs, h: f64) -> Result<StepReport, Failed> {
-        retry::step(&self.model, state, inputs, h, &mut self.work)
+        retry::step(&self.model, state, inputs, h, &mut self.work, &mut |_| {})
+    }
+
+    /// The same, shown to `watch` part by part.
+    pub(crate) fn step_watched(
+        &mut self,
+        state: &mut State,
+        inputs: &Inputs,
+        h: f64,
+        watch: &mut dyn FnMut(Moment<'_>),
+    ) -> Result<StepReport, Failed> {
+        retry::step(&self.model, state, inputs, h, &mut self.work, watch)
     }
 }
