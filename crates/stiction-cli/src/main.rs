@@ -5,10 +5,12 @@
 
 mod args;
 mod check;
+mod converge;
 mod export;
 mod plot;
 mod progress;
 mod run;
+mod shoot;
 mod signals;
 mod solve;
 
@@ -49,6 +51,8 @@ fn main() -> ExitCode {
             Command::Export(arguments) => export::run(&arguments),
             Command::Solve(arguments) => solve::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
+            Command::Shoot(arguments) => shoot::run(&arguments),
+            Command::Converge(arguments) => converge::run(&arguments),
         },
         Err(e) if e.use_stderr() => Err(InputError(usage(&e))),
         Err(help) => print(&help.to_string()).map(|()| ExitCode::SUCCESS),

@@ -203,7 +203,7 @@ fn spheres_and_boxes_on_a_plane() {
         material = "m"
         shape = { sphere = { radius = 0.1 } }
         mass = 1.0
-        position = [0, 0, 0.0999]
+        position = [0, 0, 0.1]
         velocity = [1.0, 0.3, -0.2]
         angular_velocity = [1, 3, 2]
     "#;
@@ -244,13 +244,13 @@ fn spheres_and_boxes_on_a_plane() {
 fn other_laws_joints_and_shapes() {
     let ball = |more: &str| {
         format!(
-            "[[body]]\nname = \"ball\"\nmaterial = \"m\"\nshape = {{ sphere = {{ radius = 0.1 }} }}\nmass = 1.0\nposition = [0, 0, 0.0998]\nvelocity = [1.0, 0.3, -0.2]\nangular_velocity = [1, 3, 2]\n{more}"
+            "[[body]]\nname = \"ball\"\nmaterial = \"m\"\nshape = {{ sphere = {{ radius = 0.1 }} }}\nmass = 1.0\nposition = [0, 0, 0.1]\nvelocity = [1.0, 0.3, -0.2]\nangular_velocity = [1, 3, 2]\n{more}"
         )
     };
     let step = |theta: f64| format!("[step]\nh = 1e-3\nexplicit_share = {theta}\n{TIGHT}\n");
-    let hertz = "young = 1e7\npoisson = 0.3\nlaw = { hertz_mindlin = { radius = 0.1, time = 1e-3 } }";
+    let hertz = "young = 1e7\npoisson = 0.3\nlaw = { hertz_mindlin = { radius = 0.1, damping_time = 1e-3 } }";
     let torsion = "torsion = 0.01\nrolling = 0.005";
-    let grain = "[[pair]]\nbodies = [\"ball\", \"ground\"]\nfriction = 0.2\ngrain = { of = \"ball\", along = [0.6, 0.8, 0], across = 0.4 }\n";
+    let grain = "[[pair]]\nbodies = [\"ball\", \"ground\"]\nfriction = 0.2\ngrain = { body = \"ball\", along = [0.6, 0.8, 0], across = 0.4 }\n";
     let two = r#"
         [[body]]
         name = "a"

@@ -106,6 +106,8 @@ pub(crate) struct Part {
     pub(super) force_v: Sparse,
     /// `h df` with `v_theta`, of implicit forces.
     pub(super) implicit: Sparse,
+    /// `h df` with the logarithm of `h`, where implicit forces see farther.
+    pub(super) longer: Vec<f64>,
     /// Rows of loaded elements: `J`, and explicit changes of `s`.
     pub(super) rows: usize,
     pub(super) jacobian: Sparse,

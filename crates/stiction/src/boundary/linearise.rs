@@ -18,6 +18,9 @@ use crate::step::{Motion, Workspace, applied_force};
 use complementarity::element::{ElementTangent, Status};
 use complementarity::matrix::Matrix;
 
+/// Compliance, as a share of the mean diagonal of `A`, that stands for none where forces are not unique.
+const EQUAL: f64 = 1e-8;
+
 /// A loaded element: its rows among those of the derivative, and its unknowns.
 struct Active {
     element: usize,
@@ -73,6 +76,10 @@ pub(crate) fn linearise(
     step.drift(&mut part, parameters).ok_or(NotDifferentiable::Singular { time })?;
     for (k, parameter) in parameters.list.iter().enumerate() {
         step.parameter(&mut part, &active, parameter, k, inputs);
+    }
+    if parameters.duration {
+        let column = step.duration(&mut part, &active);
+        part.parameters.push(column);
     }
     Ok(part)
 }
@@ -146,6 +153,9 @@ impl Step<'_> {
                 carried.add(tree.dofs.start + i, tree.dofs.start + j, b[(i, j)]);
             }
         }
+        let farther: Vec<f64> = self.theta.iter().map(|w| share * w).collect();
+        part.longer = vec![0.0; part.n];
+        by_place.times(h, &farther, &mut part.longer);
         by_place.then(&moved, part.n).add_to(h, &mut part.force_q);
         by_place.then(&carried, part.n).add_to(h, &mut part.implicit);
         by_velocity.add_to(h, &mut part.implicit);
@@ -671,7 +681,22 @@ impl Step<'_> {
                     column += 1;
                 }
             }
-            part.islands.push(Island { unknowns, factor: Factor::new(&m) });
+            let mut factor = Factor::new(&m);
+            if factor.rank() < unknowns.len() {
+                // forces that are not unique are the limit of those with equal compliance on every element
+                let diagonal = own.iter().map(|a| self.mobility(a.element)).sum::<f64>() / own.len() as f64;
+                let mut first = 0;
+                for a in &own {
+                    for (i, j) in (0..a.tangent.count()).flat_map(|i| (0..a.tangent.count()).map(move |j| (i, j))) {
+                        let (row, column) = (a.tangent.equation(i), a.tangent.column(j));
+                        let both: f64 = (0..a.rows).map(|r| row[r] * column[r]).sum();
+                        m[(first + i, first + j)] += EQUAL * diagonal * both;
+                    }
+                    first += a.tangent.count();
+                }
+                factor = Factor::new(&m);
+            }
+            part.islands.push(Island { unknowns, factor });
         }
     }
 
@@ -760,6 +785,71 @@ impl Step<'_> {
         self.stiffness(part, active, p, (&mut slip, &mut memory));
         let column = &mut part.parameters[k];
         (column.force, column.slip, column.lambda, column.memory) = (force, slip, lambda, memory);
+    }
+
+    /// What the logarithm of the step's length does, explicitly.
+    fn duration(&self, part: &mut Part, active: &[Active]) -> Column {
+        let Workspace { motion, contacts, problem, forces, .. } = self.work;
+        let (h, n, linear) = (part.h, part.n, problem.linear_rows);
+        let change: Vec<f64> = self.after.iter().zip(&motion.velocity).map(|(a, v)| a - v).collect();
+        // h (f + J' lambda) = M a
+        let mut force = std::mem::take(&mut part.longer);
+        force.resize(n, 0.0);
+        part.mass.times(1.0, &change, &mut force);
+        let (mut slip, mut memory) = (vec![0.0; part.rows], vec![0.0; part.memory[1]]);
+        for a in active {
+            slip[a.first] -= problem.gap_rate[a.element];
+        }
+        let mut out = 0;
+        for (index, c) in contacts.contacts.iter().enumerate() {
+            let Some(law) = self.work.laws().of(self.model, c.rule) else { continue };
+            let at = out;
+            out += law.rows();
+            if c.count > 1 {
+                continue;
+            }
+            let delta = &problem.deformation[linear * c.first..][..linear];
+            let lambda = &forces.lambda[problem.rows_of(c.first)][..linear];
+            let rate = |h: f64, i: usize| {
+                let mut own = law.clone();
+                if own.update(h).is_err() {
+                    return 0.0;
+                }
+                let pressed: f64 = (0..linear).map(|j| own.e_inv()[(i, j)] * lambda[j]).sum();
+                let relaxed: f64 = (0..linear).map(|j| own.e_inv_k()[(i, j)] * delta[j]).sum();
+                pressed / problem.scale[index] - relaxed
+            };
+            let own = active.iter().find(|a| a.element == c.first);
+            for i in 0..linear {
+                let values = [-2.0, -1.0, 1.0, 2.0].map(|k| rate(h * (1.0 + 1e-3 * k), i));
+                let slope = crate::dynamics::combine(values, 1e-3);
+                if let Some(a) = own {
+                    slip[a.first + i] += slope;
+                }
+                memory[at + i] += h * (rate(h, i) + slope);
+            }
+        }
+        let mut begin = self.middle.clone();
+        begin.go_to(&self.before.position, &motion.velocity);
+        let mut drift = crate::dynamics::Drift::new(self.model.system());
+        let mut reach = |h: f64| {
+            let (mut q, mut v) = (self.before.position.clone(), self.after.clone());
+            // a drift that succeeded at h does so nearby; if not, its share is left out
+            let _ = drift.advance(&begin, &motion.mass, h, &self.theta, (&mut q, &mut v));
+            (q, v)
+        };
+        let (end, _) = reach(h);
+        let ends = [-2.0, -1.0, 1.0, 2.0].map(|k| {
+            let (q, v) = reach(h * (1.0 + 1e-3 * k));
+            let mut out = vec![0.0; 2 * n];
+            crate::dynamics::difference(self.model.system(), &q, &end, &mut out[..n]);
+            out[n..].copy_from_slice(&v);
+            out
+        });
+        let drifted = (0..2 * n)
+            .map(|i| crate::dynamics::combine(ends.each_ref().map(|x| x[i]), 1e-3))
+            .collect();
+        Column { force, slip, lambda: vec![], drift: drifted, memory }
     }
 
     /// Where and with which velocities the applied forces were evaluated.

@@ -4,21 +4,29 @@
 //!   theorem on the contact problem; products forward and adjoint. [`step_with_derivatives`] makes a step and gives it.
 //! - [`Parameters`]: values of a scene by path, to differentiate by.
 //! - [`forward`], [`adjoint`]: derivatives of a whole run.
+//! - [`Problem`]: a boundary-value problem, pang2005 (13); [`shoot`] solves it.
 //!
 //! The tangent of a state is one list of numbers: the displacement `xi` of the configuration, in the coordinates of
 //! velocities (a free body's rotation is a rotation vector in world axes); the change of the velocities; and the change
 //! of the deformations that contacts remember, in the order of [`crate::state::State::memory`].
 
+mod converge;
 mod derivative;
 mod forces;
 mod linear;
 mod linearise;
 mod parameters;
+mod problem;
+mod solve;
+mod svd;
 mod trajectory;
 
+pub use converge::{Errors, Level, Study, Weak, converge};
 pub use derivative::{Adjoint, NotDifferentiable, Note, StepDerivative, step_with_derivatives};
 pub(crate) use linearise::linearise;
 pub use parameters::Parameters;
+pub use problem::{ConditionAt, Problem, Residual, ResidualSlope, Shot, UnknownAt};
+pub use solve::{Answer, End, FixedPoint, Found, residual_map, shoot};
 pub use trajectory::{RunError, Sensitivity, adjoint, forward};
 
 use crate::dynamics::difference;

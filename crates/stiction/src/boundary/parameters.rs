@@ -16,6 +16,8 @@ const APART: f64 = 1e-3;
 #[derive(Debug, Clone, Default)]
 pub struct Parameters {
     pub(super) list: Vec<Parameter>,
+    /// Whether the logarithm of the step's length is one more, the last.
+    pub(super) duration: bool,
 }
 
 /// One parameter.
@@ -49,32 +51,40 @@ impl Parameters {
                 Err(mut wrong) => faults.append(&mut wrong),
             }
         }
-        if faults.is_empty() { Ok(Self { list }) } else { Err(faults) }
+        if faults.is_empty() { Ok(Self { list, duration: false }) } else { Err(faults) }
+    }
+
+    /// The same, and the logarithm of the step's length as the last parameter. Loads that change with time are taken
+    /// as they are at the times of the steps.
+    #[must_use]
+    pub fn with_duration(mut self) -> Self {
+        self.duration = true;
+        self
     }
 
     /// Number of parameters.
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.list.len() + usize::from(self.duration)
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.len() == 0
     }
 
-    /// Path of a parameter.
+    /// Path of a parameter; empty for the length of the step.
     pub fn path(&self, k: usize) -> &str {
-        &self.list[k].path
+        self.list.get(k).map_or("", |p| &p.path)
     }
 
-    /// Value of a parameter.
-    pub fn value(&self, k: usize) -> f64 {
-        self.list[k].value
+    /// Value of a parameter; `None` for the length of the step.
+    pub fn value(&self, k: usize) -> Option<f64> {
+        self.list.get(k).map(|p| p.value)
     }
 
-    /// Derivative of the state at the start with a parameter: configuration, then velocities.
+    /// Derivative of the state at the start with a parameter: configuration, then velocities; empty where it is zero.
     pub fn start(&self, k: usize) -> &[f64] {
-        &self.list[k].start
+        self.list.get(k).map_or(&[], |p| &p.start)
     }
 }
 
