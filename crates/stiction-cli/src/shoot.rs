@@ -123,6 +123,7 @@ fn one_json(problem: &Problem, found: &Found, recording: Option<&Path>) -> Value
         "condition_number": number(found.condition),
         "iterations": found.iterations,
         "shots": found.shots,
+        "bracketed": found.bracketed,
         "one_sided_steps": found.noted,
         "ended": ended(found),
         "recording": recording.map(|p| p.display().to_string()),
@@ -175,6 +176,9 @@ fn describe(text: &mut String, problem: &Problem, found: &Found) {
     if let Some(f) = found.fixed_point {
         let map = if f.shifted { "shifted fixed-point map" } else { "fixed-point map" };
         let _ = writeln!(text, "  {map}: steps shrink by {:.4} per iteration", f.rate);
+    }
+    if found.bracketed {
+        let _ = writeln!(text, "  found by halving an interval: the search by derivatives had stalled");
     }
     if found.noted > 0 {
         let _ = writeln!(text, "  {} elements at points where the derivative is one-sided", found.noted);

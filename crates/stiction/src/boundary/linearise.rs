@@ -377,7 +377,11 @@ impl Step<'_> {
         }
         let along = contacts.rules()[c.rule].given.grain.map(|grain| {
             let side = usize::from(grain.of != c.owners[0]);
-            (c.frame.t, cross(solids[side].angular, c.frame.t))
+            let direction = match grain.of {
+                Owner::Body(i) => self.middle.pose(i).attitude.apply(grain.along),
+                Owner::World(i) => self.model.scene().world[i].part.pose.attitude.apply(grain.along),
+            };
+            (direction, cross(solids[side].angular, direction))
         });
         frame_change(&c.frame, *dn, along)
     }

@@ -83,6 +83,8 @@ pub struct Found {
     pub noted: usize,
     /// What the fixed-point map did, if it was used.
     pub fixed_point: Option<FixedPoint>,
+    /// Whether the root was bracketed and halved: the search by derivatives had stalled.
+    pub bracketed: bool,
     /// Norm of the residual, iteration by iteration.
     pub history: Vec<f64>,
 }
@@ -191,7 +193,14 @@ pub fn residual_map(problem: &Problem, points: &[Vec<f64>]) -> Vec<Option<Vec<f6
 /// One search by the problem's method.
 fn search(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Found {
     match problem.method {
-        ShootMethod::Auto | ShootMethod::Newton => newton(problem, stepper, z),
+        ShootMethod::Auto => {
+            let found = newton(problem, stepper, z);
+            match found.end {
+                End::Miss if z.len() == 1 && found.residual.len() == 1 => bracket(problem, stepper, found),
+                _ => found,
+            }
+        }
+        ShootMethod::Newton => newton(problem, stepper, z),
         ShootMethod::FixedPoint => fixed_point(problem, stepper, z),
         ShootMethod::MultipleShooting => multiple(problem, stepper, z),
     }
@@ -253,6 +262,7 @@ fn finish(problem: &Problem, end: End, z: Vec<f64>, shot: Option<Shot>, counts: 
         direction: vec![],
         noted: 0,
         fixed_point: None,
+        bracketed: false,
         history,
     };
     let Some(shot) = shot else { return found };
@@ -350,6 +360,58 @@ fn newton(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Found {
     }
     let end = if largest(&shot.residual) <= problem.tolerance { End::Solved } else { End::Limit };
     finish(problem, end, z, Some(shot), (problem.iterations, shots), history)
+}
+
+/// One unknown, one condition: where the search by derivatives stalled, looks for a change of sign nearby and halves it.
+/// Impacts that a step hardly resolves make the run's result a saw: its slope is not its trend, but it is continuous.
+fn bracket(problem: &Problem, stepper: &mut Stepper, miss: Found) -> Found {
+    let (size, [low, high]) = (sizes(problem)[0], problem.bounds()[0]);
+    let mut shots = miss.shots;
+    let mut value = |z: f64, shots: &mut usize| -> Option<f64> {
+        *shots += 1;
+        let (start, h) = (problem.start(&[z]), problem.step(&[z]));
+        let mut state = start.clone();
+        for _ in 0..problem.steps {
+            let _ = stepper.step_by(&mut state, &crate::inputs::Inputs::default(), h).ok()?;
+        }
+        problem.residual(&start, &state).first().copied()
+    };
+    let (at, here) = (miss.unknowns[0], miss.residual[0]);
+    let mut ends = [(at, here); 2];
+    let mut found = None;
+    'search: for k in 0..14 {
+        let reach = 1e-4 * size * f64::from(1u32 << k);
+        for (side, sign) in [(0, -1.0), (1, 1.0)] {
+            let next = (at + sign * reach).clamp(low, high);
+            if next == ends[side].0 {
+                continue;
+            }
+            let Some(r) = value(next, &mut shots) else { continue };
+            if r * ends[side].1 <= 0.0 {
+                found = Some([ends[side], (next, r)]);
+                break 'search;
+            }
+            ends[side] = (next, r);
+        }
+    }
+    let Some([mut a, mut b]) = found else { return Found { shots, ..miss } };
+    for _ in 0..200 {
+        let middle = 0.5 * (a.0 + b.0);
+        let Some(r) = value(middle, &mut shots) else { break };
+        if r.abs() <= problem.tolerance || middle == a.0 || middle == b.0 {
+            a = (middle, r);
+            break;
+        }
+        if r * a.1 <= 0.0 { b = (middle, r) } else { a = (middle, r) }
+    }
+    let end = if a.1.abs() <= problem.tolerance { End::Solved } else { End::Miss };
+    match problem.shoot(stepper, &[a.0]) {
+        Ok(shot) => {
+            let counts = (miss.iterations, shots + 1);
+            Found { bracketed: true, ..finish(problem, end, vec![a.0], Some(shot), counts, miss.history) }
+        }
+        Err(_) => Found { shots, ..miss },
+    }
 }
 
 /// The step of least squares, not longer than `radius`.

@@ -138,3 +138,26 @@ fn add(sum: &mut Vec<f64>, x: &[f64]) {
     sum.resize(x.len().max(sum.len()), 0.0);
     sum.iter_mut().zip(x).for_each(|(s, x)| *s += x);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::Scene;
+
+    /// Steps made again from checkpoints give the gradient of a run that keeps all derivatives, bit by bit.
+    #[test]
+    fn checkpoints_do_not_change_a_gradient() {
+        let text = "[[world]]\nname = \"ground\"\nshape = \"half_space\"\n[[body]]\nname = \"ball\"\nmass = 1\nshape = { sphere = { radius = 0.1 } }\nposition = [0, 0, 0.11]\nvelocity = [1, 0.2, 0]\n";
+        let scene = Scene::from_toml("test", text).unwrap();
+        let mut stepper = Stepper::new(scene).unwrap();
+        let (start, h) = (stepper.initial(), [1e-3; 60]);
+        let none = Parameters::default();
+        let mut run = |most: usize| {
+            let weights = |s: &State| (0..s.velocity.len() * 2).map(|k| 1.0 + k as f64).collect();
+            adjoint_within(&mut stepper, &start, &h, &none, most, weights).unwrap()
+        };
+        let (whole, cut) = (run(usize::MAX), run(20_000));
+        assert_eq!(whole.0.position, cut.0.position);
+        assert_eq!(whole.1, cut.1);
+    }
+}

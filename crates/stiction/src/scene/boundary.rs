@@ -38,9 +38,10 @@ pub struct Boundary {
 #[serde(rename_all = "snake_case")]
 pub enum ShootMethod {
     /// Newton's method with a trust region; least squares with bounds where conditions and unknowns differ in number.
+    /// With one unknown, an interval is halved where that stalls.
     #[default]
     Auto,
-    /// The same.
+    /// Newton's method with a trust region alone.
     Newton,
     /// The fixed-point map of pang2005 (27), shifted where its matrix is singular.
     FixedPoint,

@@ -67,6 +67,8 @@ pub struct Workspace {
     pub elements: Vec<ElementReport>,
     /// What the standing rows did, in order of their ids.
     pub standing: Vec<StandingReport>,
+    /// Attempts at steps, or parts of them, that were made so far.
+    pub attempts: u64,
     /// Rows of the last step whose overlap no motion was found to undo ([`ContactProblem::relax`]), part by part of the step.
     pub relaxed: Vec<RowId>,
     laws: Laws,
@@ -88,6 +90,7 @@ impl Workspace {
             forces: Forces::default(),
             elements: vec![],
             standing: vec![],
+            attempts: 0,
             relaxed: vec![],
             laws: Laws::default(),
             detection: Detection::default(),

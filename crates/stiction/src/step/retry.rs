@@ -50,6 +50,7 @@ pub(super) fn step(
         // two short steps are mostly easier than one that is hard; where they are not, they are pursued
         work.solver.try_harder = level > 0 || retries == 0;
         work.solver.loose = level >= LOOSE_LEVEL.min(retries);
+        work.attempts += 1;
         watch(Moment::Before(state));
         let mut why = match theta::step(model, state, inputs, part, work, &mut report) {
             Ok(()) => {
