@@ -200,7 +200,7 @@ fn friction_of_a_step_solves_the_quadratic_program() {
     state.velocity[0] = 1.0;
     state.velocity[5] = 4.0;
     let (mut seen, mut slipping) = (0, 0);
-    for _ in 0..300 {
+    for _ in 0..700 {
         let _ = stepper.step(&mut state).unwrap();
         let work = stepper.workspace();
         for k in 0..work.problem.elements.len() {

@@ -15,6 +15,7 @@ mod derivative;
 mod forces;
 mod linear;
 mod linearise;
+mod multiple;
 mod parameters;
 mod problem;
 mod solve;

@@ -116,58 +116,8 @@ impl Problem {
         let given = scene.boundary.as_ref().ok_or_else(none)?;
         let mut faults = vec![];
         let names = Names { model: &model };
-        let start = model.initial();
-        let mut unknowns: Vec<UnknownAt> = vec![];
-        for (k, u) in given.unknowns.iter().enumerate() {
-            let path = format!("boundary.unknown[{k}]");
-            let slot = match names.slot(&u.body, &u.component, &path) {
-                Ok(Slot::Quaternion { .. }) => {
-                    let why = format!("'{}' is an entry of an attitude, which cannot be unknown", u.component);
-                    faults.push(Fault::new(format!("{path}.component"), why));
-                    continue;
-                }
-                Ok(slot) => slot,
-                Err(fault) => {
-                    faults.push(fault);
-                    continue;
-                }
-            };
-            let bounds = u.bounds.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-            let guess = u.guess.unwrap_or_else(|| value(&model, &slot, &start));
-            if !(bounds[0] < bounds[1]) {
-                let why = format!("bounds are {:?}, expected the least value first", bounds);
-                faults.push(Fault::new(format!("{path}.bounds"), why));
-            } else if !(bounds[0]..=bounds[1]).contains(&guess) {
-                let why = format!("guess is {guess}, expected within the bounds {bounds:?}");
-                faults.push(Fault::new(format!("{path}.guess"), why));
-            }
-            let name = format!("{}.{}", u.body, u.component);
-            if unknowns.iter().any(|other| other.slot == slot) {
-                faults.push(Fault::new(path, format!("{name} is unknown twice")));
-                continue;
-            }
-            unknowns.push(UnknownAt { name, slot, guess, bounds });
-        }
-        let mut conditions = vec![];
-        for (k, c) in given.conditions.iter().enumerate() {
-            let path = format!("boundary.condition[{k}]");
-            let mut terms = c.terms.clone();
-            if c.body.is_some() || c.component.is_some() {
-                let component = c.component.clone().unwrap_or_default();
-                terms.push(Term { body: c.body.clone(), component, ..Term::default() });
-            }
-            match names.condition(&path, &terms, &unknowns) {
-                Ok((name, terms)) => {
-                    let scale = c.scale.unwrap_or(1.0);
-                    if !(scale > 0.0 && scale.is_finite()) {
-                        let why = format!("scale is {scale}, expected above 0");
-                        faults.push(Fault::new(format!("{path}.scale"), why));
-                    }
-                    conditions.push(ConditionAt { name, terms, value: c.value, scale });
-                }
-                Err(mut wrong) => faults.append(&mut wrong),
-            }
-        }
+        let unknowns = names.unknowns(given, &mut faults);
+        let conditions = names.conditions(given, &unknowns, &mut faults);
         let unknown = unknowns.len() + usize::from(given.time_bounds.is_some());
         let mut alone = |message: String| faults.push(Fault::new("boundary".to_owned(), message));
         if given.unknowns.is_empty() && given.time_bounds.is_none() {
@@ -381,7 +331,7 @@ fn duration(scene: &Scene, given: &Boundary, faults: &mut Vec<Fault>) -> (usize,
             faults.push(Fault::new(format!("boundary.{name}"), format!("{name} is 0, expected at least 1")));
         }
     }
-    if let Some(t) = given.tolerance.filter(|t| !(*t > 0.0)) {
+    if let Some(t) = given.tolerance.filter(|t| t.is_nan() || *t <= 0.0) {
         faults.push(Fault::new("boundary.tolerance".to_owned(), format!("tolerance is {t}, expected above 0")));
     }
     (count, time)
@@ -393,6 +343,73 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
+    /// The unknowns; what is wrong with them is added to the faults.
+    fn unknowns(&self, given: &Boundary, faults: &mut Vec<Fault>) -> Vec<UnknownAt> {
+        let start = self.model.initial();
+        let mut unknowns: Vec<UnknownAt> = vec![];
+        for (k, u) in given.unknowns.iter().enumerate() {
+            let path = format!("boundary.unknown[{k}]");
+            let slot = match self.slot(&u.body, &u.component, &path) {
+                Ok(Slot::Quaternion { .. }) => {
+                    let why = format!("'{}' is an entry of an attitude, which cannot be unknown", u.component);
+                    faults.push(Fault::new(format!("{path}.component"), why));
+                    continue;
+                }
+                Ok(slot) => slot,
+                Err(fault) => {
+                    faults.push(fault);
+                    continue;
+                }
+            };
+            let bounds = u.bounds.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+            let guess = u.guess.unwrap_or_else(|| value(self.model, &slot, &start));
+            if bounds[0].is_nan() || bounds[1].is_nan() || bounds[0] >= bounds[1] {
+                let why = format!("bounds are {bounds:?}, expected the least value first");
+                faults.push(Fault::new(format!("{path}.bounds"), why));
+            } else if !(bounds[0]..=bounds[1]).contains(&guess) {
+                let why = format!("guess is {guess}, expected within the bounds {bounds:?}");
+                faults.push(Fault::new(format!("{path}.guess"), why));
+            }
+            let name = format!("{}.{}", u.body, u.component);
+            if unknowns.iter().any(|other| other.slot == slot) {
+                faults.push(Fault::new(path, format!("{name} is unknown twice")));
+                continue;
+            }
+            unknowns.push(UnknownAt { name, slot, guess, bounds });
+        }
+        unknowns
+    }
+
+    /// The conditions; what is wrong with them is added to the faults.
+    fn conditions(
+        &self,
+        given: &Boundary,
+        unknowns: &[UnknownAt],
+        faults: &mut Vec<Fault>,
+    ) -> Vec<ConditionAt> {
+        let mut conditions = vec![];
+        for (k, c) in given.conditions.iter().enumerate() {
+            let path = format!("boundary.condition[{k}]");
+            let mut terms = c.terms.clone();
+            if c.body.is_some() || c.component.is_some() {
+                let component = c.component.clone().unwrap_or_default();
+                terms.push(Term { body: c.body.clone(), component, ..Term::default() });
+            }
+            match self.condition(&path, &terms, unknowns) {
+                Ok((name, terms)) => {
+                    let scale = c.scale.unwrap_or(1.0);
+                    if !(scale > 0.0 && scale.is_finite()) {
+                        let why = format!("scale is {scale}, expected above 0");
+                        faults.push(Fault::new(format!("{path}.scale"), why));
+                    }
+                    conditions.push(ConditionAt { name, terms, value: c.value, scale });
+                }
+                Err(mut wrong) => faults.append(&mut wrong),
+            }
+        }
+        conditions
+    }
+
     fn slot(&self, body: &str, component: &str, path: &str) -> Result<Slot, Fault> {
         let scene = self.model.scene();
         let Some(i) = scene.bodies.iter().position(|b| b.name == body) else {

@@ -13,7 +13,6 @@
 use super::linear::Factor;
 use super::problem::{Problem, Shot};
 use super::svd::{Svd, dot};
-use super::{NotDifferentiable, Parameters, displace, forward, separation, tangent_size};
 use crate::scene::ShootMethod;
 use crate::state::State;
 use crate::step::Stepper;
@@ -26,7 +25,7 @@ const OPEN: f64 = 1e-7;
 /// Gain of a step, over the predicted one, from which it is accepted.
 const ACCEPT: f64 = 1e-4;
 /// Length of a step, over the size of the unknowns, below which the search ends.
-const SHORT: f64 = 1e-13;
+pub(super) const SHORT: f64 = 1e-13;
 /// Solutions nearer than this, over the size of the unknowns, are the same.
 const SAME: f64 = 1e-5;
 /// Solutions that are listed.
@@ -202,12 +201,12 @@ fn search(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Found {
         }
         ShootMethod::Newton => newton(problem, stepper, z),
         ShootMethod::FixedPoint => fixed_point(problem, stepper, z),
-        ShootMethod::MultipleShooting => multiple(problem, stepper, z),
+        ShootMethod::MultipleShooting => super::multiple::multiple(problem, stepper, z),
     }
 }
 
 /// Size of each unknown: the width of its bounds, or its guess, at least 1.
-fn sizes(problem: &Problem) -> Vec<f64> {
+pub(super) fn sizes(problem: &Problem) -> Vec<f64> {
     let both = problem.bounds().into_iter().zip(problem.guess());
     both.map(|([a, b], z)| if (b - a).is_finite() { b - a } else { z.abs().max(1.0) }).collect()
 }
@@ -240,16 +239,16 @@ fn starting_points(problem: &Problem) -> Vec<Vec<f64>> {
     list
 }
 
-fn norm(x: &[f64]) -> f64 {
+pub(super) fn norm(x: &[f64]) -> f64 {
     dot(x, x).sqrt()
 }
 
-fn largest(x: &[f64]) -> f64 {
+pub(super) fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m, x| m.max(x.abs()))
 }
 
 /// Fills in what is known at the end of a search.
-fn finish(problem: &Problem, end: End, z: Vec<f64>, shot: Option<Shot>, counts: (usize, usize), history: Vec<f64>) -> Found {
+pub(super) fn finish(problem: &Problem, end: End, z: Vec<f64>, shot: Option<Shot>, counts: (usize, usize), history: Vec<f64>) -> Found {
     let mut found = Found {
         end,
         unknowns: z,
@@ -301,7 +300,7 @@ fn open_direction(svd: &Svd, rank: usize, n: usize) -> Vec<f64> {
 }
 
 /// Newton's method with a trust region.
-fn newton(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Found {
+pub(super) fn newton(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Found {
     let (sizes, bounds) = (sizes(problem), problem.bounds());
     let (mut z, mut radius, mut shots) = (z.to_vec(), 1.0, 1);
     let mut shot = match problem.shoot(stepper, &z) {
@@ -415,7 +414,7 @@ fn bracket(problem: &Problem, stepper: &mut Stepper, miss: Found) -> Found {
 }
 
 /// The step of least squares, not longer than `radius`.
-fn step_within(svd: &Svd, b: &[f64], radius: f64) -> Vec<f64> {
+pub(super) fn step_within(svd: &Svd, b: &[f64], radius: f64) -> Vec<f64> {
     let full = svd.solve(b, 0.0, OPEN);
     if norm(&full) <= radius {
         return full;
@@ -477,154 +476,3 @@ fn fixed_point(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Found {
     finish(problem, End::Limit, z, None, (FIXED_ROUNDS, FIXED_ROUNDS), history)
 }
 
-/// A segment of multiple shooting: where it ends, and its derivative in columns.
-struct Segment {
-    end: State,
-    columns: Vec<Vec<f64>>,
-}
-
-/// Runs a segment from a node, with the derivative by all of its state.
-fn segment(problem: &Problem, stepper: &mut Stepper, node: &State, steps: usize, h: f64) -> Result<Segment, NotDifferentiable> {
-    let size = tangent_size(&problem.model, node);
-    let unit = |j: usize| ((0..size).map(|i| f64::from(u8::from(i == j))).collect(), vec![]);
-    let directions: Vec<(Vec<f64>, Vec<f64>)> = (0..size).map(unit).collect();
-    let run = forward(stepper, node, std::iter::repeat_n(h, steps), &directions, &Parameters::default())?;
-    Ok(Segment { end: run.state, columns: run.tangents })
-}
-
-/// Multiple shooting. The time must be known.
-fn multiple(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Found {
-    let fail = |why: String, z: &[f64]| finish(problem, End::Failed(why), z.to_vec(), None, (0, 0), vec![]);
-    if problem.time_bounds.is_some() {
-        return fail("multiple shooting needs a known time: expected no time_bounds".to_owned(), z);
-    }
-    let (count, h) = (problem.segments.min(problem.steps), problem.step(z));
-    let lengths: Vec<usize> =
-        (0..count).map(|i| (i + 1) * problem.steps / count - i * problem.steps / count).collect();
-    let mut z = z.to_vec();
-    let (sizes, bounds) = (sizes(problem), problem.bounds());
-    // nodes on a first run; where it fails, the last state stays
-    let mut nodes = vec![problem.start(&z)];
-    for i in 1..count {
-        let mut state = nodes[i - 1].clone();
-        for _ in 0..lengths[i - 1] {
-            if stepper.step_by(&mut state, &crate::inputs::Inputs::default(), h).is_err() {
-                break;
-            }
-        }
-        nodes.push(state);
-    }
-    let (mut history, mut radius) = (vec![], 1.0f64);
-    let mut shots = 1;
-    let n = problem.model.system().velocity_size();
-    let mut measured: Option<(f64, Vec<State>, Vec<f64>)> = None;
-    for _ in 0..problem.iterations {
-        let mut parts = vec![];
-        let mut failed = None;
-        for (node, steps) in nodes.iter().zip(&lengths) {
-            match segment(problem, stepper, node, *steps, h) {
-                Ok(part) => parts.push(part),
-                Err(why) => {
-                    failed = Some(why);
-                    break;
-                }
-            }
-        }
-        shots += 1;
-        let state = failed.is_none().then(|| {
-            let end = &parts[count - 1].end;
-            let r = problem.residual(&nodes[0], end);
-            let defects: Vec<Vec<f64>> =
-                (0..count - 1).map(|i| separation(&problem.model, &parts[i].end, &nodes[i + 1])).collect();
-            let size = (dot(&r, &r) + defects.iter().map(|d| dot(d, d)).sum::<f64>()).sqrt();
-            (r, defects, size)
-        });
-        // back off where the merit grew, or a segment failed
-        let worse = |size: f64| measured.as_ref().is_some_and(|(best, _, _)| size > 2.0 * *best);
-        let Some((r, defects, size)) = state.filter(|(_, _, size)| !worse(*size)) else {
-            let Some((_, old, old_z)) = &measured else {
-                return fail(failed.map_or_else(String::new, |why| why.to_string()), &z);
-            };
-            radius *= 0.25;
-            if radius < SHORT {
-                break;
-            }
-            for (node, old) in nodes.iter_mut().zip(old) {
-                let mut back = separation(&problem.model, node, old);
-                back.iter_mut().for_each(|x| *x *= 0.25);
-                *node = old.clone();
-                displace(&problem.model, node, &back);
-            }
-            z.iter_mut().zip(old_z).for_each(|(z, old)| *z = old + 0.25 * (*z - old));
-            continue;
-        };
-        history.push(size);
-        let closed = defects.iter().map(|d| largest(d)).fold(0.0, f64::max);
-        if largest(&r) <= 0.1 * problem.tolerance && closed <= 0.1 * problem.tolerance {
-            break;
-        }
-        measured = Some((size, nodes.clone(), z.clone()));
-        // condense: dx_i = B_i dz + c_i
-        let mut b: Vec<Vec<f64>> = problem.directions();
-        let first = b.clone();
-        let mut c = vec![0.0; 2 * n];
-        let mut node_steps = vec![];
-        for (i, part) in parts.iter().enumerate() {
-            let push = |x: &[f64]| {
-                let mut out = vec![0.0; part.columns.first().map_or(0, Vec::len)];
-                for (x, column) in x.iter().zip(&part.columns) {
-                    out.iter_mut().zip(column).for_each(|(o, a)| *o += x * a);
-                }
-                out
-            };
-            b = b.iter().map(|x| push(x)).collect();
-            c = push(&c);
-            if let Some(d) = defects.get(i) {
-                c.iter_mut().zip(d).for_each(|(c, d)| *c += d);
-                node_steps.push((b.clone(), c.clone()));
-            }
-        }
-        let ends = [&nodes[0], &parts[count - 1].end];
-        let shift = problem.slope(ends, [&vec![0.0; 2 * n], &c]);
-        let against: Vec<f64> = r.iter().zip(&shift).map(|(r, s)| -(r + s)).collect();
-        let mut jacobian = Matrix::zeros(r.len(), z.len());
-        for j in 0..z.len() {
-            let column = problem.slope(ends, [&first[j], &b[j]]);
-            column.iter().enumerate().for_each(|(i, x)| jacobian[(i, j)] = x * sizes[j]);
-        }
-        let p = step_within(&Svd::new(&jacobian), &against, radius);
-        radius = (2.0 * radius).min(1.0);
-        let dz: Vec<f64> = (0..z.len())
-            .map(|j| (z[j] + p[j] * sizes[j]).clamp(bounds[j][0], bounds[j][1]) - z[j])
-            .collect();
-        z.iter_mut().zip(&dz).for_each(|(z, d)| *z += d);
-        nodes[0] = problem.start(&z);
-        for i in 1..count {
-            let (b, c) = &node_steps[i - 1];
-            let mut moved = c[..2 * n].to_vec();
-            for (d, column) in dz.iter().zip(b) {
-                moved.iter_mut().zip(column).for_each(|(m, x)| *m += d * x);
-            }
-            let mut next = parts[i - 1].end.clone();
-            let back = separation(&problem.model, &nodes[i], &next);
-            moved.iter_mut().zip(&back).for_each(|(m, b)| *m += b);
-            displace(&problem.model, &mut next, &moved);
-            nodes[i] = next;
-        }
-    }
-    let iterations = history.len();
-    // what counts is the run from the start, in one piece; a last polish by Newton's method
-    match problem.shoot(stepper, &z) {
-        Ok(shot) if largest(&shot.residual) <= problem.tolerance => {
-            finish(problem, End::Solved, z, Some(shot), (iterations, shots + 1), history)
-        }
-        Ok(_) => {
-            let mut polished = newton(problem, stepper, &z);
-            polished.iterations += iterations;
-            polished.shots += shots + 1;
-            history.append(&mut polished.history);
-            Found { history, ..polished }
-        }
-        Err(why) => finish(problem, End::Failed(why.to_string()), z, None, (iterations, shots + 1), history),
-    }
-}
