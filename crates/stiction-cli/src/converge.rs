@@ -15,7 +15,8 @@ use stiction::boundary::{Level, Study, converge};
 
 pub fn run(arguments: &Converge) -> Result<ExitCode, InputError> {
     let Some(scene) = read_scene(&arguments.scene) else { return Ok(ExitCode::from(2)) };
-    let thetas = if arguments.thetas.is_empty() { vec![scene.step.explicit_share] } else { arguments.thetas.clone() };
+    let thetas =
+        if arguments.thetas.is_empty() { vec![scene.step.explicit_share] } else { arguments.thetas.clone() };
     if arguments.steps.len() < 2 {
         return Err(InputError("--steps: expected at least two step lengths".to_owned()));
     }
@@ -39,7 +40,8 @@ pub fn run(arguments: &Converge) -> Result<ExitCode, InputError> {
             return Ok(ExitCode::from(1));
         }
     };
-    let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}-convergence.svg", scene.name)));
+    let path =
+        arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}-convergence.svg", scene.name)));
     let svg = draw(&study, &scene.name);
     let data = match path.extension().is_some_and(|e| e == "png") {
         true => png(&svg).map_err(InputError)?,
@@ -70,9 +72,7 @@ fn to_json(study: &Study, figure: &Path) -> String {
                 "force": number(w.force), "force_ratio": number(w.force_ratio) },
         })
     };
-    let orders = |(theta, o): &(f64, [f64; 3])| {
-        json!({ "theta": theta, "position": number(o[0]), "velocity": number(o[1]), "impulse": number(o[2]) })
-    };
+    let orders = |(theta, o): &(f64, [f64; 3])| json!({ "theta": theta, "position": number(o[0]), "velocity": number(o[1]), "impulse": number(o[2]) });
     let object = json!({
         "status": "finished",
         "levels": study.levels.iter().map(level).collect::<Vec<_>>(),
@@ -137,7 +137,8 @@ fn draw(study: &Study, title: &str) -> Svg {
     }
     let all = || lines.iter().flat_map(|(_, p)| p);
     let span = |k: usize| {
-        let (low, high) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p[k]), h.max(p[k])));
+        let (low, high) =
+            all().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p[k]), h.max(p[k])));
         if low <= high { [low.floor(), high.ceil().max(low.floor() + 1.0)] } else { [-1.0, 0.0] }
     };
     let (x, y) = (Axis::new(span(0), "", 6.0), Axis::new(span(1), "", 6.0));

@@ -44,7 +44,8 @@ pub fn run(arguments: &Shoot) -> Result<ExitCode, InputError> {
         }
         if let Some(svg) = draw(&problem, &answer, seconds / shots.max(1) as f64) {
             let path = folder.join("residual.svg");
-            std::fs::write(&path, svg.finish()).map_err(|e| InputError(format!("{}: {e}", path.display())))?;
+            std::fs::write(&path, svg.finish())
+                .map_err(|e| InputError(format!("{}: {e}", path.display())))?;
             figure = Some(path);
         }
     }
@@ -57,7 +58,13 @@ pub fn run(arguments: &Shoot) -> Result<ExitCode, InputError> {
 }
 
 /// Runs a solution again and records it.
-fn record(scene: &Scene, problem: &Problem, found: &Found, path: &Path, force: bool) -> Result<(), InputError> {
+fn record(
+    scene: &Scene,
+    problem: &Problem,
+    found: &Found,
+    path: &Path,
+    force: bool,
+) -> Result<(), InputError> {
     let mut scene = scene.clone();
     scene.step.h = problem.step(&found.unknowns);
     scene.step.duration = scene.step.h * problem.steps as f64;
@@ -185,7 +192,13 @@ fn describe(text: &mut String, problem: &Problem, found: &Found) {
     }
 }
 
-fn to_text(problem: &Problem, answer: &Answer, recordings: &[PathBuf], figure: Option<&Path>, seconds: f64) -> String {
+fn to_text(
+    problem: &Problem,
+    answer: &Answer,
+    recordings: &[PathBuf],
+    figure: Option<&Path>,
+    seconds: f64,
+) -> String {
     let mut text = String::new();
     let count = answer.solutions.len();
     let _ = match count {
@@ -296,8 +309,14 @@ fn grid(problem: &Problem, answer: &Answer, count: usize) -> Svg {
         let Some(size) = size else { continue };
         let share = if high > low { (size - low) / (high - low) } else { 0.0 };
         let level = (60.0 + 190.0 * share) as u8;
-        let [left, top] = place(a + (b - a) * (k % count) as f64 / count as f64, c + (d - c) * (k / count + 1) as f64 / count as f64);
-        let [right, bottom] = place(a + (b - a) * (k % count + 1) as f64 / count as f64, c + (d - c) * (k / count) as f64 / count as f64);
+        let [left, top] = place(
+            a + (b - a) * (k % count) as f64 / count as f64,
+            c + (d - c) * (k / count + 1) as f64 / count as f64,
+        );
+        let [right, bottom] = place(
+            a + (b - a) * (k % count + 1) as f64 / count as f64,
+            c + (d - c) * (k / count) as f64 / count as f64,
+        );
         svg.tile([left, top, right - left, bottom - top], &format!("#{level:02x}{level:02x}ff"));
     }
     svg.unclip();

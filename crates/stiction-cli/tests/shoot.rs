@@ -45,7 +45,8 @@ fn a_solution_is_printed_recorded_and_drawn() {
 
 #[test]
 fn an_impossible_problem_ends_with_the_nearest_miss() {
-    let arguments = ["shoot", &scene("puck"), "--dry", "--json", "--set", "boundary.unknown[0].bounds=[0.1, 1.1]"];
+    let arguments =
+        ["shoot", &scene("puck"), "--dry", "--json", "--set", "boundary.unknown[0].bounds=[0.1, 1.1]"];
     let result = run(&arguments);
     assert_eq!(result.status.code(), Some(1));
     let object = json(&result);
@@ -72,7 +73,8 @@ fn a_ladder_of_steps_is_studied() {
     let out = folder("ladder");
     std::fs::create_dir_all(&out).unwrap();
     let figure = out.join("figure.svg");
-    let mut arguments = vec!["converge", "--steps", "2e-3,1e-3,5e-4", "--json", "--out", figure.to_str().unwrap()];
+    let mut arguments =
+        vec!["converge", "--steps", "2e-3,1e-3,5e-4", "--json", "--out", figure.to_str().unwrap()];
     let file = scene("sphere-velocity");
     arguments.extend(["--set", "body[sphere].velocity=[1,0,0]", "--set", "step.duration=0.02", &file]);
     let object = json(&run(&arguments));

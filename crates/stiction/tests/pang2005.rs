@@ -168,8 +168,7 @@ fn wrong_problems_are_refused_by_name() {
     let with = |change: &dyn Fn(&mut stiction::scene::Boundary)| {
         let mut scene = read("puck");
         change(boundary(&mut scene));
-        let lines: Vec<String> =
-            scene.check().iter().map(ToString::to_string).collect();
+        let lines: Vec<String> = scene.check().iter().map(ToString::to_string).collect();
         lines.join("\n")
     };
     let text = with(&|b| b.unknowns[0].body = "pluck".to_owned());

@@ -284,7 +284,8 @@ fn other_laws_joints_and_shapes() {
         shape = { sphere = { radius = 0.1 } }
         angular_velocity = 1
     "#;
-    let low = "[[world]]\nname = \"low\"\nmaterial = \"m\"\nshape = \"half_space\"\nposition = [0, 0, -0.1065]\n";
+    let low =
+        "[[world]]\nname = \"low\"\nmaterial = \"m\"\nshape = \"half_space\"\nposition = [0, 0, -0.1065]\n";
     let planar = "planar = true\n[[body]]\nname = \"disc\"\nmaterial = \"m\"\nshape = { sphere = { radius = 0.1 } }\nmass = 1\nposition = [0, 0.0999]\nvelocity = [1, -0.5]\nangular_velocity = 3\n[[world]]\nname = \"ground\"\nmaterial = \"m\"\nshape = \"half_space\"\n[[material]]\nname = \"m\"\nfriction = 0.3\n";
     let cases: Vec<(&str, String, usize)> = vec![
         ("hertz", format!("{}{}{}", step(0.0), ground(hertz, 0.3), ball("")), 5),
@@ -293,15 +294,36 @@ fn other_laws_joints_and_shapes() {
         ("grain rigid", format!("{}{}{}{grain}", step(0.0), ground(RIGID, 0.3), ball("")), 5),
         ("grain soft", format!("{}{}{}{grain}", step(0.0), ground(SOFT, 0.3), ball("")), 5),
         ("two", format!("{}{two}", step(0.0)), 2),
-        ("pendulum", format!("{}{}{low}{pendulum}", step(0.0), ground(RIGID, 0.3).replace("[[world]]\nname = \"ground\"\nmaterial = \"m\"\nshape = \"half_space\"\n", "")), 8),
-        ("pendulum soft", format!("{}{}{low}{pendulum}", step(0.4), ground(SOFT, 0.3).replace("[[world]]\nname = \"ground\"\nmaterial = \"m\"\nshape = \"half_space\"\n", "")), 8),
+        (
+            "pendulum",
+            format!(
+                "{}{}{low}{pendulum}",
+                step(0.0),
+                ground(RIGID, 0.3)
+                    .replace("[[world]]\nname = \"ground\"\nmaterial = \"m\"\nshape = \"half_space\"\n", "")
+            ),
+            8,
+        ),
+        (
+            "pendulum soft",
+            format!(
+                "{}{}{low}{pendulum}",
+                step(0.4),
+                ground(SOFT, 0.3)
+                    .replace("[[world]]\nname = \"ground\"\nmaterial = \"m\"\nshape = \"half_space\"\n", "")
+            ),
+            8,
+        ),
         ("planar", format!("{planar}{}", step(0.0)), 3),
     ];
     let mut bad = vec![];
     for (name, text, steps) in cases {
-        let (off, notes) = worst(&scene(&text), steps, 0.02, 5);
-        if off > 2e-5 || notes > 0 {
-            bad.push((name, off, notes));
+        // some of the steps may be at a point where regimes meet
+        let found: Vec<(f64, usize)> =
+            (steps..steps + 4).map(|steps| worst(&scene(&text), steps, 0.02, 5)).collect();
+        let exact: Vec<f64> = found.iter().filter(|(_, notes)| *notes == 0).map(|(off, _)| *off).collect();
+        if exact.len() < 2 || exact.iter().any(|off| *off > 2e-5) {
+            bad.push((name, found));
         }
     }
     assert!(bad.is_empty(), "{bad:?}");
@@ -376,7 +398,8 @@ fn runs_are_differentiated_by_parameters_of_every_kind() {
         .collect();
     let mut stepper = Stepper::of(model.clone());
     let h = vec![1e-3; steps];
-    let run = stiction::boundary::forward(&mut stepper, &model.initial(), h.clone(), &directions, &parameters);
+    let run =
+        stiction::boundary::forward(&mut stepper, &model.initial(), h.clone(), &directions, &parameters);
     let run = run.unwrap();
     assert_eq!(run.noted, 0);
     for (k, path) in paths.iter().enumerate() {
@@ -388,8 +411,7 @@ fn runs_are_differentiated_by_parameters_of_every_kind() {
             end(&other, steps).1
         };
         let (plus, minus) = (at(value + e), at(value - e));
-        let found: Vec<f64> =
-            separation(&model, &plus, &minus).iter().map(|x| x / (2.0 * e)).collect();
+        let found: Vec<f64> = separation(&model, &plus, &minus).iter().map(|x| x / (2.0 * e)).collect();
         let scale = found.iter().fold(1e-9f64, |m, x| m.max(x.abs()));
         for i in 0..2 * n {
             let off = (run.tangents[k][i] - found[i]).abs() / scale;
@@ -431,14 +453,9 @@ fn derivatives_make_no_steps() {
     let model = Arc::new(Model::new(&scene(ROLLING)).unwrap());
     let (mut stepper, mut state) = (Stepper::of(model.clone()), model.initial());
     for k in 1..=20 {
-        let (report, d) = step_with_derivatives(
-            &mut stepper,
-            &mut state,
-            &Inputs::default(),
-            1e-3,
-            &Parameters::default(),
-        )
-        .unwrap();
+        let (report, d) =
+            step_with_derivatives(&mut stepper, &mut state, &Inputs::default(), 1e-3, &Parameters::default())
+                .unwrap();
         assert_eq!(stepper.workspace().attempts, k, "{report:?}");
         let x = d.forward(&vec![1.0; d.size_before()], &[1.0; 6], &[]);
         let y = d.adjoint(&vec![1.0; d.size_after()]);
@@ -459,7 +476,11 @@ fn points_where_regimes_meet_are_reported_with_the_choice() {
         step_with_derivatives(&mut stepper, &mut state, &Inputs::default(), 1e-3, &Parameters::default())
             .unwrap();
     assert!(!d.is_exact());
-    assert!(d.notes().all(|n| n.choice.contains("stick") || n.choice.contains("open")), "{:?}", d.notes().collect::<Vec<_>>());
+    assert!(
+        d.notes().all(|n| n.choice.contains("stick") || n.choice.contains("open")),
+        "{:?}",
+        d.notes().collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -474,8 +495,7 @@ fn efforts_and_step_lengths_are_differentiated() {
     }
     let start = state.clone();
     let lengths = Parameters::default().with_duration();
-    let (_, d) =
-        step_with_derivatives(&mut stepper, &mut state, &Inputs::default(), 1e-3, &lengths).unwrap();
+    let (_, d) = step_with_derivatives(&mut stepper, &mut state, &Inputs::default(), 1e-3, &lengths).unwrap();
     let none = vec![0.0; d.size_before()];
     for k in 0..=n {
         let (efforts, dh) = if k < n { (true, 0.0) } else { (false, 1.0) };

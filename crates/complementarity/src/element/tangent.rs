@@ -139,7 +139,8 @@ impl Element {
         }
         let speed = slip[1..rows].iter().map(|x| x * x).sum::<f64>().sqrt();
         let limit = mu * lambda[0];
-        let pushed: Vec<f64> = (0..rows).map(|k| if k == 0 { lambda[0] } else { force[k] - rho * slip[k] }).collect();
+        let pushed: Vec<f64> =
+            (0..rows).map(|k| if k == 0 { lambda[0] } else { force[k] - rho * slip[k] }).collect();
         let inside = limit - law.gauge(&force[..rows]);
         out.degenerate = rho * speed <= DEGENERATE * limit && inside <= DEGENERATE * limit;
         if law.gauge(&pushed) <= limit || out.degenerate {

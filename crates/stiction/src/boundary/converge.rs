@@ -101,10 +101,10 @@ pub fn converge(scene: &Scene, steps: &[f64], thetas: &[f64]) -> Result<Study, S
                 let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
                 format!("theta = {theta}, h = {h}: {}", lines.join("; "))
             })?;
-            let run = Run::new(Arc::new(model)).map_err(|e| format!("theta = {theta}, h = {h}: {e}"))?;
+            let run = Run::new(&Arc::new(model)).map_err(|e| format!("theta = {theta}, h = {h}: {e}"))?;
             runs.push((h, run));
         }
-        let Some(((finest, reference), others)) = runs.split_last().map(|(last, rest)| (last, rest)) else {
+        let Some(((finest, reference), others)) = runs.split_last() else {
             return Err("expected at least one step length".to_owned());
         };
         let mut fits: [Vec<[f64; 2]>; 3] = Default::default();
@@ -170,7 +170,7 @@ struct Pressed {
 }
 
 impl Run {
-    fn new(model: Arc<Model>) -> Result<Self, Failed> {
+    fn new(model: &Arc<Model>) -> Result<Self, Failed> {
         let mut stepper = Stepper::of(model.clone());
         let mut state = model.initial();
         let n = model.system().velocity_size();
@@ -182,12 +182,13 @@ impl Run {
             weak: Weak::default(),
             residual: 0.0,
         };
-        let (mut open, mut defects) = (None, Defects { dynamics: vec![0.0; n], kinematics: vec![0.0; n], ..Defects::default() });
+        let (mut open, mut defects) =
+            (None, Defects { dynamics: vec![0.0; n], kinematics: vec![0.0; n], ..Defects::default() });
         for _ in 0..count {
             let before = state.clone();
             let report = stepper.step(&mut state)?;
             run.residual = run.residual.max(report.residual.relative);
-            let now = Open::new(&model, stepper.workspace(), &before, &state);
+            let now = Open::new(model, stepper.workspace(), &before, &state);
             if let Some(last) = open.take() {
                 run.close(&last, Some((&now, stepper.workspace())), &before, &mut defects);
             }
@@ -215,7 +216,9 @@ impl Run {
     fn bounds(&mut self, before: &State, after: &State, now: &Open) {
         let size = length(before);
         let mut moved = separation(&self.model, after, before);
-        moved.extend(now.contacts.values().flat_map(|p| p.delta[1].iter().zip(&p.delta[0]).map(|(a, b)| a - b)));
+        moved.extend(
+            now.contacts.values().flat_map(|p| p.delta[1].iter().zip(&p.delta[0]).map(|(a, b)| a - b)),
+        );
         self.weak.growth = self.weak.growth.max(norm(&moved) / (now.h * (1.0 + size)));
         let force: f64 = now.contacts.values().flat_map(|p| &p.lambda).map(|l| l * l).sum::<f64>().sqrt();
         self.weak.force_ratio = self.weak.force_ratio.max(force / (1.0 + size));
@@ -270,7 +273,14 @@ impl Run {
     }
 
     /// Defects of delta and friction of one contact over a step.
-    fn contact_defects(&mut self, p: &Pressed, h: f64, velocities: [&[f64]; 2], linear: usize, sums: &mut Defects) {
+    fn contact_defects(
+        &mut self,
+        p: &Pressed,
+        h: f64,
+        velocities: [&[f64]; 2],
+        linear: usize,
+        sums: &mut Defects,
+    ) {
         let law = self.model.contacts().rules()[p.rule].compliance.as_ref().filter(|law| !law.varies());
         let per = p.lambda.len() / p.count.max(1);
         let pressed: Vec<f64> = p.lambda.chunks(per).flat_map(|f| f[..linear.min(per)].to_vec()).collect();
@@ -283,9 +293,8 @@ impl Run {
             law.patch().damping().solve(&rest).map_or_else(|| vec![0.0; force.len()], |x| x.data().to_vec())
         });
         if law.is_some() {
-            let off = (0..pressed.len()).map(|i| {
-                p.delta[1][i] - p.delta[0][i] - 0.5 * h * (rates[0][i] + rates[1][i])
-            });
+            let off = (0..pressed.len())
+                .map(|i| p.delta[1][i] - p.delta[0][i] - 0.5 * h * (rates[0][i] + rates[1][i]));
             sums.deformation += off.fold(0.0f64, |m, x| m.max(x.abs()));
             self.weak.deformation = self.weak.deformation.max(sums.deformation);
         }
@@ -316,14 +325,17 @@ impl Run {
                 k += 1;
             }
             let (a, b) = (&other.states[k], &other.states[(k + 1).min(other.states.len() - 1)]);
-            let share = if b.time > a.time { ((state.time - a.time) / (b.time - a.time)).clamp(0.0, 1.0) } else { 0.0 };
+            let share = if b.time > a.time {
+                ((state.time - a.time) / (b.time - a.time)).clamp(0.0, 1.0)
+            } else {
+                0.0
+            };
             // linear between two states of the reference
             let to_a = separation(&self.model, state, a);
             let step = separation(&self.model, b, a);
             let off: Vec<f64> = to_a.iter().zip(&step).map(|(x, s)| x - share * s).collect();
             let (p, q) = (&other.impulses[k], &other.impulses[(k + 1).min(other.impulses.len() - 1)]);
-            let pushed: Vec<f64> =
-                (0..n).map(|i| impulse[i] - p[i] - share * (q[i] - p[i])).collect();
+            let pushed: Vec<f64> = (0..n).map(|i| impulse[i] - p[i] - share * (q[i] - p[i])).collect();
             out.position = out.position.max(norm(&off[..n]));
             out.velocity = out.velocity.max(norm(&off[n..]));
             out.impulse = out.impulse.max(norm(&pushed));
@@ -378,7 +390,8 @@ impl Pressed {
         let before = problem.deformation[own].to_vec();
         let later = after.memory.find(RowId::Contact(c.id)).map(|m| m.deformations.to_vec());
         let later = later.filter(|d| d.len() == before.len()).unwrap_or_else(|| before.clone());
-        let gap = c.elements().map(|k| work.contacts.elements[k].gap + problem.deformation[linear * k]).collect();
+        let gap =
+            c.elements().map(|k| work.contacts.elements[k].gap + problem.deformation[linear * k]).collect();
         Self {
             lambda: work.forces.lambda[problem.rows_of_contact(c)].to_vec(),
             rows,

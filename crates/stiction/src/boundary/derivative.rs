@@ -38,7 +38,9 @@ pub enum NotDifferentiable {
         time: f64,
     },
     /// An impact with restitution.
-    #[error("at t = {time} s: impacts with restitution (or with explicit_share > 0 between rigid bodies) are not differentiated")]
+    #[error(
+        "at t = {time} s: impacts with restitution (or with explicit_share > 0 between rigid bodies) are not differentiated"
+    )]
     Impact {
         /// s.
         time: f64,
@@ -238,7 +240,11 @@ impl Part {
         for group in &self.groups {
             own.clear();
             own.extend(group.dofs.iter().map(|&i| x[i]));
-            if transposed { group.factor.solve_transposed(&mut own) } else { group.factor.solve(&mut own) }
+            if transposed {
+                group.factor.solve_transposed(&mut own);
+            } else {
+                group.factor.solve(&mut own);
+            }
             group.dofs.iter().zip(&own).for_each(|(&i, y)| x[i] = *y);
         }
     }
@@ -249,7 +255,11 @@ impl Part {
         for island in &self.islands {
             own.clear();
             own.extend(island.unknowns.iter().map(|&i| x[i]));
-            if transposed { island.factor.solve_transposed(&mut own) } else { island.factor.solve(&mut own) }
+            if transposed {
+                island.factor.solve_transposed(&mut own);
+            } else {
+                island.factor.solve(&mut own);
+            }
             island.unknowns.iter().zip(&own).for_each(|(&i, y)| x[i] = *y);
         }
     }

@@ -82,9 +82,8 @@ impl Factor {
         let row_scale: Vec<f64> = (0..n).map(|i| largest(&mut matrix.row(i).iter().copied())).collect();
         let column_scale: Vec<f64> =
             (0..n).map(|j| largest(&mut (0..n).map(|i| row_scale[i] * matrix[(i, j)]))).collect();
-        let mut lu: Vec<f64> = (0..n * n)
-            .map(|k| row_scale[k / n] * matrix[(k / n, k % n)] * column_scale[k % n])
-            .collect();
+        let mut lu: Vec<f64> =
+            (0..n * n).map(|k| row_scale[k / n] * matrix[(k / n, k % n)] * column_scale[k % n]).collect();
         let (mut rows, mut columns): (Vec<usize>, Vec<usize>) = ((0..n).collect(), (0..n).collect());
         let (mut rank, mut first) = (n, 0.0f64);
         for k in 0..n {
@@ -98,7 +97,7 @@ impl Factor {
                 }
             }
             first = first.max(best);
-            if !(best > RANK * first) {
+            if best.is_nan() || best <= RANK * first {
                 rank = k;
                 break;
             }

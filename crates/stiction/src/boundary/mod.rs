@@ -10,11 +10,14 @@
 //! velocities (a free body's rotation is a rotation vector in world axes); the change of the velocities; and the change
 //! of the deformations that contacts remember, in the order of [`crate::state::State::memory`].
 
+mod columns;
+mod contacts;
 mod converge;
 mod derivative;
 mod forces;
 mod linear;
 mod linearise;
+mod memory;
 mod multiple;
 mod parameters;
 mod problem;

@@ -85,9 +85,8 @@ pub(super) fn multiple(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> F
         let step = pass.condense(problem, &nodes[0], &sizes);
         let p = step_within(&Svd::new(&step.jacobian), &step.against, radius);
         radius = (2.0 * radius).min(1.0);
-        let dz: Vec<f64> = (0..z.len())
-            .map(|j| (z[j] + p[j] * sizes[j]).clamp(bounds[j][0], bounds[j][1]) - z[j])
-            .collect();
+        let dz: Vec<f64> =
+            (0..z.len()).map(|j| (z[j] + p[j] * sizes[j]).clamp(bounds[j][0], bounds[j][1]) - z[j]).collect();
         z.iter_mut().zip(&dz).for_each(|(z, d)| *z += d);
         pass.move_nodes(problem, &step, &dz, &mut nodes);
         nodes[0] = problem.start(&z);

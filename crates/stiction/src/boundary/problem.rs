@@ -14,12 +14,24 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Slot {
     /// A coordinate, and the degree of freedom whose velocity is its rate.
-    Position { coordinate: usize, dof: usize },
-    Velocity { dof: usize },
+    Position {
+        coordinate: usize,
+        dof: usize,
+    },
+    Velocity {
+        dof: usize,
+    },
     /// Entry of the quaternion that begins at `first` in q; the rotation begins at `dof` in v.
-    Quaternion { first: usize, entry: usize, dof: usize },
+    Quaternion {
+        first: usize,
+        entry: usize,
+        dof: usize,
+    },
     /// Row of a contact's deformation.
-    Deformation { contact: String, row: usize },
+    Deformation {
+        contact: String,
+        row: usize,
+    },
 }
 
 /// An unknown of a problem.
@@ -112,7 +124,8 @@ impl Problem {
     /// Everything that is wrong with `[boundary]`, by path.
     pub fn new(scene: &Scene) -> Result<Self, Vec<Fault>> {
         let model = Arc::new(Model::new(scene)?);
-        let none = || vec![Fault::new("boundary".to_owned(), "the scene has no [boundary]: nothing is asked for")];
+        let none =
+            || vec![Fault::new("boundary".to_owned(), "the scene has no [boundary]: nothing is asked for")];
         let given = scene.boundary.as_ref().ok_or_else(none)?;
         let mut faults = vec![];
         let names = Names { model: &model };
@@ -198,7 +211,8 @@ impl Problem {
 
     /// Length of the steps for a choice of the unknowns, s.
     pub fn step(&self, z: &[f64]) -> f64 {
-        let time = if self.time_bounds.is_some() { z.last().copied().unwrap_or(self.time) } else { self.time };
+        let time =
+            if self.time_bounds.is_some() { z.last().copied().unwrap_or(self.time) } else { self.time };
         time / self.steps as f64
     }
 
@@ -326,13 +340,16 @@ fn duration(scene: &Scene, given: &Boundary, faults: &mut Vec<Fault>) -> (usize,
         faults.push(Fault::new("boundary.time_bounds".to_owned(), why));
     }
     let count = crate::scene::StepSettings { duration: time, ..scene.step.clone() }.count();
-    for (name, value) in [("segments", given.segments), ("starts", given.starts), ("iterations", given.iterations)] {
+    for (name, value) in
+        [("segments", given.segments), ("starts", given.starts), ("iterations", given.iterations)]
+    {
         if value == Some(0) {
             faults.push(Fault::new(format!("boundary.{name}"), format!("{name} is 0, expected at least 1")));
         }
     }
     if let Some(t) = given.tolerance.filter(|t| t.is_nan() || *t <= 0.0) {
-        faults.push(Fault::new("boundary.tolerance".to_owned(), format!("tolerance is {t}, expected above 0")));
+        faults
+            .push(Fault::new("boundary.tolerance".to_owned(), format!("tolerance is {t}, expected above 0")));
     }
     (count, time)
 }
@@ -351,7 +368,8 @@ impl Names<'_> {
             let path = format!("boundary.unknown[{k}]");
             let slot = match self.slot(&u.body, &u.component, &path) {
                 Ok(Slot::Quaternion { .. }) => {
-                    let why = format!("'{}' is an entry of an attitude, which cannot be unknown", u.component);
+                    let why =
+                        format!("'{}' is an entry of an attitude, which cannot be unknown", u.component);
                     faults.push(Fault::new(format!("{path}.component"), why));
                     continue;
                 }
@@ -415,7 +433,11 @@ impl Names<'_> {
         let Some(i) = scene.bodies.iter().position(|b| b.name == body) else {
             let known: Vec<&str> = scene.bodies.iter().map(|b| b.name.as_str()).collect();
             let suggestion = nearest(body, &known).map(str::to_owned);
-            let all = if suggestion.is_none() { format!(", expected one of {}", known.join(", ")) } else { String::new() };
+            let all = if suggestion.is_none() {
+                format!(", expected one of {}", known.join(", "))
+            } else {
+                String::new()
+            };
             let message = format!("unknown body '{body}'{all}");
             return Err(Fault { suggestion, ..Fault::new(format!("{path}.body"), message) });
         };
@@ -426,7 +448,9 @@ impl Names<'_> {
             let what = format!("'{body}' on its {} joint", joint.name());
             let message = match names.is_empty() {
                 true => format!("{what} does not move: it has no components"),
-                false => format!("unknown component '{component}' of {what}, expected one of {}", names.join(", ")),
+                false => {
+                    format!("unknown component '{component}' of {what}, expected one of {}", names.join(", "))
+                }
             };
             return Err(Fault::new(format!("{path}.component"), message));
         };
@@ -490,14 +514,18 @@ impl Names<'_> {
         let parts = contact.split_once('#').map_or(contact, |(parts, _)| parts);
         let known = |name: &str| self.model.parts().iter().any(|p| p.name == name);
         if !parts.split_once('/').is_some_and(|(a, b)| known(a) && known(b)) {
-            let why = format!("unknown contact '{contact}', expected names of two parts as in 'ground/ball#0'");
+            let why =
+                format!("unknown contact '{contact}', expected names of two parts as in 'ground/ball#0'");
             return Err(Fault::new(format!("{path}.contact"), why));
         }
         let row = ["n", "t", "o"][..self.model.contacts().linear_rows().min(3)]
             .iter()
             .position(|c| *c == component);
         let row = row.ok_or_else(|| {
-            Fault::new(format!("{path}.component"), format!("unknown component '{component}', expected n, t or o"))
+            Fault::new(
+                format!("{path}.component"),
+                format!("unknown component '{component}', expected n, t or o"),
+            )
         })?;
         Ok(Slot::Deformation { contact: contact.to_owned(), row })
     }

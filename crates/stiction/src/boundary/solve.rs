@@ -248,7 +248,14 @@ pub(super) fn largest(x: &[f64]) -> f64 {
 }
 
 /// Fills in what is known at the end of a search.
-pub(super) fn finish(problem: &Problem, end: End, z: Vec<f64>, shot: Option<Shot>, counts: (usize, usize), history: Vec<f64>) -> Found {
+pub(super) fn finish(
+    problem: &Problem,
+    end: End,
+    z: Vec<f64>,
+    shot: Option<Shot>,
+    counts: (usize, usize),
+    history: Vec<f64>,
+) -> Found {
     let mut found = Found {
         end,
         unknowns: z,
@@ -268,12 +275,14 @@ pub(super) fn finish(problem: &Problem, end: End, z: Vec<f64>, shot: Option<Shot
     let sizes = sizes(problem);
     let scaled = Matrix::from_fn(shot.jacobian.rows(), sizes.len(), |i, j| shot.jacobian[(i, j)] * sizes[j]);
     let svd = Svd::new(&scaled);
-    let (most, least) = (svd.values.first().copied().unwrap_or(0.0), svd.values.last().copied().unwrap_or(0.0));
+    let (most, least) =
+        (svd.values.first().copied().unwrap_or(0.0), svd.values.last().copied().unwrap_or(0.0));
     let rank = svd.values.iter().filter(|s| **s > OPEN * most).count();
     found.condition = if least > 0.0 { most / least } else { f64::INFINITY };
     found.family = sizes.len() - rank;
     if found.family > 0 {
-        found.direction = open_direction(&svd, rank, sizes.len()).iter().zip(&sizes).map(|(x, s)| x * s).collect();
+        found.direction =
+            open_direction(&svd, rank, sizes.len()).iter().zip(&sizes).map(|(x, s)| x * s).collect();
     }
     found.residual = shot.residual;
     found.noted = shot.noted;
@@ -313,11 +322,15 @@ pub(super) fn newton(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Fou
             return finish(problem, End::Solved, z, Some(shot), (iteration, shots), history);
         }
         let (r, n) = (&shot.residual, z.len());
-        let gradient: Vec<f64> = (0..n).map(|j| (0..r.len()).map(|i| shot.jacobian[(i, j)] * r[i]).sum()).collect();
+        let gradient: Vec<f64> =
+            (0..n).map(|j| (0..r.len()).map(|i| shot.jacobian[(i, j)] * r[i]).sum()).collect();
         let free: Vec<usize> = (0..n)
-            .filter(|&j| !(z[j] <= bounds[j][0] && gradient[j] > 0.0 || z[j] >= bounds[j][1] && gradient[j] < 0.0))
+            .filter(|&j| {
+                !(z[j] <= bounds[j][0] && gradient[j] > 0.0 || z[j] >= bounds[j][1] && gradient[j] < 0.0)
+            })
             .collect();
-        let scaled = Matrix::from_fn(r.len(), free.len(), |i, j| shot.jacobian[(i, free[j])] * sizes[free[j]]);
+        let scaled =
+            Matrix::from_fn(r.len(), free.len(), |i, j| shot.jacobian[(i, free[j])] * sizes[free[j]]);
         let svd = Svd::new(&scaled);
         let against: Vec<f64> = r.iter().map(|r| -r).collect();
         // shrink the trust region until a step gains
@@ -325,7 +338,9 @@ pub(super) fn newton(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Fou
         while radius > SHORT {
             let p = step_within(&svd, &against, radius);
             let mut next = z.clone();
-            free.iter().zip(&p).for_each(|(&j, p)| next[j] = (z[j] + p * sizes[j]).clamp(bounds[j][0], bounds[j][1]));
+            free.iter()
+                .zip(&p)
+                .for_each(|(&j, p)| next[j] = (z[j] + p * sizes[j]).clamp(bounds[j][0], bounds[j][1]));
             let moved: Vec<f64> = next.iter().zip(&z).map(|(a, b)| a - b).collect();
             let predicted: Vec<f64> =
                 (0..r.len()).map(|i| r[i] + dot(shot.jacobian.row(i), &moved)).collect();
@@ -431,7 +446,8 @@ pub(super) fn step_within(svd: &Svd, b: &[f64], radius: f64) -> Vec<f64> {
 /// The fixed-point map, pang2005 (27).
 fn fixed_point(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Found {
     let Some((matrix, shifted)) = problem.fixed_point_matrix() else {
-        let why = "the fixed-point map needs as many conditions as unknowns, and a nonsingular M_v + N_v + T N_q";
+        let why =
+            "the fixed-point map needs as many conditions as unknowns, and a nonsingular M_v + N_v + T N_q";
         return finish(problem, End::Failed(why.to_owned()), z.to_vec(), None, (0, 0), vec![]);
     };
     let factor = Factor::new(&matrix);
@@ -440,7 +456,11 @@ fn fixed_point(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Found {
     let rate = |rates: &[f64]| {
         // the geometric mean of the last few
         let tail = &rates[rates.len().saturating_sub(5)..];
-        if tail.is_empty() { f64::NAN } else { (tail.iter().map(|r: &f64| r.ln()).sum::<f64>() / tail.len() as f64).exp() }
+        if tail.is_empty() {
+            f64::NAN
+        } else {
+            (tail.iter().map(|r: &f64| r.ln()).sum::<f64>() / tail.len() as f64).exp()
+        }
     };
     for k in 0..FIXED_ROUNDS {
         let shot = match problem.shoot(stepper, &z) {
@@ -475,4 +495,3 @@ fn fixed_point(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Found {
     }
     finish(problem, End::Limit, z, None, (FIXED_ROUNDS, FIXED_ROUNDS), history)
 }
-

@@ -1,6 +1,8 @@
 //! Derivatives of a whole run: tangents carried along with the steps, and gradients carried back through them.
 
-use super::{Adjoint, NotDifferentiable, Note, Parameters, StepDerivative, step_with_derivatives, tangent_size};
+use super::{
+    Adjoint, NotDifferentiable, Note, Parameters, StepDerivative, step_with_derivatives, tangent_size,
+};
 use crate::inputs::Inputs;
 use crate::state::State;
 use crate::step::Stepper;
@@ -46,8 +48,7 @@ pub fn forward(
     out.tangents = directions.iter().map(|(x, _)| x.clone()).collect();
     out.tangents.iter_mut().for_each(|x| x.resize(size, 0.0));
     for h in h {
-        let (_, step) =
-            step_with_derivatives(stepper, &mut out.state, &Inputs::default(), h, parameters)?;
+        let (_, step) = step_with_derivatives(stepper, &mut out.state, &Inputs::default(), h, parameters)?;
         for (tangent, (_, p)) in out.tangents.iter_mut().zip(directions) {
             *tangent = step.forward(tangent, &[], p);
         }

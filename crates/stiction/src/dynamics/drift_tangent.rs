@@ -4,17 +4,17 @@
 
 use super::joint::{attitude, three};
 use super::kinematics::rotation;
-use super::tangent::{advance_derivative, left_jacobian};
-use super::{Kinematics, System};
-use crate::space::{
-    Quaternion, Tensor, Vector, add, cross, dot, length, scale, sub, times, transpose_times,
-};
+use super::tangent::{Variation, advance_derivative, left_jacobian};
+use super::{Kinematics, MassMatrix, System};
+use crate::space::{Quaternion, Tensor, Vector, add, cross, dot, length, scale, sub, times, transpose_times};
 use complementarity::matrix::Matrix;
 
 /// Iterations for a mean velocity; Newton's method needs three.
 const ROUNDS: usize = 20;
-/// Change, relative, at which it has converged.
+/// Residual, relative, at which it has converged.
 const SETTLED: f64 = 1e-14;
+/// Change of Newton's method, relative, after which the derivative is accepted.
+const NEAR: f64 = 1e-11;
 
 /// Systems at `p - 2e, p - e, p + e, p + 2e` of a parameter of inertias, and `e`.
 pub(crate) type Stencil<'a> = (&'a [System; 4], f64);
@@ -37,7 +37,19 @@ struct Momenta {
     center: Vector,
     cq: [Vec<f64>; 3],
     /// Derivatives of p, g, mass and center with each parameter.
-    with: Vec<(Vec<f64>, Vec<f64>, f64, Vector)>,
+    with: Vec<Values>,
+}
+
+/// Momenta `p`, their rates `g`, mass and centre of mass of a tree.
+type Values = (Vec<f64>, Vec<f64>, f64, Vector);
+
+/// Which derivatives of momenta are needed.
+#[derive(Clone, Copy, PartialEq)]
+enum Need {
+    /// With the velocities.
+    Mass,
+    /// With velocities and configuration.
+    All,
 }
 
 /// The derivative of the drift of one tree over `h`, in `parts`, from the state of `begin` with `theta` for `v_theta`
@@ -88,7 +100,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Momenta at the current configuration and a velocity.
-    fn at(&mut self, velocity: &[f64], full: bool) -> Momenta {
+    fn at(&mut self, velocity: &[f64], need: Need) -> Momenta {
         let (t, dofs) = (self.t, self.kinematics.system().trees()[self.t].dofs.clone());
         let n = dofs.len();
         self.v[dofs.clone()].copy_from_slice(velocity);
@@ -111,13 +123,14 @@ impl<'a> Walk<'a> {
         };
         let (mut dp, mut dg) = (vec![0.0; n], vec![0.0; n]);
         let (mut unit, none) = (vec![0.0; n], vec![0.0; n]);
+        let mut by = Variation::default();
         for j in 0..n {
             unit[j] = 1.0;
-            let by = self.kinematics.vary(t, &none, &unit);
+            self.kinematics.vary_into(t, &none, &unit, &mut by);
             self.kinematics.vary_momenta(t, &by, &mut dp, &mut dg);
             (0..n).for_each(|i| (out.pu[(i, j)], out.gu[(i, j)]) = (dp[i], dg[i]));
-            if full {
-                let by = self.kinematics.vary(t, &unit, &none);
+            if need == Need::All {
+                self.kinematics.vary_into(t, &unit, &none, &mut by);
                 self.kinematics.vary_momenta(t, &by, &mut dp, &mut dg);
                 (0..n).for_each(|i| (out.pq[(i, j)], out.gq[(i, j)]) = (dp[i], dg[i]));
                 let c = self.kinematics.vary_center(t, &by);
@@ -132,9 +145,7 @@ impl<'a> Walk<'a> {
                 let (mass, center) = k.center_of_tree(t);
                 (p[dofs.clone()].to_vec(), g[dofs.clone()].to_vec(), mass, center)
             });
-            let of = |f: &dyn Fn(&(Vec<f64>, Vec<f64>, f64, Vector)) -> f64| {
-                combine(values.each_ref().map(f), *e)
-            };
+            let of = |f: &dyn Fn(&Values) -> f64| combine(values.each_ref().map(f), *e);
             let p: Vec<f64> = (0..n).map(|i| of(&|v| v.0[i])).collect();
             let g: Vec<f64> = (0..n).map(|i| of(&|v| v.1[i])).collect();
             out.with.push((p, g, of(&|v| v.2), std::array::from_fn(|k| of(&|v| v.3[k]))));
@@ -158,9 +169,13 @@ impl<'a> Walk<'a> {
         let with_g = |m: &Momenta| spread(n, |i, k| m.with[k].1[i], np);
         let (mut dq, mut dv, mut v) = (pick(0), pick(1), theta.to_vec());
         let surplus: Vec<f64> = after.iter().zip(theta).map(|(a, b)| a - b).collect();
-        let extra = self.at(&surplus, true);
-        let (surplus, mut dsurplus) = (extra.p.clone(), sum(&product(&extra.pq, &dq), &with_p(&extra)));
-        dsurplus = sum(&dsurplus, &product(&extra.pu, &minus(&pick(2), &dv)));
+        // positions follow all of v' with theta = 0
+        let need = if surplus.iter().all(|x| *x == 0.0) { Need::Mass } else { Need::All };
+        let extra = self.at(&surplus, need);
+        let (surplus, mut dsurplus) = (extra.p.clone(), product(&extra.pu, &minus(&pick(2), &dv)));
+        if need == Need::All {
+            dsurplus = sum(&dsurplus, &sum(&product(&extra.pq, &dq), &with_p(&extra)));
+        }
         let h = h / parts as f64;
         for part in 0..parts {
             let last = part + 1 == parts;
@@ -168,7 +183,7 @@ impl<'a> Walk<'a> {
             let mut frame = vec![0.0; n];
             let mut dframe = Matrix::zeros(n, dq.columns());
             if shifts > 0 {
-                let full = self.at(&v, true);
+                let full = self.at(&v, Need::All);
                 let dp = sum(&sum(&product(&full.pq, &dq), &product(&full.pu, &dv)), &with_p(&full));
                 for i in 0..shifts {
                     frame[i] = full.p[i] / full.mass;
@@ -179,7 +194,7 @@ impl<'a> Walk<'a> {
                 }
             }
             let relative: Vec<f64> = v.iter().zip(&frame).map(|(v, f)| v - f).collect();
-            let begin = self.at(&relative, true);
+            let begin = self.at(&relative, Need::All);
             let dp = product(&begin.pu, &minus(&dv, &dframe));
             let (mut end, mut dend) =
                 (begin.p.clone(), sum(&sum(&product(&begin.pq, &dq), &dp), &with_p(&begin)));
@@ -206,7 +221,7 @@ impl<'a> Walk<'a> {
                 dend = sum(&dend, &dsurplus);
             }
             if shifts > 0 {
-                let there = self.at(&u, true);
+                let there = self.at(&u, Need::All);
                 let moved = sub(begin.center, there.center);
                 let dmoved = minus(&dcenter, &self.center_change(&there, &dnext, n));
                 let columns = &self.kinematics.columns[tree.dofs.clone()];
@@ -238,10 +253,10 @@ impl<'a> Walk<'a> {
                 self.advance(&start, &u, h, &own);
             }
             dq = dnext;
-            let mass = self.at(&vec![0.0; n], false).pu;
+            let mass = self.at(&vec![0.0; n], Need::Mass).pu;
             let after = mass.solve(&Matrix::from_fn(n, 1, |i, _| end[i]))?;
             let after: Vec<f64> = after.data().to_vec();
-            let there = self.at(&after, true);
+            let there = self.at(&after, Need::All);
             let right = minus(&minus(&dend, &product(&there.pq, &dq)), &with_p(&there));
             dv = sum(&there.pu.solve(&right)?, &dframe);
             v = after.iter().zip(&frame).map(|(v, f)| v + f).collect();
@@ -267,6 +282,35 @@ impl<'a> Walk<'a> {
         self.q[own.clone()].copy_from_slice(&next[own.clone()]);
     }
 
+    /// Iterates `u := u - M^-1 r` as the drift itself does, while that converges.
+    fn approach(&mut self, start: &[f64], h: f64, end: &[f64], u: &mut [f64], own: &std::ops::Range<usize>) {
+        let (t, dofs) = (self.t, self.kinematics.system().trees()[self.t].dofs.clone());
+        let mut mass = MassMatrix::new(self.kinematics.system());
+        self.q.copy_from_slice(start);
+        self.kinematics.update_tree(t, &self.q, &self.v);
+        if mass.update_tree(t, &self.kinematics).is_err() {
+            return;
+        }
+        let (mut p, mut g, mut last) = (self.v.clone(), self.v.clone(), f64::INFINITY);
+        let size = end.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        for _ in 0..ROUNDS {
+            self.advance(start, u, 0.5 * h, own);
+            self.kinematics.update_tree(t, &self.q, &self.v);
+            self.kinematics.momenta(t, &mut p, &mut g);
+            let mut far = 0.0f64;
+            for (k, i) in dofs.clone().enumerate() {
+                p[i] = end[k] + 0.5 * h * g[i] - p[i];
+                far = far.max(p[i].abs());
+            }
+            if far >= last || far <= SETTLED * size {
+                return;
+            }
+            last = far;
+            mass.solve_tree(t, &mut p[dofs.clone()]);
+            u.iter_mut().zip(&p[dofs.clone()]).for_each(|(u, c)| *u += c);
+        }
+    }
+
     /// Solves for the mean velocity `u`, from a guess; the momenta there, the derivative of the equation with `u`, and
     /// that of the middle configuration.
     fn mean(
@@ -279,11 +323,12 @@ impl<'a> Walk<'a> {
     ) -> Option<(Momenta, Matrix, [Matrix; 2])> {
         let n = u.len();
         let system = self.kinematics.system().clone();
+        self.approach(start, h, end, u, own);
         let mut settled = false;
         for _ in 0..ROUNDS {
             self.q.copy_from_slice(start);
             self.advance(start, u, 0.5 * h, own);
-            let m = self.at(u, true);
+            let m = self.at(u, Need::All);
             let [a, b] = advance_derivative(&system, self.t, u, 0.5 * h);
             let by_place = axpy(&m.pq, -0.5 * h, &m.gq);
             let matrix = sum(&axpy(&m.pu, -0.5 * h, &m.gu), &product(&by_place, &b));
@@ -295,13 +340,12 @@ impl<'a> Walk<'a> {
             let size = u.iter().fold(0.0f64, |m, x| m.max(x.abs()));
             let far = change.data().iter().fold(0.0f64, |m, x| m.max(x.abs()));
             u.iter_mut().zip(change.data()).for_each(|(u, c)| *u += c);
-            if far <= 1e-8 * size {
-                // quadratic convergence: the next error is below rounding, and the derivative nearly at the solution
-                settled = true;
-                if far <= SETTLED * size {
-                    return Some((m, matrix, [a, b]));
-                }
+            if far <= NEAR * size {
+                // the derivative is that of the solution to this share
+                return Some((m, matrix, [a, b]));
             }
+            // quadratic convergence: the next error is below rounding
+            settled = far <= NEAR.sqrt() * size;
         }
         None
     }
@@ -387,10 +431,7 @@ fn body_derivative(
         let place = add(shift, add(scale(h, drifted), sub(dc, dcenter)));
         let dangular = add(
             cross(rotated, angular),
-            inverse_world(sub(
-                sub(dmomentum, cross(rotated, momentum)),
-                in_world(&dtensor, &end, angular),
-            )),
+            inverse_world(sub(sub(dmomentum, cross(rotated, momentum)), in_world(&dtensor, &end, angular))),
         );
         let dgoing = add(dafter, add(cross(dturned, c), cross(turned_world, dc)));
         let linear = sub(sub(dgoing, cross(dangular, center)), cross(angular, dcenter));
@@ -410,12 +451,20 @@ fn spread(n: usize, entry: impl Fn(usize, usize) -> f64, parameters: usize) -> M
     Matrix::from_fn(n, 3 * n + parameters, |i, j| j.checked_sub(3 * n).map_or(0.0, |k| entry(i, k)))
 }
 
-/// `a b`.
+/// `a b`; zeros at both ends of the rows of `b` are skipped.
 fn product(a: &Matrix, b: &Matrix) -> Matrix {
     let mut out = Matrix::zeros(a.rows(), b.columns());
+    let ranges: Vec<(usize, usize)> = (0..b.rows())
+        .map(|k| {
+            let row = b.row(k);
+            let first = row.iter().position(|x| *x != 0.0).unwrap_or(row.len());
+            (first, row.iter().rposition(|x| *x != 0.0).map_or(first, |last| last + 1))
+        })
+        .collect();
     for i in 0..a.rows() {
         for (k, x) in a.row(i).iter().enumerate().filter(|(_, x)| **x != 0.0) {
-            for (o, y) in out.row_mut(i).iter_mut().zip(b.row(k)) {
+            let (first, end) = ranges[k];
+            for (o, y) in out.row_mut(i)[first..end].iter_mut().zip(&b.row(k)[first..end]) {
                 *o += x * y;
             }
         }

@@ -52,20 +52,24 @@ impl Kinematics {
     /// Change of a tree where its configuration is displaced along `xi` and its velocities change by `dv`, both over
     /// the dofs of the tree.
     pub(crate) fn vary(&self, t: usize, xi: &[f64], dv: &[f64]) -> Variation {
+        let mut out = Variation::default();
+        self.vary_into(t, xi, dv, &mut out);
+        out
+    }
+
+    /// The same in memory that is reused.
+    pub(crate) fn vary_into(&self, t: usize, xi: &[f64], dv: &[f64], out: &mut Variation) {
         let model = &*self.system.model;
         let tree = &model.trees[t];
         let (first, start) = (tree.bodies.start, tree.dofs.start);
-        let count = tree.bodies.len();
-        let mut out = Variation {
-            delta: Vec::with_capacity(count),
-            columns: vec![Spatial::default(); tree.dofs.len()],
-            velocity: Vec::with_capacity(count),
-        };
+        out.delta.clear();
+        out.velocity.clear();
+        out.columns.clear();
         for b in tree.bodies.clone() {
             let body = &model.bodies[b];
             let parent = body.parent.map(|p| p - first);
-            let (mut delta, mut velocity) = parent
-                .map_or((Spatial::default(), Spatial::default()), |p| (out.delta[p], out.velocity[p]));
+            let (mut delta, mut velocity) =
+                parent.map_or((Spatial::default(), Spatial::default()), |p| (out.delta[p], out.velocity[p]));
             let dofs = body.dofs();
             // what carries the axes
             let mut carrier = delta;
@@ -82,12 +86,11 @@ impl Kinematics {
                 delta = delta.plus(self.columns[i].times(xi[k]));
                 velocity =
                     velocity.plus(change.times(self.velocity_of(i))).plus(self.columns[i].times(dv[k]));
-                out.columns[k] = change;
+                out.columns.push(change);
             }
             out.delta.push(delta);
             out.velocity.push(velocity);
         }
-        out
     }
 
     /// Momenta `p = M v` of all joints.
@@ -181,8 +184,7 @@ impl Kinematics {
         let Some(b) = model.places[link].0 else { return LinkChange::default() };
         let tree = model.bodies[b].tree;
         let k = b - model.trees[tree].bodies.start;
-        let (arm, delta, velocity) =
-            (sub(point, self.references[tree].point), by.delta[k], by.velocity[k]);
+        let (arm, delta, velocity) = (sub(point, self.references[tree].point), by.delta[k], by.velocity[k]);
         LinkChange {
             turn: delta.angular,
             shift: add(delta.linear, cross(delta.angular, arm)),
