@@ -23,6 +23,8 @@ pub enum Command {
     Solve(Solve),
     Accelerate(Accelerate),
     Check(Check),
+    Shoot(Shoot),
+    Converge(Converge),
 }
 
 /// A scene, of every subcommand that takes one.
@@ -310,6 +312,59 @@ pub enum ViewPlane {
     Xy,
     /// y to the right, z up
     Yz,
+}
+
+/// Find the start from which a scene ends as wanted: its [boundary].
+///
+/// Prints the initial values, and writes a recording of each solution and, for one or two unknowns, a figure of the
+/// residual over them. Example: stiction shoot scenes/pang2005/sphere-velocity.toml. Exit code: 0 solved, 1 not reached
+/// (the nearest miss is printed), 2 wrong scene or folder.
+#[derive(Debug, Args)]
+pub struct Shoot {
+    #[command(flatten)]
+    pub scene: SceneArguments,
+
+    /// Folder of recordings and figure [default: the scene's name and .shoot].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Replace recordings that are there.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Write neither recordings nor a figure.
+    #[arg(long)]
+    pub dry: bool,
+
+    /// Print one JSON object instead of the report.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Run a scene with several step lengths, and show how its motion converges.
+///
+/// Example: stiction converge scenes/sliding-sphere.toml --steps 4e-3,2e-3,1e-3,5e-4 --thetas 0,0.5. Exit code: 0 all
+/// runs were made, 1 one of them failed, 2 wrong scene or step lengths.
+#[derive(Debug, Args)]
+pub struct Converge {
+    #[command(flatten)]
+    pub scene: SceneArguments,
+
+    /// Step lengths, s, a comma between; the shortest is the reference.
+    #[arg(long, value_name = "H1,H2,...", value_delimiter = ',', required = true, value_parser = positive)]
+    pub steps: Vec<f64>,
+
+    /// Explicit shares theta, a comma between [default: the scene's].
+    #[arg(long, value_name = "T1,T2,...", value_delimiter = ',', value_parser = finite)]
+    pub thetas: Vec<f64>,
+
+    /// File of the figure, .svg or .png [default: the scene's name and -convergence.svg].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// Print one JSON object instead of the table.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Methods by their names, with a line on each.

@@ -6,10 +6,12 @@
 mod accelerate;
 mod args;
 mod check;
+mod converge;
 mod export;
 mod plot;
 mod progress;
 mod run;
+mod shoot;
 mod signals;
 mod solve;
 
@@ -51,6 +53,8 @@ fn main() -> ExitCode {
             Command::Solve(arguments) => solve::run(&arguments),
             Command::Accelerate(arguments) => accelerate::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
+            Command::Shoot(arguments) => shoot::run(&arguments),
+            Command::Converge(arguments) => converge::run(&arguments),
         },
         Err(e) if e.use_stderr() => Err(InputError(usage(&e))),
         Err(help) => print(&help.to_string()).map(|()| ExitCode::SUCCESS),

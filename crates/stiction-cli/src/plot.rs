@@ -1,7 +1,7 @@
 //! `stiction plot`: figures of recordings.
 
-mod axis;
-mod chart;
+pub mod axis;
+pub mod chart;
 mod data;
 mod energy;
 mod forces;

@@ -7,9 +7,11 @@
 //! - [`step`]: one time step, from a [`state`] to the next;
 //! - [`run`](mod@run): the driver, which makes many steps and passes them to observers;
 //! - [`record`]: recordings of runs, in tables;
+//! - [`boundary`]: derivatives of steps and runs, boundary-value problems;
 //! - [`random`]: random contact problems of bodies, for tests of solvers.
 
 pub mod analysis;
+pub mod boundary;
 pub mod contact;
 pub mod dynamics;
 pub mod formulation;

@@ -81,6 +81,11 @@ impl Memory {
         self.entries.push(Entry { id, forces_end, deformations_end });
     }
 
+    /// Adds changes to all deformations, in order.
+    pub(crate) fn add_to_deformations(&mut self, changes: &[f64]) {
+        self.deformations.iter_mut().zip(changes).for_each(|(d, c)| *d += c);
+    }
+
     /// Number of groups.
     pub fn len(&self) -> usize {
         self.entries.len()

@@ -184,6 +184,11 @@ impl Kinematics {
         same(&self.at.0, q)
     }
 
+    /// Velocity of a degree of freedom.
+    pub(super) fn velocity_of(&self, dof: usize) -> f64 {
+        self.at.1[dof]
+    }
+
     /// Configuration of the last [`update`](Self::update).
     pub(super) fn configuration(&self) -> &[f64] {
         &self.at.0

@@ -127,6 +127,9 @@ fn from_table(table: &Table, stem: &str) -> Result<Scene, Vec<(Fault, bool)>> {
     if found.is_empty() && faults.is_empty() {
         faults.extend(parts_and_rules(&resolved).err().into_iter().flatten());
     }
+    if found.is_empty() && faults.is_empty() {
+        faults.extend(scene.boundary_faults());
+    }
     found.extend(faults.into_iter().filter(|f| !doubtful(table, &wrong, &f.path)).map(|f| (f, false)));
     if found.is_empty() { Ok(scene) } else { Err(found) }
 }

@@ -11,6 +11,7 @@
 //! are one number about z.
 
 mod body;
+mod boundary;
 mod check;
 mod expand;
 mod fault;
@@ -28,6 +29,7 @@ mod summary;
 pub use crate::contact::FrictionRule;
 pub use crate::geometry::Shape;
 pub use body::{Body, Orientation, Part, Pose, WorldPart};
+pub use boundary::{Boundary, Condition, ShootMethod, Term, Unknown, When};
 pub use complementarity::solver::Method;
 pub use fault::{Fault, Place, SceneError, nearest};
 pub use joint::{Axis, Cylindrical, Joint, Prismatic, Revolute, Screw, Stop, Universal};
@@ -88,6 +90,9 @@ pub struct Scene {
     pub step: StepSettings,
     /// What a run records.
     pub record: RecordSettings,
+    /// A boundary-value problem, for `stiction shoot`; none by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boundary: Option<Boundary>,
     /// Warnings of the files that the scene was read from, such as meshes that are not convex.
     #[serde(skip)]
     #[schemars(skip)]

@@ -39,6 +39,7 @@ pub use detect::{Detection, detect};
 pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
 pub(crate) use motion::fall;
+pub(crate) use motion::applied_force;
 pub use motion::{Motion, place};
 pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
@@ -77,6 +78,8 @@ pub struct Workspace {
     pub elements: Vec<ElementReport>,
     /// What the standing rows did, in order of their ids.
     pub standing: Vec<StandingReport>,
+    /// Attempts at steps, or parts of them, that were made so far.
+    pub attempts: u64,
     /// Rows of the last step whose overlap no motion was found to undo ([`ContactProblem::relax`]), part by part of the step.
     pub relaxed: Vec<RowId>,
     /// Changes of contacts in the last step, in order of time, if the scheme locates them.
@@ -101,6 +104,7 @@ impl Workspace {
             forces: Forces::default(),
             elements: vec![],
             standing: vec![],
+            attempts: 0,
             relaxed: vec![],
             located: vec![],
             laws: Laws::default(),
@@ -113,6 +117,31 @@ impl Workspace {
             retry: retry::Memory::default(),
         }
     }
+}
+
+impl Workspace {
+    /// Compliant laws at the length of the last step.
+    pub(crate) fn laws(&self) -> &Laws {
+        &self.laws
+    }
+
+    /// Whether velocities after the last step are those after impacts with restitution.
+    pub(crate) fn bounced(&self) -> bool {
+        !self.advancing.bounced.is_empty()
+    }
+
+    /// Parts of the last drift of a tree.
+    pub(crate) fn drift_parts(&self, tree: usize) -> usize {
+        self.advancing.drift.as_ref().map_or(1, |drift| drift.parts(tree))
+    }
+}
+
+/// A moment of a step that is watched: a step that is cut has several parts.
+pub(crate) enum Moment<'a> {
+    /// A part begins at this state.
+    Before(&'a State),
+    /// It was made, with these values.
+    After(&'a Workspace),
 }
 
 /// A model together with the memory to step it.
@@ -217,8 +246,19 @@ impl Stepper {
     /// One step of length `h` under inputs.
     pub fn step_by(&mut self, state: &mut State, inputs: &Inputs, h: f64) -> Result<StepReport, Failed> {
         match self.model.scene().step.scheme {
-            Scheme::Theta => retry::step(&self.model, state, inputs, h, &mut self.work),
+            Scheme::Theta => retry::step(&self.model, state, inputs, h, &mut self.work, &mut |_| {}),
             Scheme::Compliant => compliant::step(&self.model, state, inputs, h, &mut self.work),
         }
+    }
+
+    /// A step of the theta scheme, shown to `watch` part by part.
+    pub(crate) fn step_watched(
+        &mut self,
+        state: &mut State,
+        inputs: &Inputs,
+        h: f64,
+        watch: &mut dyn FnMut(Moment<'_>),
+    ) -> Result<StepReport, Failed> {
+        retry::step(&self.model, state, inputs, h, &mut self.work, watch)
     }
 }

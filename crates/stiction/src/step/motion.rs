@@ -206,3 +206,14 @@ pub(crate) fn fall(
     load::add_outside(model.scene(), kinematics, inputs, time, outside);
     f.iter_mut().zip(outside).for_each(|(f, outside)| *f += *outside);
 }
+
+/// The applied force `f` at a time and where `kinematics` is, without velocity products.
+pub(crate) fn applied_force(
+    model: &Model,
+    inputs: &Inputs,
+    kinematics: &mut Kinematics,
+    time: f64,
+    f: &mut [f64],
+) {
+    fall(model, inputs, kinematics, time, &mut vec![0.0; f.len()], f);
+}

@@ -1,6 +1,6 @@
 //! What surrounds a step: where it fails it is made in halves, and where these fail too the cause is found.
 
-use super::{Failed, StepReport, Workspace, theta};
+use super::{Failed, Moment, StepReport, Workspace, theta};
 use crate::inputs::Inputs;
 use crate::model::Model;
 use crate::scene::Method;
@@ -35,6 +35,7 @@ pub(super) fn step(
     inputs: &Inputs,
     h: f64,
     work: &mut Workspace,
+    watch: &mut dyn FnMut(Moment<'_>),
 ) -> Result<StepReport, Failed> {
     let mut report = StepReport::default();
     let retries = model.scene().step.retries;
@@ -49,8 +50,11 @@ pub(super) fn step(
         // two short steps are mostly easier than one that is hard; where they are not, they are pursued
         work.solver.try_harder = level > 0 || retries == 0;
         work.solver.loose = level >= LOOSE_LEVEL.min(retries);
+        work.attempts += 1;
+        watch(Moment::Before(state));
         let mut why = match theta::step(model, state, inputs, part, work, &mut report) {
             Ok(()) => {
+                watch(Moment::After(work));
                 (left, made) = (left - 1, made + 1);
                 continue;
             }

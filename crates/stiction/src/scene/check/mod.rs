@@ -27,7 +27,16 @@ impl Scene {
     pub fn resolve(&self) -> Result<Resolved, Vec<Fault>> {
         let resolved = self.resolve_alone()?;
         parts_and_rules(&resolved).map_err(|faults| self.named(faults))?;
-        Ok(resolved)
+        let wrong = self.boundary_faults();
+        if wrong.is_empty() { Ok(resolved) } else { Err(wrong) }
+    }
+
+    /// What is wrong with the boundary-value problem of a scene that is valid otherwise.
+    pub(super) fn boundary_faults(&self) -> Vec<Fault> {
+        match self.boundary {
+            Some(_) => crate::boundary::Problem::new(self).err().unwrap_or_default(),
+            None => vec![],
+        }
     }
 
     /// The same without what two shapes that meet make wrong.
