@@ -8,9 +8,12 @@ mod check;
 mod export;
 mod plot;
 mod progress;
+mod render;
+mod report;
 mod run;
 mod signals;
 mod solve;
+mod view;
 
 use args::{Arguments, Command, SceneArguments};
 use clap::Parser;
@@ -49,6 +52,9 @@ fn main() -> ExitCode {
             Command::Export(arguments) => export::run(&arguments),
             Command::Solve(arguments) => solve::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
+            Command::View(arguments) => view::run(&arguments),
+            Command::Report(arguments) => report::run(&arguments),
+            Command::Render(arguments) => render::run(&arguments),
         },
         Err(e) if e.use_stderr() => Err(InputError(usage(&e))),
         Err(help) => print(&help.to_string()).map(|()| ExitCode::SUCCESS),
