@@ -14,6 +14,12 @@ const $ = (id) => document.getElementById(id);
 const SPEEDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const POLL = { live: 40, recording: 2000 };
 
+const ICONS = {
+  play: 'M3 1v14l11-7z', pause: 'M3 1h4v14H3zM9 1h4v14H9z', first: 'M2 1h2v14H2zM14 1v14L5 8z', last: 'M12 1h2v14h-2zM2 1v14l9-7z',
+  back: 'M12 1v14L3 8z', forward: 'M4 1v14l9-7z',
+};
+const icon = (name) => `<svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true"><path fill="currentColor" d="${ICONS[name]}"/></svg>`;
+
 class App {
   constructor(chunk) {
     this.store = new Store(chunk);
@@ -184,7 +190,7 @@ class App {
 
   state() {
     const running = this.live && !this.over ? this.phase === 'running' : this.playing;
-    $('play').innerHTML = running ? '&#x23F8;' : '&#x25B6;';
+    $('play').innerHTML = icon(running ? 'pause' : 'play');
     $('play').setAttribute('aria-label', running ? 'Pause' : 'Play');
     $('reset').hidden = !this.live;
     const words = { report: 'report', recording: 'recording', live: `live, ${this.phase}` }[this.mode];
@@ -201,9 +207,9 @@ class App {
   }
 
   legend() {
-    const unit = this.stage.perNewton > 0 ? 1 / (this.stage.perNewton * this.stage.arrowScale) * this.stage.size : 0;
+    const unit = this.stage.perNewton > 0 ? this.stage.long / (this.stage.perNewton * this.stage.arrowScale) : 0;
     const item = (color, text) => `<span><i style="background:${color}"></i>${text}</span>`;
-    const forces = unit > 0 ? `<span>arrow as long as ${number(this.stage.size, 2)} m: ${number(unit, 2)} N</span>` : '';
+    const forces = unit > 0 ? `<span>an arrow of ${number(this.stage.long, 2)} m is ${number(unit, 2)} N</span>` : '';
     $('legend').innerHTML = item(STATUS_COLORS[1], 'stick') + item(STATUS_COLORS[2], 'slip') + item(STATUS_COLORS[0], 'open') + forces;
   }
 
@@ -304,6 +310,7 @@ class App {
 
   controls() {
     const canvas = $('view'), click = (id, f) => $(id).addEventListener('click', f);
+    for (const name of ['first', 'back', 'forward', 'last']) $(name).innerHTML = icon(name);
     click('play', () => this.toggle());
     click('back', () => this.step(-1));
     click('forward', () => this.step(1));

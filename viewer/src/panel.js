@@ -170,7 +170,11 @@ export class Panel {
     }
     if (!groups.size) return [element('p', 'It touches nothing in this record.', 'note')];
     const table = element('table', undefined, 'contacts'), head = element('tr');
-    for (const text of ['contact with', 'normal N', 'friction N', 'of limit', 'slip m/s']) head.append(element('th', text));
+    for (const [text, unit] of [['touches', ''], ['normal', 'N'], ['friction', 'N'], ['limit', 'used'], ['slip', 'm/s']]) {
+      const cell = element('th', text);
+      if (unit) cell.append(element('br'), unit);
+      head.append(cell);
+    }
     table.append(head);
     for (const { contact, normal, f, status, slip, elements } of groups.values()) {
       const line = element('tr'), [a, b] = contact.owners, friction = length(f), limit = contact.friction * normal;

@@ -20,33 +20,35 @@ class Plot {
     this.onPick = onPick;
   }
 
-  // series: [{ label, color, dash, data }]
-  set(times, series, { log = false, words = null, unit = '', range = null, steps = false } = {}) {
+  // series: [{ label, color, dash, data }]; data of logarithmic plots are powers of ten
+  set(times, series, { log = false, words = null, unit = '', range = null, dots = false } = {}) {
     const area = this.box.querySelector('.plot-area'), stroke = () => value('--dim'), grid = { stroke: () => value('--grid'), width: 1 };
-    const zoom = this.plot && !this.whole ? { ...this.plot.scales.x } : null;
+    const zoom = this.plot && this.whole === false ? { min: this.plot.scales.x.min, max: this.plot.scales.x.max } : null;
     this.plot?.destroy();
     this.series = series;
     this.unit = unit;
     this.words = words;
+    this.log = log;
     const font = '11px system-ui, sans-serif';
     this.plot = new uPlot({
       width: Math.max(120, area.clientWidth), height: Math.max(60, area.clientHeight),
       legend: { show: false },
       cursor: { sync: { key: 'time', scales: ['x', null] }, drag: { x: true, y: false }, points: { show: false }, y: false },
-      scales: { x: { time: false }, y: { distr: log ? 3 : 1, range: range ?? undefined } },
+      scales: { x: { time: false }, y: { range: range ?? undefined } },
       axes: [
-        { stroke, grid, ticks: grid, font, size: 22, space: 60, values: (_, list) => list.map((t) => number(t, 4)) },
+        { stroke, grid, ticks: grid, font, size: 28, space: 60, values: (_, list) => list.map((t) => number(t, 4)) },
         {
-          stroke, grid, ticks: grid, font, size: words ? 108 : 56, space: 18,
-          values: (_, list) => list.map((y) => (words ? words[y] ?? '' : log ? logLabel(y) : number(y, 3))),
-          splits: words ? () => words.map((_, k) => k) : undefined,
+          stroke, grid, ticks: grid, font, size: words ? 118 : 56, space: 20,
+          values: (_, list) => list.map((y) => (words ? words[y] ?? '' : log ? (Number.isInteger(y) ? `1e${y}` : '') : number(y, 3))),
+          splits: words ? () => words.map((_, k) => k).slice(1) : undefined,
+          incrs: log ? [1, 2, 4, 8] : undefined,
         },
       ],
       series: [{}, ...series.map((s) => ({
         stroke: s.color, width: s.width ?? 1.5, dash: s.dash, points: s.points ?? { show: false }, spanGaps: false,
-        paths: steps ? uPlot.paths.stepped({ align: -1 }) : undefined,
+        paths: dots ? () => null : undefined,
       }))],
-      hooks: { setScale: [(u, key) => { if (key === 'x') { this.whole = !(u.scales.x.min > times[0] || u.scales.x.max < times.at(-1)); this.cursor(this.time ?? 0, this.frame ?? 0); } }] },
+      hooks: { draw: [(u) => { this.whole = !(u.scales.x.min > times[0] || u.scales.x.max < times.at(-1)); this.cursor(this.time ?? 0, this.frame ?? 0); }] },
     }, [times, ...series.map((s) => s.data)], area);
     if (zoom) this.plot.setScale('x', zoom);
     const over = this.plot.over;
@@ -78,7 +80,7 @@ class Plot {
     this.now.style.height = `${this.plot.over.clientHeight}px`;
     for (const s of this.series) {
       const y = s.data[Math.min(frame, s.data.length - 1)];
-      if (s.item) s.item.textContent = y === null || y === undefined ? '' : this.words ? this.words[y] : `${number(y, 4)}${this.unit ? ` ${this.unit}` : ''}`;
+      if (s.item) s.item.textContent = y === null || y === undefined ? '' : this.words ? this.words[y] : `${number(this.log ? 10 ** y : y, this.log ? 2 : 4)}${this.unit ? ` ${this.unit}` : ''}`;
     }
   }
 
@@ -95,8 +97,6 @@ class Plot {
     this.plot.setScale('x', { min: Math.max(times[0], middle - (middle - min) * factor), max: Math.min(times.at(-1), middle + (max - middle) * factor) });
   }
 }
-
-const logLabel = (y) => (y > 0 && Number.isInteger(Math.round(Math.log10(y) * 1e6) / 1e6) ? `1e${Math.round(Math.log10(y))}` : '');
 
 export class Plots {
   constructor(box, store, onPick) {
@@ -136,17 +136,28 @@ export class Plots {
       ...some.map((e) => ({ label: e.label, color: COLORS[e.k % COLORS.length], dash: e.stored ? undefined : [4, 3], data: e.data })),
       { label: 'sum', color: value('--text'), width: 1, data: sum },
     ], { unit: 'J' });
-    const { residual, trust } = store.steps, none = residual.every((r) => !(r > 0));
-    const tolerance = store.scene.tolerance;
+    const { residual, trust } = store.steps, tolerance = Math.log10(store.scene.tolerance);
     this.residual.set(times, [
-      { label: 'worst since the record before', color: COLORS[0], data: residual.map((r) => (r > 0 ? Math.max(r, 1e-18) : null)), points: { show: true, size: 3, fill: COLORS[0] } },
+      { label: 'relative', color: COLORS[0], data: residual.map((r) => (r > 0 ? Math.max(Math.log10(r), -18) : null)), points: { show: true, size: 3, fill: COLORS[0] } },
       { label: 'tolerance', color: '#e8590c', dash: [6, 4], width: 1, data: times.map(() => tolerance) },
-    ], { log: true, range: none ? [1e-16, 1] : (_, low, high) => [10 ** Math.floor(Math.log10(Math.max(low, 1e-18))), 10 ** Math.ceil(Math.log10(high) + 0.1)] });
-    const words = store.header.trust_words, worst = Math.max(0, ...new Set(trust));
-    this.trust.set(times, [{ label: 'worst since the record before', color: TRUST_COLORS[worst], data: trust }], { words, range: [-0.5, words.length - 0.5], steps: true });
+    ], { log: true, range: (_, low, high) => [Math.floor(Math.min(low, tolerance - 1)), Math.ceil(Math.max(high, tolerance) + 0.5)] });
+    // steps are sampled: between the dots nothing was examined
+    const words = store.header.trust_words, level = (k) => trust.map((t) => (t === k ? k : null));
+    const levels = words.map((_, k) => k).filter((k) => k > 0 && trust.includes(k));
+    this.trust.set(times, levels.map((k) => ({ label: '', color: TRUST_COLORS[k], data: level(k), points: { show: true, size: 5, fill: TRUST_COLORS[k] } })), { words, range: [0.5, words.length - 0.5], dots: true });
+    this.levels = trust;
+    this.cursor(this.time ?? 0, this.frame ?? 0);
   }
 
-  cursor(time, frame) { this.all.forEach((p) => p.cursor(time, frame)); }
+  cursor(time, frame) {
+    Object.assign(this, { time, frame });
+    this.all.forEach((p) => p.cursor(time, frame));
+    let known = Math.min(frame, this.levels.length - 1);
+    while (known > 0 && !this.levels[known]) known--;
+    const word = this.store.header.trust_words[this.levels[known] ?? 0], when = this.levels[known] ? ` (by ${number(this.store.times[known], 5)} s)` : '';
+    this.trust.box.querySelector('.series').textContent = word + when;
+  }
+
   resize() { this.all.forEach((p) => p.resize()); }
   restyle() { this.set(this.store, this.body); }
 }

@@ -8,7 +8,7 @@ export const COLORS = ['#5c82b5', '#d99a55', '#78a880', '#b57685', '#8f80b5', '#
 export const STATUS_COLORS = { [OPEN]: '#8b9098', [STICK]: '#1f6fd6', [SLIP]: '#e4570b' };
 const ACCENT = '#ffb300';
 const HALF_ANGLE = 0.39;
-const MARGIN = 1.15;
+const MARGIN = 1.2;
 
 const UP = new THREE.Vector3(0, 1, 0);
 const matrix = new THREE.Matrix4(), quaternion = new THREE.Quaternion();
@@ -123,9 +123,11 @@ export class Stage {
     group.userData = { owner: k, materials: [], lines: [] };
     for (const part of owner.parts) {
       const [solid, lines] = this.geometry(part.mesh), ground = part.shape === 'half_space' && !moves;
-      const material = this.planar ? new THREE.MeshBasicMaterial({ side: THREE.DoubleSide }) : new THREE.MeshLambertMaterial({ side: ground ? THREE.DoubleSide : THREE.FrontSide });
+      const material = this.planar ? new THREE.MeshBasicMaterial({ side: THREE.DoubleSide }) : new THREE.MeshLambertMaterial();
       if (moves) material.color.set(COLORS[k % COLORS.length]);
-      material.userData = { ground, moves };
+      // walls are seen through, and from behind not at all
+      const wall = ground && !this.planar && this.facing(part) < 0.5;
+      material.userData = { ground, moves, wall };
       if (ground && !this.planar) this.chequer(material, solid);
       const mesh = new THREE.Mesh(solid, material);
       mesh.castShadow = !ground;
@@ -148,6 +150,12 @@ export class Stage {
     if (this.planar && !moves) group.position.z = -0.01 * this.store.scene.radius;
     this.scene.add(group);
     return group;
+  }
+
+  // Cosine of the angle between up and the normal of a half-space.
+  facing(part) {
+    const [w, x, y, z] = part.attitude;
+    return new THREE.Vector3(0, 0, 1).applyQuaternion(new THREE.Quaternion(x, y, z, w)).dot(new THREE.Vector3(...this.store.scene.up));
   }
 
   // Squares on the ground, and far away the colour of the sky.
@@ -213,9 +221,10 @@ export class Stage {
       looks.push(front, side, vertical.clone().addScaledVector(front, 1e-3).normalize());
     }
     this.look = ((view % looks.length) + looks.length) % looks.length;
-    const target = everything ? new THREE.Vector3(...center) : this.target(), wide = MARGIN * radius;
-    const aspect = this.aspect ?? 1.6, tangent = Math.tan(HALF_ANGLE) * Math.min(1, aspect);
-    const distance = this.planar ? 10 * wide : wide / Math.sin(Math.atan(tangent));
+    const target = everything ? new THREE.Vector3(...center) : this.target();
+    this.resize();
+    const [wide, high, deep] = (this.look ? [radius, radius, radius] : this.store.scene.extent).map((x) => MARGIN * x);
+    const tangent = Math.tan(HALF_ANGLE), distance = this.planar ? 10 * radius : deep + Math.max(high / tangent, wide / (tangent * (this.aspect ?? 1.6)));
     this.controls.target.copy(target);
     this.camera.position.copy(target).addScaledVector(looks[this.look], distance);
     Object.assign(this.camera, { near: distance / 200, far: 60 * distance, zoom: 1 });
@@ -263,7 +272,7 @@ export class Stage {
       this.renderer.setPixelRatio(ratio);
       this.renderer.setSize(w, h, false);
       if (this.planar) {
-        const reach = MARGIN * this.store.scene.radius, x = reach * Math.max(1, w / h), y = reach * Math.max(1, h / w);
+        const [wide, high] = this.store.scene.extent.map((e) => MARGIN * e), per = Math.max(wide / w, high / h), x = per * w, y = per * h;
         Object.assign(this.camera, { left: -x, right: x, top: y, bottom: -y });
       } else this.camera.aspect = w / h;
       this.camera.updateProjectionMatrix();
@@ -295,7 +304,7 @@ export class Stage {
       }
       for (const material of group.userData.materials) {
         material.emissive?.set(chosen ? '#3a2c00' : '#000000');
-        const clear = this.shown.transparent && material.userData.moves;
+        const clear = this.shown.transparent && material.userData.moves || material.userData.wall;
         Object.assign(material, { transparent: clear, opacity: clear ? 0.35 : 1, depthWrite: !clear, needsUpdate: true });
       }
     });
@@ -340,14 +349,14 @@ export class Stage {
     }));
     const shafts = [], heads = [];
     for (const m of shown.forces ? marks : []) {
-      const force = length(m.f), long = Math.min(force * this.perNewton * this.arrowScale, 5 * size);
-      if (!(long > 0.02 * size)) continue;
+      const force = length(m.f), long = Math.min(force * this.perNewton * this.arrowScale, 3 * this.long * Math.max(1, this.arrowScale));
+      if (!(long > 0.02 * this.long)) continue;
       direction.set(...m.f).normalize();
       quaternion.setFromUnitVectors(UP, direction);
-      const head = Math.min(0.28 * size, 0.5 * long), thick = 0.035 * size;
+      const thin = Math.min(size, 0.8 * this.long), head = Math.min(0.25 * thin, 0.5 * long), thick = 0.03 * thin;
       shafts.push([new THREE.Matrix4().compose(position.set(...m.p), quaternion, scale.set(thick, long - head, thick)), color[m.status]]);
       position.addScaledVector(direction, long - head);
-      heads.push([new THREE.Matrix4().compose(position, quaternion, scale.set(0.1 * size, head, 0.1 * size)), color[m.status]]);
+      heads.push([new THREE.Matrix4().compose(position, quaternion, scale.set(0.085 * thin, head, 0.085 * thin)), color[m.status]]);
     }
     this.shafts.set(shafts);
     this.heads.set(heads);
@@ -394,7 +403,8 @@ export class Stage {
   }
 
   setTypicalForce(force) {
-    this.perNewton = force > 0 ? 1.3 * this.size / force : 0;
+    this.long = Math.min(1.3 * this.size, 0.5 * this.store.scene.radius);
+    this.perNewton = force > 0 ? this.long / force : 0;
   }
 
   ray(x, y) {
@@ -414,10 +424,9 @@ export class Stage {
     return null;
   }
 
-  // Where a body is on the page: for tests and labels.
+  // Where the centre of mass of a body is on the page.
   project(owner) {
-    const at = new THREE.Vector3(), box = this.canvas.getBoundingClientRect();
-    new THREE.Box3().setFromObject(this.owners[owner]).getCenter(at).project(this.camera);
+    const box = this.canvas.getBoundingClientRect(), at = this.world(owner, this.store.owner(owner).center).project(this.camera);
     return [box.left + (at.x + 1) / 2 * box.width, box.top + (1 - at.y) / 2 * box.height];
   }
 

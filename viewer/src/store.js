@@ -88,7 +88,7 @@ export class Store {
     }
     const list = [];
     for (const group of groups.values()) {
-      if (group.length <= MOST_ARROWS) { list.push(...group); continue; }
+      if (group.length <= MOST_ARROWS && !(this.contacts[group[0].contact].spacing > 0)) { list.push(...group); continue; }
       const sum = resultant(group);
       if (sum) list.push(sum);
     }
@@ -123,14 +123,15 @@ export class Store {
     return { shown, others: all.length - shown.length };
   }
 
-  // A large but not extreme force: arrows go by it.
+  // A large but not extreme force, by which arrows are scaled: the median of the largest force of each record.
   typicalForce() {
     const list = [], stride = Math.max(1, Math.ceil(this.length / 200));
     for (let k = 0; k < this.length; k += stride) {
-      for (const m of this.marks(k)) { const f = length(m.f); if (f > 0) list.push(f); }
+      const most = Math.max(0, ...this.marks(k).map((m) => length(m.f)));
+      if (most > 0) list.push(most);
     }
     list.sort((a, b) => a - b);
-    return list.length ? list[Math.min(list.length - 1, Math.floor(list.length * 0.9))] : 0;
+    return list.length ? list[Math.floor(list.length / 2)] : 0;
   }
 }
 

@@ -227,10 +227,10 @@ impl Clip {
             .map(|frame| self.bodies(frame).iter().map(|b| b.pose).collect())
             .collect();
         if !frames.is_empty() && self.scenery.bodies() > 0 {
-            let before = (self.scenery.center, start);
+            let before = (self.scenery.center, start, self.scenery.extent);
             self.scenery.look_at(&self.model, frames.iter().map(|f| &f[..]));
             if self.scenery.radius > 6.0 * start {
-                (self.scenery.center, self.scenery.radius) = before;
+                (self.scenery.center, self.scenery.radius, self.scenery.extent) = before;
             }
         }
     }

@@ -19,7 +19,7 @@ const PULL: f64 = 12.0;
 /// Longest wait of a paused run before it looks again whether it is to end.
 const WAIT: Duration = Duration::from_millis(100);
 /// Most numbers of a clip before its frames are thinned.
-const MOST_NUMBERS: usize = 20_000_000;
+const MOST_NUMBERS: usize = 12_000_000;
 
 /// What the page asks of a run.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -192,6 +192,11 @@ impl Live {
     pub fn reached(&self) -> (usize, f64) {
         let shared = lock(&self.shared.0);
         (shared.clip.len(), shared.time)
+    }
+
+    /// How many times the run has been started again.
+    pub fn run(&self) -> usize {
+        lock(&self.shared.0).run
     }
 
     /// A copy of the clip so far.

@@ -6,21 +6,28 @@ use stiction::geometry::{Shape, Solid};
 use stiction::space::{Vector, scale, unit};
 
 /// Segments around a round shape.
-const AROUND: usize = 32;
+const AROUND: usize = 48;
 /// Segments of a quarter circle from pole to equator.
-const QUARTER: usize = 8;
+const QUARTER: usize = 12;
 
 /// Triangles and outlines of a shape in its own coordinates, m.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Mesh {
     /// Corners of triangles.
+    #[serde(serialize_with = "short")]
     pub vertices: Vec<Vector>,
     /// Outward unit normal at each vertex.
+    #[serde(serialize_with = "short")]
     pub normals: Vec<Vector>,
     /// Vertices of each triangle, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
     /// Ends of line segments: edges, and circles that show how a round shape turns.
     pub lines: Vec<[Vector; 2]>,
+}
+
+/// Pages need no more digits than floats have.
+fn short<S: serde::Serializer>(list: &[Vector], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(list.iter().map(|v| v.map(|x| x as f32)))
 }
 
 impl Mesh {

@@ -15,20 +15,16 @@ const MOST_ARROWS: usize = 4;
 /// Most frames of an animation.
 const MOST_FRAMES: usize = 10_000;
 
-/// Colours of bodies, one after the other: those of the page.
-const BODIES: [[f64; 3]; 8] = [
-    [0.36, 0.51, 0.71],
-    [0.85, 0.60, 0.33],
-    [0.47, 0.66, 0.50],
-    [0.71, 0.46, 0.52],
-    [0.56, 0.50, 0.71],
-    [0.45, 0.66, 0.70],
-    [0.78, 0.70, 0.42],
-    [0.60, 0.56, 0.52],
-];
-const STICK: [f64; 3] = [0.10, 0.42, 0.85];
-const SLIP: [f64; 3] = [0.90, 0.33, 0.04];
-const OPEN: [f64; 3] = [0.55, 0.55, 0.55];
+/// Colours of bodies, one after the other: those of the page, as are all others.
+const BODIES: [u32; 8] = [0x5c_82b5, 0xd9_9a55, 0x78_a880, 0xb5_7685, 0x8f_80b5, 0x73_a8b3, 0xc7_b36b, 0x99_8f85];
+const STICK: u32 = 0x1f_6fd6;
+const SLIP: u32 = 0xe4_570b;
+const OPEN: u32 = 0x8b_9098;
+const SPRING: u32 = 0x9a_5fc0;
+
+fn hex(color: u32) -> [f64; 3] {
+    [16, 8, 0].map(|shift| f64::from(color >> shift & 0xff) / 255.0)
+}
 
 /// How an image looks.
 #[derive(Debug, Clone, Copy)]
@@ -87,16 +83,19 @@ fn encode(
     Ok(bytes)
 }
 
-/// Metres of an arrow per newton: that of a large but not extreme force is as long as a body.
+/// Length of a large arrow, m.
+fn long_arrow(clip: &Clip) -> f64 {
+    (1.3 * clip.scenery.size).min(0.5 * clip.scenery.radius)
+}
+
+/// Metres of an arrow per newton: by a large but not extreme force, the median of the largest force of each record.
 fn force_scale(clip: &Clip) -> f64 {
-    let mut forces: Vec<f64> = vec![];
     let stride = clip.len().div_ceil(200).max(1);
-    for frame in (0..clip.len()).step_by(stride) {
-        forces.extend(arrows(clip, frame).iter().map(|a| length(a.force)).filter(|f| *f > 0.0));
-    }
+    let largest = |frame| arrows(clip, frame).iter().map(|a| length(a.force)).fold(0.0, f64::max);
+    let mut forces: Vec<f64> = (0..clip.len()).step_by(stride).map(largest).filter(|f| *f > 0.0).collect();
     forces.sort_by(f64::total_cmp);
-    let large = forces.get(forces.len() * 9 / 10).copied().unwrap_or(1.0);
-    1.3 * clip.scenery.size / large
+    let large = forces.get(forces.len() / 2).copied().unwrap_or(1.0);
+    long_arrow(clip) / large
 }
 
 /// A force to be drawn.
@@ -111,7 +110,8 @@ fn arrows(clip: &Clip, frame: usize) -> Vec<Arrow> {
     let touches = clip.touches(frame);
     let mut list = vec![];
     for group in touches.chunk_by(|a, b| a.contact == b.contact) {
-        if group.len() <= MOST_ARROWS {
+        let patch = clip.contacts[group[0].contact].spacing > 0.0;
+        if group.len() <= MOST_ARROWS && !patch {
             list.extend(group.iter().map(|t| Arrow { point: t.point, force: t.force, status: t.status }));
             continue;
         }
@@ -135,8 +135,8 @@ fn arrows(clip: &Clip, frame: usize) -> Vec<Arrow> {
 fn pixels(clip: &Clip, frame: usize, look: &Look, per_newton: f64) -> Vec<u8> {
     let scenery = &clip.scenery;
     let (background, ground, line) = match look.dark {
-        true => ([0.09, 0.10, 0.12], [0.20, 0.22, 0.25], [0.75, 0.78, 0.82]),
-        false => ([0.96, 0.97, 0.98], [0.84, 0.86, 0.88], [0.20, 0.23, 0.27]),
+        true => (hex(0x18_1b20), hex(0x3a_4048), hex(0xcf_d5dc)),
+        false => (hex(0xf4_f6f8), hex(0xdf_e3e8), hex(0x2b_3138)),
     };
     let camera = Camera::of(scenery, look.size);
     let mut canvas = Canvas::new(look.size.map(|n| n * SAMPLES), background, camera);
@@ -147,9 +147,10 @@ fn pixels(clip: &Clip, frame: usize, look: &Look, per_newton: f64) -> Vec<u8> {
             let local = Pose { position: part.position, attitude: Quaternion(part.attitude) };
             let half_space = part.shape == "half_space";
             let paint = Paint {
-                color: if moves { BODIES[k % BODIES.len()] } else { ground },
+                color: if moves { hex(BODIES[k % BODIES.len()]) } else { ground },
                 flat: scenery.planar,
                 checks: (half_space && !scenery.planar).then_some(scenery.radius / 2.0),
+                front: half_space && !scenery.planar,
                 fade: half_space.then_some(background),
                 layer: if moves { 0.0 } else { -1.0 },
             };
@@ -162,7 +163,7 @@ fn pixels(clip: &Clip, frame: usize, look: &Look, per_newton: f64) -> Vec<u8> {
     }
     for ends in &scenery.springs {
         let points = ends.map(|e| e.owner.map_or(e.point, |o| clip.bodies(frame)[o].pose.point(e.point)));
-        canvas.lines(&[points], &Pose::IDENTITY, [0.55, 0.35, 0.70], 0.5);
+        canvas.lines(&[points], &Pose::IDENTITY, hex(SPRING), 0.5);
     }
     if look.contacts {
         draw_contacts(clip, frame, per_newton, &mut canvas);
@@ -173,24 +174,27 @@ fn pixels(clip: &Clip, frame: usize, look: &Look, per_newton: f64) -> Vec<u8> {
 fn draw_contacts(clip: &Clip, frame: usize, per_newton: f64, canvas: &mut Canvas) {
     let size = clip.scenery.size;
     let paint = |status: Status| Paint {
-        color: match status {
+        color: hex(match status {
             Status::Open => OPEN,
             Status::Stick => STICK,
             Status::Slip => SLIP,
-        },
+        }),
         flat: clip.scenery.planar,
         checks: None,
+        front: !clip.scenery.planar,
         fade: None,
         layer: 1.0,
     };
+    let most = long_arrow(clip);
+    let thin = size.min(0.8 * most);
     for arrow in arrows(clip, frame) {
         let paint = paint(arrow.status);
-        canvas.mesh(&Mesh::ball(arrow.point, 0.05 * size), &Pose::IDENTITY, &paint);
+        canvas.mesh(&Mesh::ball(arrow.point, 0.05 * thin), &Pose::IDENTITY, &paint);
         let long = length(arrow.force) * per_newton;
-        if long > 0.02 * size {
+        if long > 0.02 * most {
             // a blow does not cross the picture
-            let long = long.min(4.0 * size);
-            let mesh = arrow_mesh(arrow.point, scale(long, unit(arrow.force)), size);
+            let long = long.min(3.0 * most);
+            let mesh = arrow_mesh(arrow.point, scale(long, unit(arrow.force)), thin);
             canvas.mesh(&mesh, &Pose::IDENTITY, &paint);
         }
     }
@@ -199,10 +203,10 @@ fn draw_contacts(clip: &Clip, frame: usize, per_newton: f64, canvas: &mut Canvas
 /// A shaft and a head.
 fn arrow_mesh(from: Vector, along: Vector, size: f64) -> Mesh {
     let (long, direction) = (length(along), unit(along));
-    let head = (0.3 * size).min(0.5 * long);
+    let head = (0.25 * size).min(0.5 * long);
     let neck = add(from, scale(long - head, direction));
-    let mut mesh = Mesh::rod(from, neck, 0.035 * size);
-    let mut tip = Mesh::rod(neck, add(neck, scale(head, direction)), 0.1 * size);
+    let mut mesh = Mesh::rod(from, neck, 0.03 * size);
+    let mut tip = Mesh::rod(neck, add(neck, scale(head, direction)), 0.085 * size);
     // a rod whose far end shrinks to a point is a cone
     let axis = |v: Vector| dot(sub(v, neck), direction);
     for v in &mut tip.vertices {

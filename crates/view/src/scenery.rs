@@ -35,6 +35,8 @@ pub struct Scenery {
     pub center: Vector,
     /// Radius about it, m.
     pub radius: f64,
+    /// Half lengths of what is to be seen in the first picture: to the right, up, and towards the viewer, m.
+    pub extent: Vector,
     /// Typical size of a body, m.
     pub size: f64,
     /// Meshes that parts refer to; equal shapes share one.
@@ -128,6 +130,7 @@ impl Scenery {
             duration: scene.step.duration,
             center: [0.0; 3],
             radius: 1.0,
+            extent: [1.0; 3],
             size: 1.0,
             meshes: vec![],
             owners: vec![],
@@ -150,6 +153,11 @@ impl Scenery {
     pub fn bodies(&self) -> usize {
         self.bodies
     }
+
+    /// Half of the vertical angle of view, rad.
+    pub const HALF_ANGLE: f64 = 0.39;
+    /// Share by which a picture is larger than what is to be seen.
+    pub const MARGIN: f64 = 1.2;
 
     /// Directions of a picture: to the right, up, and towards the viewer.
     pub fn directions(&self) -> [Vector; 3] {
@@ -210,6 +218,10 @@ impl Scenery {
         self.center = scale(0.5, add(low, high));
         let radius = 0.5 * length(sub(high, low));
         self.radius = if radius > 1e-9 { radius } else { 1.0 };
+        let half = scale(0.5, sub(high, low));
+        // a box seen from aside is as wide as its edges are, one after the other
+        let along = |axis: Vector| (0..3).map(|k| half[k] * axis[k].abs()).sum::<f64>();
+        self.extent = self.directions().map(along).map(|x| x.max(0.2 * self.radius));
     }
 
     /// The median of the bodies' sizes: that of arrows and points goes by it.

@@ -24,7 +24,7 @@ const WAIT: Duration = Duration::from_millis(100);
 /// Most bytes of a command.
 const MOST_BYTES: u64 = 1 << 14;
 /// Most numbers of a clip that is served.
-const MOST_NUMBERS: usize = 20_000_000;
+const MOST_NUMBERS: usize = 12_000_000;
 
 /// Why nothing is served.
 #[derive(Debug, thiserror::Error)]

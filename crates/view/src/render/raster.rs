@@ -4,10 +4,8 @@ use crate::mesh::Mesh;
 use crate::scenery::Scenery;
 use stiction::space::{Pose, Vector, add, dot, scale, sub, unit};
 
-/// Half of the vertical angle of view.
-const HALF_ANGLE: f64 = 0.39;
-/// Share by which the picture is larger than what is to be seen.
-const MARGIN: f64 = 1.15;
+/// Opacity of marks behind bodies.
+const FAINT: f32 = 0.3;
 /// Lines are drawn this share of their distance nearer than triangles, so that edges are seen.
 const NEARER: f64 = 2e-3;
 
@@ -30,12 +28,12 @@ impl Camera {
     pub fn of(scenery: &Scenery, [width, height]: [usize; 2]) -> Self {
         let axes = scenery.directions();
         let [width, height] = [width, height].map(|n| (n * super::SAMPLES) as f64);
-        let radius = MARGIN * scenery.radius;
+        let [wide, high, deep] = scenery.extent.map(|x| Scenery::MARGIN * x);
+        let tangent = Scenery::HALF_ANGLE.tan();
         let (scale_, distance) = if scenery.planar {
-            (0.5 * width.min(height) / radius, 10.0 * radius)
+            (0.5 * (width / wide).min(height / high), 10.0 * scenery.radius)
         } else {
-            let tangent = HALF_ANGLE.tan() * (width / height).min(1.0);
-            (0.5 * height / HALF_ANGLE.tan(), radius / tangent.atan().sin())
+            (0.5 * height / tangent, deep + (high / tangent).max(wide / (tangent * width / height)))
         };
         let light = add(add(scale(0.35, axes[0]), scale(0.9, scenery.up)), scale(0.5, axes[2]));
         Self {
@@ -75,9 +73,11 @@ pub(super) struct Paint {
     pub flat: bool,
     /// Side of the squares of a chequered plane, m.
     pub checks: Option<f64>,
+    /// Whether it is seen from its front alone.
+    pub front: bool,
     /// Far away it becomes this colour.
     pub fade: Option<[f64; 3]>,
-    /// Planar pictures: what lies over what; in space, what is never hidden is 1.
+    /// Planar pictures: what lies over what; in space, marks that are seen through bodies are 1.
     pub layer: f64,
 }
 
@@ -117,7 +117,8 @@ impl Canvas {
         let [width, height] = self.size;
         let p = corners.map(|c| self.camera.project(c.0, self.size));
         let area = (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
-        if area == 0.0 || !area.is_finite() {
+        // the picture's y points down: fronts turn the other way round
+        if area == 0.0 || !area.is_finite() || (paint.front && area > 0.0) {
             return;
         }
         let range = |k: usize, most: usize| {
@@ -135,9 +136,11 @@ impl Canvas {
                     continue;
                 }
                 let over = w[0] * p[0][2] + w[1] * p[1][2] + w[2] * p[2][2];
-                let near = self.layered(over, paint.layer);
+                let near = if self.camera.parallel { paint.layer } else { over };
                 let at = y * width + x;
-                if near <= self.depth[at] {
+                let hidden = near <= self.depth[at];
+                let mark = paint.layer >= 1.0 && !self.camera.parallel;
+                if hidden && !mark {
                     continue;
                 }
                 // perspective: shares in space
@@ -148,19 +151,16 @@ impl Canvas {
                 let mix = |value: fn(&Corner) -> Vector| {
                     (0..3).fold([0.0; 3], |sum, k| add(sum, scale(share[k], value(&corners[k]))))
                 };
-                self.depth[at] = near;
-                self.pixels[at] = self.shade(mix(|c| c.1), mix(|c| c.2), paint).map(|c| c as f32);
+                let color = self.shade(mix(|c| c.1), mix(|c| c.2), paint).map(|c| c as f32);
+                if hidden {
+                    // forces within bodies are seen faintly
+                    let old = self.pixels[at];
+                    self.pixels[at] = [0, 1, 2].map(|k| old[k] + FAINT * (color[k] - old[k]));
+                } else {
+                    self.depth[at] = near;
+                    self.pixels[at] = color;
+                }
             }
-        }
-    }
-
-    /// Depth, larger in front.
-    fn layered(&self, over: f64, layer: f64) -> f64 {
-        match self.camera.parallel {
-            true => layer,
-            // arrows are seen through bodies
-            false if layer >= 1.0 => over + 1e6,
-            false => over,
         }
     }
 
@@ -174,7 +174,9 @@ impl Canvas {
             }
         }
         if !paint.flat {
-            let light = 0.55 + 0.5 * dot(unit(normal), self.camera.light).max(0.0);
+            let normal = unit(normal);
+            let (sun, eye) = (dot(normal, self.camera.light), dot(normal, self.camera.axes[2]));
+            let light = 0.5 + 0.4 * sun.max(0.0) + 0.2 * eye.max(0.0);
             color = color.map(|c| (c * light).min(1.0));
         }
         if let Some(background) = paint.fade {
