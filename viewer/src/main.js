@@ -130,13 +130,14 @@ class App {
       if (!answer.ok) throw new Error(await answer.text());
       const chunk = decode(await answer.arrayBuffer());
       this.lost = null;
-      if (chunk.header.scene) this.replace(chunk);
+      if (chunk.header.scene && chunk.columns.time.length) this.replace(chunk);
       else {
         const phase = this.phase;
         if (store.append(chunk) < store.length || phase !== chunk.header.phase) this.arrived();
       }
       this.fault = chunk.header.fault;
     } catch (e) {
+      console.info(e);
       this.lost ??= `The program has ended or does not answer; what was received stays here. (${e.message})`;
     }
     this.notices();
@@ -149,9 +150,10 @@ class App {
     this.store = new Store(chunk);
     this.stage.store = this.store;
     this.plots.store = this.store;
+    this.frame = Math.min(this.frame, this.store.length - 1);
+    this.stage.frame = this.frame;
     this.panel.fill();
     this.arrived(true);
-    this.frame = Math.min(this.frame, this.store.length - 1);
     this.go(this.live || end ? this.store.length - 1 : this.store.frameAt(time));
     this.follow = this.live;
   }

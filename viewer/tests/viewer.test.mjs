@@ -321,7 +321,7 @@ test('a browser that leaves and comes back finds everything', async () => {
 });
 
 test('recordings that grow, are cut short, or are old', async () => {
-  const recorder = spawn(program, ['run', scene('balls-200'), '--quiet', '--out', 'growing.recording'], { cwd: folder });
+  const recorder = spawn(program, ['run', scene('heap'), '--quiet', '--out', 'growing.recording', '--duration', '60', '--set', 'step.h=1e-5', '--set', 'record.interval=0.01'], { cwd: folder });
   started.push(recorder);
   while (!fs.existsSync(path.join(folder, 'growing.recording/state.json'))) await wait(50);
   const { address, child } = await view('growing.recording');

@@ -124,7 +124,7 @@ impl Live {
         let bodies = model.scene().bodies.len();
         let thread = std::thread::spawn(move || {
             while !end.load(Ordering::Relaxed) {
-                once(&model, &theirs, &end, &end_run);
+                once(&model, &text, &theirs, &end, &end_run);
                 // the run is over until it is started again
                 let (mutex, changed) = &*theirs;
                 let mut shared = lock(mutex);
@@ -132,9 +132,7 @@ impl Live {
                     shared = changed.wait_timeout(shared, WAIT).unwrap_or_else(PoisonError::into_inner).0;
                 }
                 shared.reset = false;
-                shared.run += 1;
                 shared.drag = None;
-                shared.clip = Clip::new(&model, &text);
                 end_run.store(false, Ordering::Relaxed);
             }
         });
@@ -218,10 +216,16 @@ impl Drop for Live {
 }
 
 /// One run from the scene's start to its end, a fault or a reset.
-fn once(model: &Arc<Model>, shared: &(Mutex<Shared>, Condvar), stop: &AtomicBool, stop_run: &Arc<AtomicBool>) {
+fn once(
+    model: &Arc<Model>,
+    text: &str,
+    shared: &(Mutex<Shared>, Condvar),
+    stop: &AtomicBool,
+    stop_run: &Arc<AtomicBool>,
+) {
     let options = Options { stop: stop_run.clone(), until: Until::Duration, ..Options::default() };
     let mut state = model.initial();
-    let mut hand = Hand { shared, stop, stop_run, since: None };
+    let mut hand = Hand { shared, stop, stop_run, text, since: None };
     let ended = run(model, &mut state, &options, &mut [&mut hand]);
     let mut shared = lock(&shared.0);
     shared.time = state.time;
@@ -244,6 +248,7 @@ struct Hand<'a> {
     shared: &'a (Mutex<Shared>, Condvar),
     stop: &'a AtomicBool,
     stop_run: &'a AtomicBool,
+    text: &'a str,
     /// Since when the run is at a speed, the time of the scene then, and the speed.
     since: Option<(Instant, f64, f64)>,
 }
@@ -296,7 +301,14 @@ impl Hand<'_> {
 
 impl Observer for Hand<'_> {
     fn start(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
-        lock(&self.shared.0).clip.start(view)
+        // nobody sees a run before its first frame
+        let mut clip = Clip::new(view.model(), self.text);
+        clip.start(view)?;
+        let mut shared = lock(&self.shared.0);
+        shared.run += usize::from(!shared.clip.is_empty());
+        shared.time = view.state.time;
+        shared.clip = clip;
+        Ok(())
     }
 
     fn inputs(&mut self, view: &mut View<'_>, inputs: &mut Inputs) -> Result<(), Fault> {

@@ -14,7 +14,7 @@ pub const PAGE: &str = include_str!("../page/viewer.html");
 /// Where a clip goes.
 const PLACE: &str = "<!--CLIP-->";
 /// Most numbers of a page in one file: it then has less than 5 MB.
-pub const MOST_NUMBERS: usize = 2_000_000;
+pub const MOST_NUMBERS: usize = 1_800_000;
 
 /// One HTML file with the viewer and the clip: it needs no server, no network and no other file. Frames are left out where the clip has
 /// more than [`MOST_NUMBERS`]; the page says so.
