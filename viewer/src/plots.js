@@ -29,6 +29,15 @@ class Plot {
     this.unit = unit;
     this.words = words;
     this.log = log;
+    // what stands above decides how much room is left
+    this.box.querySelector('.series').replaceChildren(...series.filter((s) => s.label).map((s) => {
+      const item = document.createElement('span');
+      item.innerHTML = '<i></i><span></span> <em></em>';
+      item.querySelector('i').style.background = s.dash ? `repeating-linear-gradient(90deg, ${s.color} 0 4px, transparent 4px 6px)` : s.color;
+      item.querySelector('span').textContent = s.label;
+      s.item = item.querySelector('em');
+      return item;
+    }));
     const font = '11px system-ui, sans-serif';
     this.plot = new uPlot({
       width: Math.max(120, area.clientWidth), height: Math.max(60, area.clientHeight),
@@ -58,21 +67,14 @@ class Plot {
       if (down !== null && Math.abs(e.clientX - down) < 4) this.onPick(this.plot.posToVal(e.clientX - over.getBoundingClientRect().left, 'x'));
       down = null;
     });
-    this.box.querySelector('.series').replaceChildren(...series.filter((s) => s.label).map((s) => {
-      const item = document.createElement('span');
-      item.innerHTML = '<i></i><span></span> <em></em>';
-      item.querySelector('i').style.background = s.dash ? `repeating-linear-gradient(90deg, ${s.color} 0 4px, transparent 4px 6px)` : s.color;
-      item.querySelector('span').textContent = s.label;
-      s.item = item.querySelector('em');
-      return item;
-    }));
     this.cursor(this.time ?? 0, this.frame ?? 0);
   }
 
   cursor(time, frame) {
     Object.assign(this, { time, frame });
     if (!this.plot) return;
-    const x = this.plot.valToPos(time, 'x'), left = this.plot.over.offsetLeft, area = this.box.querySelector('.plot-area');
+    // a live run is ahead of its plots
+    const x = this.plot.valToPos(Math.min(time, this.plot.data[0].at(-1)), 'x'), left = this.plot.over.offsetLeft, area = this.box.querySelector('.plot-area');
     const inside = x >= -0.5 && x <= this.plot.over.clientWidth + 0.5;
     this.now.style.display = inside ? 'block' : 'none';
     this.now.style.transform = `translateX(${area.offsetLeft + left + x}px)`;

@@ -183,8 +183,8 @@ export class Stage {
     const shaft = new THREE.CylinderGeometry(1, 1, 1, 12).translate(0, 0.5, 0);
     const head = new THREE.ConeGeometry(1, 1, 16).translate(0, 0.5, 0);
     this.points = new Marks(this.scene, sphere);
-    this.shafts = new Marks(this.scene, shaft);
-    this.heads = new Marks(this.scene, head);
+    this.shafts = new Marks(this.scene, shaft, { behind: 0.5 });
+    this.heads = new Marks(this.scene, head, { behind: 0.5 });
     this.cones = new Map();
     this.normals = this.lineSet('#14a06a');
     this.springs = this.lineSet('#9a5fc0');

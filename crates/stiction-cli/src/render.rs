@@ -14,14 +14,13 @@ pub fn run(arguments: &Render) -> Result<ExitCode, InputError> {
     let (Some(first), Some(last)) = (clip.times.first().copied(), clip.times.last().copied()) else {
         return Err(InputError(format!("{}: no records yet", arguments.recording.display())));
     };
-    let look = Look {
-        size: arguments.size,
-        dark: arguments.theme == Theme::Dark,
-        contacts: !arguments.plain,
-    };
+    let look =
+        Look { size: arguments.size, dark: arguments.theme == Theme::Dark, contacts: !arguments.plain };
     let frames: Vec<usize> = match arguments.at {
         Some(time) if time < first || time > last => {
-            return Err(InputError(format!("--at: the recording is from {first} s to {last} s, not at {time} s")));
+            return Err(InputError(format!(
+                "--at: the recording is from {first} s to {last} s, not at {time} s"
+            )));
         }
         Some(time) => vec![clip.frame_at(time)],
         None => {
@@ -44,8 +43,13 @@ pub fn run(arguments: &Render) -> Result<ExitCode, InputError> {
     warn(&clip);
     let (n, [w, h]) = (frames.len(), arguments.size);
     print(&match arguments.json {
-        true => format!("{}\n", json!({"image": out, "frames": n, "bytes": bytes.len(), "warnings": clip.warnings})),
-        false => format!("image     {}, {w} x {h}, {n} frame{}\n", out.display(), if n == 1 { "" } else { "s" }),
+        true => format!(
+            "{}\n",
+            json!({"image": out, "frames": n, "bytes": bytes.len(), "warnings": clip.warnings})
+        ),
+        false => {
+            format!("image     {}, {w} x {h}, {n} frame{}\n", out.display(), if n == 1 { "" } else { "s" })
+        }
     })
     .map(|()| ExitCode::SUCCESS)
 }

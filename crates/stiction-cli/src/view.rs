@@ -35,10 +35,12 @@ pub fn run(arguments: &View) -> Result<ExitCode, InputError> {
 fn source(arguments: &View) -> Result<Option<Source>, InputError> {
     if arguments.thing.is_dir() {
         if !arguments.set.is_empty() || arguments.duration.is_some() {
-            return Err(InputError("--set and --duration are for scenes: a recording is not run again".to_owned()));
+            return Err(InputError(
+                "--set and --duration are for scenes: a recording is not run again".to_owned(),
+            ));
         }
         let watched = Watched::open(&arguments.thing).map_err(|e| InputError::record(&e))?;
-        return Ok(Some(Source::Recording(watched)));
+        return Ok(Some(Source::Recording(Box::new(watched))));
     }
     let given = SceneArguments { file: arguments.thing.clone(), set: arguments.set.clone() };
     let Some(mut scene) = read_scene(&given) else { return Ok(None) };

@@ -32,11 +32,14 @@ fn refused(folder: &Path, arguments: &[&str]) -> String {
 
 /// Twenty boxes and balls fall into a heap for ten seconds.
 fn twenty() -> String {
-    let mut text = "[[material]]\nname = 'default'\nfriction = 0.4\n[[world]]\nname = 'ground'\nshape = 'half_space'\n".to_owned();
+    let mut text =
+        "[[material]]\nname = 'default'\nfriction = 0.4\n[[world]]\nname = 'ground'\nshape = 'half_space'\n"
+            .to_owned();
     for k in 0..20 {
         let shape = ["{ box = { half = [0.1, 0.08, 0.06] } }", "{ sphere = { radius = 0.08 } }"][k % 2];
         let (x, y, z) = (0.05 * (k % 3) as f64, 0.04 * (k % 5) as f64, 0.2 + 0.18 * k as f64);
-        text += &format!("[[body]]\nname = 'body {k}'\nshape = {shape}\nmass = 1\nposition = [{x}, {y}, {z}]\n");
+        text +=
+            &format!("[[body]]\nname = 'body {k}'\nshape = {shape}\nmass = 1\nposition = [{x}, {y}, {z}]\n");
     }
     text + "[step]\nh = 2e-3\nduration = 10\nsolver = 'auto'\n"
 }
@@ -89,7 +92,18 @@ fn images_and_animations_are_drawn_without_a_browser() {
     assert_eq!(said, "image     bounce.png, 320 x 200, 1 frame\n");
     let (width, height, frames, still) = read_png(&folder.join("bounce.png"));
     assert_eq!((width, height, frames), (320, 200, None));
-    let args = ["render", "bounce.recording", "--to", "0.5", "--fps", "10", "--size", "160x100", "--out", "moving.png"];
+    let args = [
+        "render",
+        "bounce.recording",
+        "--to",
+        "0.5",
+        "--fps",
+        "10",
+        "--size",
+        "160x100",
+        "--out",
+        "moving.png",
+    ];
     done(&folder, &args);
     let (width, height, frames, _) = read_png(&folder.join("moving.png"));
     assert_eq!((width, height, frames), (160, 100, Some(6)));
@@ -135,5 +149,47 @@ fn what_cannot_be_shown_is_refused_in_words() {
         let said = refused(&folder, &arguments);
         assert!(said.contains(words), "{arguments:?}: {said}");
         assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
+
+/// The commands of docs/view.md and those of the README that view, in their order; `view` is ended once it has printed its address.
+#[test]
+fn the_commands_of_the_documentation_work() {
+    let folder = scratch("docs");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (guide, readme) = (root.join("docs/view.md"), root.join("README.md"));
+    let text = fs::read_to_string(guide).unwrap();
+    let block = text.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let readme = fs::read_to_string(readme).unwrap();
+    let of_readme = readme.lines().filter_map(|l| l.strip_prefix("cargo run --release -- "));
+    let view = of_readme.filter(|l| l.starts_with("view scenes/")).map(|l| format!("stiction {l}"));
+    let lines: Vec<String> = block.lines().map(str::to_owned).chain(view).collect();
+    assert!(lines.len() > 6, "{lines:?}");
+    for line in lines {
+        let command = line.split('#').next().unwrap().trim();
+        let scenes = format!("{}/scenes/", root.display());
+        let arguments: Vec<String> =
+            command.split_whitespace().skip(1).map(|a| a.replace("scenes/", &scenes)).collect();
+        if arguments[0] != "view" {
+            done(&folder, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+            continue;
+        }
+        let mut child = Command::new(env!("CARGO_BIN_EXE_stiction"))
+            .current_dir(&folder)
+            .args(&arguments)
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut address = String::new();
+        let read = std::io::BufRead::read_line(
+            &mut std::io::BufReader::new(child.stdout.take().unwrap()),
+            &mut address,
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(read.unwrap() > 0 && address.starts_with("http://127.0.0.1:"), "{line}: {address}");
+    }
+    for file in ["heap.html", "heap.png", "heap-moves.png"] {
+        assert!(folder.join(file).is_file(), "{file}");
     }
 }

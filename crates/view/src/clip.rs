@@ -249,9 +249,7 @@ impl Clip {
         }
         let keep = |frame: usize| frame.is_multiple_of(stride) || frame + 1 == frames;
         let old = self.clone();
-        for list in [&mut self.ends] {
-            list.clear();
-        }
+        self.ends.clear();
         self.times.clear();
         self.placed.clear();
         self.touches.clear();
@@ -282,9 +280,13 @@ impl Clip {
     }
 
     pub(crate) fn add_event(&mut self, new: Happening) {
-        if let Some(last) = self.events.iter_mut().rev().take_while(|e| e.time == new.time).find(|e| {
-            e.contact == new.contact && e.kind == new.kind
-        }) {
+        if let Some(last) = self
+            .events
+            .iter_mut()
+            .rev()
+            .take_while(|e| e.time == new.time)
+            .find(|e| e.contact == new.contact && e.kind == new.kind)
+        {
             last.count += new.count;
             last.impulse += new.impulse;
         } else if self.events.len() < MOST_EVENTS {

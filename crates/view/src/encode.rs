@@ -141,14 +141,19 @@ impl Clip {
         let bodies = self.scenery.bodies();
         line("bodies", format!("{bodies}, and {world} of the world"));
         if let (Some(first), Some(last)) = (self.times.first(), self.times.last()) {
-            line("time", format!("{first} s to {last} s in {} records, step {} s", self.len(), self.scenery.h));
+            line(
+                "time",
+                format!("{first} s to {last} s in {} records, step {} s", self.len(), self.scenery.h),
+            );
         }
-        let worst = (0..self.len()).max_by(|a, b| self.steps[*a].residual.total_cmp(&self.steps[*b].residual));
+        let worst =
+            (0..self.len()).max_by(|a, b| self.steps[*a].residual.total_cmp(&self.steps[*b].residual));
         if let Some(worst) = worst {
             let (residual, time) = (self.steps[worst].residual, self.times[worst]);
             line("residual", format!("worst {residual:.1e} relative, by t = {time} s"));
         }
-        let count = |which: &dyn Fn(&crate::clip::Steps) -> bool| self.steps.iter().filter(|s| which(s)).count();
+        let count =
+            |which: &dyn Fn(&crate::clip::Steps) -> bool| self.steps.iter().filter(|s| which(s)).count();
         let trust: Vec<String> = Trust::ALL
             .iter()
             .map(|t| (t.name(), count(&|s| s.trust == *t)))

@@ -22,7 +22,7 @@ const WAIT: Duration = Duration::from_millis(100);
 const MOST_NUMBERS: usize = 12_000_000;
 
 /// What the page asks of a run.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Command {
     /// Stop after the current step.

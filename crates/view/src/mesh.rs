@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::f64::consts::{FRAC_PI_2, PI};
 use stiction::geometry::{Shape, Solid};
-use stiction::space::{Vector, scale, unit};
+use stiction::space::{Frame, Vector, add, length, sub, unit};
 
 /// Segments around a round shape.
 const AROUND: usize = 48;
@@ -46,7 +46,9 @@ impl Mesh {
             Shape::Sphere { radius } => mesh.ellipsoid([*radius; 3]),
             Shape::Ellipsoid { semi_axes } => mesh.ellipsoid(*semi_axes),
             Shape::Capsule { radius, half_length } => mesh.capsule(*radius, *half_length),
-            Shape::Cylinder { radius, half_length, .. } => mesh.cylinder(*radius, [-half_length, *half_length]),
+            Shape::Cylinder { radius, half_length, .. } => {
+                mesh.cylinder(*radius, [-half_length, *half_length]);
+            }
             Shape::Box { .. } | Shape::Polytope { .. } => mesh.hull(solid),
             // planar shapes
             Shape::Ellipse { .. } | Shape::Polygon { .. } => mesh.planar(solid, reach),
@@ -57,16 +59,15 @@ impl Mesh {
     /// A rod of a radius from one point to another: links without a shape, arrows.
     pub fn rod(from: Vector, to: Vector, radius: f64) -> Self {
         let mut mesh = Self::default();
-        let axis = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
-        let length = stiction::space::length(axis);
-        if length > 0.0 {
-            mesh.cylinder(radius, [0.0, length]);
+        let axis = sub(to, from);
+        if length(axis) > 0.0 {
+            mesh.cylinder(radius, [0.0, length(axis)]);
             mesh.lines.clear();
-            let frame = stiction::space::Frame::new(unit(axis), [1.0, 0.0, 0.0]);
+            let frame = Frame::new(unit(axis), [1.0, 0.0, 0.0]);
             let turn = |[x, y, z]: Vector| frame.world([z, x, y]);
             mesh.normals.iter_mut().for_each(|n| *n = turn(*n));
             for v in &mut mesh.vertices {
-                *v = stiction::space::add(from, turn(*v));
+                *v = add(from, turn(*v));
             }
         }
         mesh
@@ -86,7 +87,7 @@ impl Mesh {
         let mut mesh = Self::default();
         mesh.ellipsoid([radius; 3]);
         mesh.lines.clear();
-        mesh.vertices.iter_mut().for_each(|v| *v = stiction::space::add(center, *v));
+        mesh.vertices.iter_mut().for_each(|v| *v = add(center, *v));
         mesh
     }
 
@@ -224,22 +225,22 @@ fn circle(center: Vector, [i, j]: [usize; 2], semi_axes: Vector) -> Vec<Vector> 
     (0..2 * AROUND).map(point).collect()
 }
 
-/// Volume that the triangles enclose, m^3; of flat meshes 0.
-pub fn volume(mesh: &Mesh) -> f64 {
-    let part = |t: &[u32; 3]| {
-        let [a, b, c] = t.map(|i| mesh.vertices[i as usize]);
-        stiction::space::dot(a, scale(1.0 / 6.0, stiction::space::cross(b, c)))
-    };
-    mesh.triangles.iter().map(part).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stiction::space::{cross, dot, length, sub};
+    use stiction::space::{cross, dot};
 
-    fn mesh(shape: Shape, planar: bool) -> Mesh {
-        Mesh::of(&Solid::new(&shape, planar).expect("a shape"), 10.0)
+    fn mesh(shape: &Shape, planar: bool) -> Mesh {
+        Mesh::of(&Solid::new(shape, planar).expect("a shape"), 10.0)
+    }
+
+    /// Volume that the triangles enclose, m^3.
+    fn volume(mesh: &Mesh) -> f64 {
+        let part = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|i| mesh.vertices[i as usize]);
+            dot(a, cross(b, c)) / 6.0
+        };
+        mesh.triangles.iter().map(part).sum()
     }
 
     /// Triangles turn the same way as their normals point, and normals have length 1.
@@ -268,7 +269,7 @@ mod tests {
             (Shape::Box { half: [0.1, 0.2, 0.3] }, 0.048, 1e-12),
             (Shape::Polytope { vertices: tetrahedron }, 1.0 / 6.0, 1e-12),
         ] {
-            let mesh = mesh(shape, false);
+            let mesh = mesh(&shape, false);
             check(&mesh);
             let found = volume(&mesh);
             assert!((found / expected - 1.0).abs() < share, "{found} instead of {expected}");
@@ -292,10 +293,10 @@ mod tests {
             (Shape::Box { half: [0.5, 1.0, 0.0] }, 2.0),
             (Shape::Polygon { vertices: triangle }, 1.0),
         ] {
-            let mesh = mesh(shape, true);
+            let mesh = mesh(&shape, true);
             check(&mesh);
             assert!((area(&mesh) / expected - 1.0).abs() < 0.01);
         }
-        check(&mesh(Shape::HalfSpace, false));
+        check(&mesh(&Shape::HalfSpace, false));
     }
 }

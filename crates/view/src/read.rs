@@ -101,9 +101,9 @@ impl Clip {
                 if time[r] != self.times[frame] {
                     continue;
                 }
-                let contact = *known.entry(contacts[r].clone()).or_insert_with(|| {
-                    self.contact_named(&contacts[r], [&bodies_a[r], &bodies_b[r]], names)
-                });
+                let contact = *known
+                    .entry(contacts[r].clone())
+                    .or_insert_with(|| self.contact_named(&contacts[r], [&bodies_a[r], &bodies_b[r]], names));
                 let Some(contact) = contact else {
                     unknown += 1;
                     continue;
@@ -129,7 +129,8 @@ impl Clip {
             self.ends[frame] = self.touches.len();
         }
         if unknown > 0 {
-            self.warnings.push(format!("{unknown} rows of contacts are between bodies that the scene does not have"));
+            self.warnings
+                .push(format!("{unknown} rows of contacts are between bodies that the scene does not have"));
         }
     }
 
@@ -221,4 +222,3 @@ impl Names {
         pair.match_indices('/').find_map(split).unwrap_or(none)
     }
 }
-

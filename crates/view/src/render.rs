@@ -16,7 +16,8 @@ const MOST_ARROWS: usize = 4;
 const MOST_FRAMES: usize = 10_000;
 
 /// Colours of bodies, one after the other: those of the page, as are all others.
-const BODIES: [u32; 8] = [0x5c_82b5, 0xd9_9a55, 0x78_a880, 0xb5_7685, 0x8f_80b5, 0x73_a8b3, 0xc7_b36b, 0x99_8f85];
+const BODIES: [u32; 8] =
+    [0x5c_82b5, 0xd9_9a55, 0x78_a880, 0xb5_7685, 0x8f_80b5, 0x73_a8b3, 0xc7_b36b, 0x99_8f85];
 const STICK: u32 = 0x1f_6fd6;
 const SLIP: u32 = 0xe4_570b;
 const OPEN: u32 = 0x8b_9098;
@@ -52,7 +53,9 @@ pub fn image(clip: &Clip, frame: usize, look: &Look) -> Result<Vec<u8>, String> 
 pub fn animation(clip: &Clip, frames: &[usize], fps: f64, look: &Look) -> Result<Vec<u8>, String> {
     let n = frames.len();
     if n > MOST_FRAMES {
-        return Err(format!("{n} frames, at most {MOST_FRAMES} are drawn (--fps, --from, --to make them fewer)"));
+        return Err(format!(
+            "{n} frames, at most {MOST_FRAMES} are drawn (--fps, --from, --to make them fewer)"
+        ));
     }
     let per_newton = force_scale(clip);
     let images = frames.iter().map(|frame| pixels(clip, *frame, look, per_newton));

@@ -46,7 +46,7 @@ pub enum ServeError {
 #[derive(Debug)]
 pub enum Source {
     /// A recording, which may still grow.
-    Recording(Watched),
+    Recording(Box<Watched>),
     /// A run.
     Live(Live),
 }
@@ -117,8 +117,8 @@ pub fn serve(
     let fault = |source| ServeError::Port { port: asked, source };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, asked)).map_err(fault)?;
     let address = listener.local_addr().map_err(fault)?;
-    let server = Server::from_listener(listener, None)
-        .map_err(|e| fault(std::io::Error::other(e.to_string())))?;
+    let server =
+        Server::from_listener(listener, None).map_err(|e| fault(std::io::Error::other(e.to_string())))?;
     announce(address);
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -143,7 +143,10 @@ fn answer(source: &Source, port: u16, mut request: Request) {
 }
 
 fn text(status: u16, words: &str) -> Bytes {
-    with_headers(Response::from_data(format!("{words}\n")).with_status_code(status), "text/plain; charset=utf-8")
+    with_headers(
+        Response::from_data(format!("{words}\n")).with_status_code(status),
+        "text/plain; charset=utf-8",
+    )
 }
 
 fn respond(source: &Source, port: u16, request: &mut Request) -> Bytes {
@@ -183,9 +186,9 @@ fn respond(source: &Source, port: u16, request: &mut Request) -> Bytes {
         (Method::Post, "/api/command", Source::Live(live)) => {
             let mut body = String::new();
             let read = request.as_reader().take(MOST_BYTES).read_to_string(&mut body);
-            let command = read.map_err(|e| e.to_string()).and_then(|_| {
-                serde_json::from_str::<Command>(&body).map_err(|e| format!("no command: {e}"))
-            });
+            let command = read
+                .map_err(|e| e.to_string())
+                .and_then(|_| serde_json::from_str::<Command>(&body).map_err(|e| format!("no command: {e}")));
             match command.and_then(|command| live.command(command)) {
                 Ok(()) => text(200, "done"),
                 Err(e) => text(400, &e),

@@ -5,7 +5,7 @@ use crate::scenery::Scenery;
 use stiction::space::{Pose, Vector, add, dot, scale, sub, unit};
 
 /// Opacity of marks behind bodies.
-const FAINT: f32 = 0.3;
+const FAINT: f32 = 0.5;
 /// Lines are drawn this share of their distance nearer than triangles, so that edges are seen.
 const NEARER: f64 = 2e-3;
 
