@@ -25,6 +25,9 @@ pub enum Command {
     Check(Check),
     Shoot(Shoot),
     Converge(Converge),
+    View(View),
+    Report(Report),
+    Render(Render),
 }
 
 /// A scene, of every subcommand that takes one.
@@ -81,6 +84,130 @@ pub struct Run {
     /// Print one JSON object instead of the summary.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Show a scene or a recording in the browser.
+///
+/// Prints the address of a local page and serves it until Ctrl-C: a recording is played, also while it is still being recorded; a
+/// scene is run live, can be paused, and its bodies can be dragged. Example: stiction view scenes/heap.toml. Exit code: 0 ended by Ctrl-C or SIGTERM, 2
+/// nothing to show, or the port is taken.
+#[derive(Debug, Args)]
+pub struct View {
+    /// A scene (TOML) or a recording (folder).
+    #[arg(value_name = "SCENE|RECORDING")]
+    pub thing: PathBuf,
+
+    /// Set a value of the scene before it is run, as in run.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+
+    /// Port of the page on 127.0.0.1 [default: a free one].
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<u16>,
+
+    /// Start a live run paused.
+    #[arg(long)]
+    pub paused: bool,
+
+    /// Seconds of the scene per second of a live run; 0: as fast as possible.
+    #[arg(long, value_name = "X", default_value = "1", value_parser = not_negative, allow_negative_numbers = true)]
+    pub speed: f64,
+
+    /// Time at which a live run ends, s [default: the scene's].
+    #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true)]
+    pub duration: Option<f64>,
+
+    /// Open the page in the browser.
+    #[arg(long)]
+    pub browser: bool,
+
+    /// Print one JSON object with the address.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Write a recording as one HTML file: viewer, summary, plots and scene.
+///
+/// The file needs no network and no other file. Example: stiction report heap.recording. Exit code: 0 written, 2 no recording, or the file is
+/// there already.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The recording.
+    pub recording: PathBuf,
+
+    /// The file [default: the recording's name and .html, in the working folder].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// Replace a file that is there.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Draw a recording as an image or an animation, without a screen and a browser.
+///
+/// Writes PNG: one image with --at, or an animated PNG of the whole recording. Examples: stiction render heap.recording --at 1.5; stiction render
+/// heap.recording --to 2 --fps 25. Exit code: 0 written, 2 no recording, or the file is there already.
+#[derive(Debug, Args)]
+pub struct Render {
+    /// The recording.
+    pub recording: PathBuf,
+
+    /// The file [default: the recording's name and .png, in the working folder].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// One image of this time, s.
+    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true, conflicts_with_all = ["from", "to", "fps"])]
+    pub at: Option<f64>,
+
+    /// An animation from this time, s [default: the first record].
+    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true)]
+    pub from: Option<f64>,
+
+    /// An animation until this time, s [default: the last record].
+    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true)]
+    pub to: Option<f64>,
+
+    /// Images per second of an animation.
+    #[arg(long, value_name = "N", default_value = "20", value_parser = positive, allow_negative_numbers = true)]
+    pub fps: f64,
+
+    /// Seconds of the recording per second of an animation.
+    #[arg(long, value_name = "X", default_value = "1", value_parser = positive, allow_negative_numbers = true)]
+    pub speed: f64,
+
+    /// Width and height in pixels.
+    #[arg(long, value_name = "WxH", default_value = "960x600", value_parser = pixels)]
+    pub size: [usize; 2],
+
+    /// Light or dark background.
+    #[arg(long, value_enum, default_value_t = Theme::Light)]
+    pub theme: Theme,
+
+    /// Draw no contact points and forces.
+    #[arg(long)]
+    pub plain: bool,
+
+    /// Replace a file that is there.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Theme {
+    /// Dark on light
+    Light,
+    /// Light on dark
+    Dark,
 }
 
 /// Convert a recording to CSV, or back to Parquet.
@@ -422,6 +549,19 @@ fn positive(text: &str) -> Result<f64, String> {
         Ok(x) if f64::is_finite(x) && x > 0.0 => Ok(x),
         _ => Err("expected a positive number".to_owned()),
     }
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if f64::is_finite(x) && x >= 0.0 => Ok(x),
+        _ => Err("expected a number of at least 0".to_owned()),
+    }
+}
+
+fn pixels(text: &str) -> Result<[usize; 2], String> {
+    let side = |t: &str| t.parse().ok().filter(|n| (16..=4096).contains(n));
+    let sides = text.split_once('x').and_then(|(w, h)| Some([side(w)?, side(h)?]));
+    sides.ok_or_else(|| "expected WIDTHxHEIGHT, each 16 to 4096, as in 960x600".to_owned())
 }
 
 fn finite(text: &str) -> Result<f64, String> {

@@ -10,10 +10,13 @@ mod converge;
 mod export;
 mod plot;
 mod progress;
+mod render;
+mod report;
 mod run;
 mod shoot;
 mod signals;
 mod solve;
+mod view;
 
 use args::{Arguments, Command, SceneArguments};
 use clap::Parser;
@@ -55,6 +58,9 @@ fn main() -> ExitCode {
             Command::Check(arguments) => check::run(&arguments),
             Command::Shoot(arguments) => shoot::run(&arguments),
             Command::Converge(arguments) => converge::run(&arguments),
+            Command::View(arguments) => view::run(&arguments),
+            Command::Report(arguments) => report::run(&arguments),
+            Command::Render(arguments) => render::run(&arguments),
         },
         Err(e) if e.use_stderr() => Err(InputError(usage(&e))),
         Err(help) => print(&help.to_string()).map(|()| ExitCode::SUCCESS),
