@@ -5,6 +5,7 @@
 
 mod balance;
 mod events;
+mod stepwise;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -12,10 +13,12 @@ mod tests;
 pub(crate) use balance::FIRST_ENTRIES;
 pub use balance::{Account, Balance, ENTRIES, Entry, UNIT};
 pub use events::{Event, EventKind};
+pub use stepwise::Stepwise;
 pub use summary::Summary;
 
 use crate::analysis::joints::{self, JointReport, joints};
 use crate::dynamics::Kinematics;
+use crate::inputs::Inputs;
 use crate::model::{Model, Resolved};
 use crate::scene::StepSettings;
 use crate::state::State;
@@ -202,6 +205,7 @@ struct Here {
 }
 
 /// A run between two steps.
+#[derive(Debug)]
 struct Driver {
     stepper: Stepper,
     here: Here,
@@ -243,13 +247,13 @@ impl Driver {
         self.due = (((time + early) / interval).floor() + 1.0) * interval - early;
     }
 
-    fn step(&mut self, state: &mut State) -> Result<(), Failed> {
+    fn step(&mut self, state: &mut State, inputs: &Inputs) -> Result<(), Failed> {
         if std::mem::take(&mut self.here.placed) {
             // the step begins where the kinematics are already
             std::mem::swap(&mut self.stepper.workspace_mut().motion.kinematics, &mut self.here.kinematics);
         }
         self.here.balanced = false;
-        let made = self.stepper.step(state);
+        let made = self.stepper.step_by(state, inputs, self.stepper.scene().step.h);
         self.watch.forget_events();
         self.report = made?;
         if !self.unexamined {
@@ -267,15 +271,19 @@ impl Driver {
         Ok(())
     }
 
+    fn view<'a>(&'a mut self, state: &'a State) -> View<'a> {
+        let Self { stepper, here, report, watch, made, asked, is_record, .. } = self;
+        let (events, made, asked, is_record) = (watch.events(), *made, *asked, *is_record);
+        View { state, report, events, is_record, made, asked, stepper, here }
+    }
+
     fn show(
         &mut self,
         state: &State,
         observers: &mut [&mut dyn Observer],
         hook: impl Fn(&mut dyn Observer, &mut View<'_>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let Self { stepper, here, report, watch, made, asked, is_record, .. } = self;
-        let (events, made, asked, is_record) = (watch.events(), *made, *asked, *is_record);
-        let mut view = View { state, report, events, is_record, made, asked, stepper, here };
+        let mut view = self.view(state);
         observers.iter_mut().try_for_each(|o| hook(&mut **o, &mut view))
     }
 }
@@ -288,10 +296,11 @@ pub fn run(
     observers: &mut [&mut dyn Observer],
 ) -> Result<Ended, Fault> {
     let mut driver = Driver::new(model, state, options);
+    let inputs = Inputs::default();
     let mut ended = Ended::Finished;
     driver.show(state, observers, |o, view| o.start(view))?;
     while driver.made < driver.asked {
-        if let Err(why) = driver.step(state) {
+        if let Err(why) = driver.step(state, &inputs) {
             if let Failed::Interrupted { .. } = why {
                 ended = Ended::Interrupted;
                 break;

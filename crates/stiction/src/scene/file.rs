@@ -221,7 +221,7 @@ fn plain(value: &DeValue<'_>) -> Value {
     }
 }
 
-fn without_nulls(value: &mut serde_json::Value) {
+pub(super) fn without_nulls(value: &mut serde_json::Value) {
     if let serde_json::Value::Object(map) = value {
         map.retain(|_, v| !v.is_null());
         map.values_mut().for_each(without_nulls);
