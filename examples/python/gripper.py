@@ -10,14 +10,14 @@ SCENE = Path(__file__).parents[2] / "scenes" / "gripper-slips.toml"
 def main() -> None:
     sim = st.Simulation(SCENE)
     sim.run(until=0.3)
-    held = sim.contact_force("box", "left finger") + sim.contact_force("box", "right finger")
-    print(f"held at rest: the fingers lift with {held[2]:.4f} N, weight {9.81 * sim.model.masses['box']:.4f} N")
+    weight = 9.81 * sim.model.masses["box"]
+    print(f"before the pull the table carries the box: {sim.contact_force('box', 'table')[2]:.4f} N (theory {weight:.4f} N)")
 
     before = sim.v["box"][2]
     sim.run(until=0.4)
     lifted = (sim.v["box"][2] - before) / 0.1
     squeeze, friction, mass = 20.0, 0.5, 1.0
-    print(f"pulled: the box accelerates by {lifted:.4f} m/s^2, theory {2 * friction * squeeze / mass - 9.81:.4f}")
+    print(f"pulled: the box accelerates by {lifted:.4f} (theory {2 * friction * squeeze / mass - 9.81:.4f}) m/s^2")
     contacts = sim.contacts()
     for finger in ("left finger", "right finger"):
         touching = contacts[(contacts["body_a"] == finger) | (contacts["body_b"] == finger)]

@@ -26,7 +26,7 @@ class PushBlock(gym.Env[NDArray[np.float64], NDArray[np.float64]]):
         self._sim = st.Simulation(scene)
         self._substeps, self._strength, self._seconds = 10, strength, seconds
         self._target = 0.0
-        high = np.array([np.inf, np.inf, 1.0])
+        high = np.array([10.0, 20.0, 1.0])
         self.observation_space = gym.spaces.Box(-high, high, dtype=np.float64)
         self.action_space = gym.spaces.Box(-1.0, 1.0, (1,), dtype=np.float64)
 

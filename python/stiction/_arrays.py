@@ -69,7 +69,7 @@ class NamedArray(np.ndarray):
             return
         super().__setitem__(key, value)
 
-    def copy(self, order: Any = "C") -> NDArray[np.float64]:
+    def copy(self, order: Any = "C") -> NDArray[np.float64]:  # type: ignore[override]
         """Plain copy, without names."""
         return np.array(self, order=order, subok=False)
 
@@ -134,14 +134,10 @@ def floats(value: Any, name: str, dimensions: int, shape: tuple[int, ...] | None
         raise TypeError(f"{name}: dtype {array.dtype}, expected real numbers")
     if shape is not None:
         shape = tuple(shape)
-        try:
-            # a missing first dimension stands for all states of a batch
-            fits = array.shape == shape or (len(shape) > 1 and array.shape == shape[1:])
-            array = np.broadcast_to(array, shape) if fits else None
-        except ValueError:
-            array = None
-        if array is None:
-            raise ValueError(f"{name}: shape {np.shape(value)}, expected {shape}")
+        # a missing first dimension stands for all states of a batch
+        if array.shape not in (shape, shape[1:]) or not array.shape:
+            raise ValueError(f"{name}: shape {array.shape}, expected {shape}")
+        array = np.broadcast_to(array, shape)
     elif array.ndim != dimensions:
         raise ValueError(f"{name}: shape {array.shape}, expected {dimensions} dimension{'s' * (dimensions > 1)}")
     array = np.ascontiguousarray(array, dtype=np.float64)

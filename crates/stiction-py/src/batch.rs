@@ -3,6 +3,7 @@
 use crate::convert::{floats, helper};
 use crate::memory::{check, with_rows};
 use crate::model::Model;
+use crate::report::sci;
 use crate::scene::count;
 use crate::state::State;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -142,7 +143,7 @@ impl BatchReport {
         let failed = self.outcomes.iter().filter(|o| o.failure.is_some()).count();
         let (states, steps) =
             (count(self.outcomes.len(), "state", "states"), count(self.asked, "step", "steps"));
-        format!("<BatchReport: {states}, {steps} each, worst residual {worst:.1e}, {failed} failed>")
+        format!("<BatchReport: {states}, {steps} each, worst residual {}, {failed} failed>", sci(worst))
     }
 }
 

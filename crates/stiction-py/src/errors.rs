@@ -26,11 +26,17 @@ pub fn scene(py: Python<'_>, error: &SceneError) -> PyErr {
     match error {
         SceneError::Unreadable { source, file } => match source.raw_os_error() {
             // FileNotFoundError and its relatives
-            Some(code) => pyo3::exceptions::PyOSError::new_err((code, source.to_string(), file.clone())),
+            Some(code) => pyo3::exceptions::PyOSError::new_err((code, words(source), file.clone())),
             None => pyo3::exceptions::PyOSError::new_err(error.to_string()),
         },
         SceneError::Invalid { faults, .. } => scene_error(py, &error.to_string(), faults),
     }
+}
+
+/// What the operating system says, without its number, which Python prints.
+fn words(source: &std::io::Error) -> String {
+    let text = source.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
 fn scene_error(py: Python<'_>, message: &str, faults: &[Fault]) -> PyErr {

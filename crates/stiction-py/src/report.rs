@@ -93,9 +93,9 @@ impl StepReport {
         let step::StepReport { residual, trust, iterations, solver, parts, .. } = &self.inner;
         let cut = if *parts > 1 { format!(", parts={parts}") } else { String::new() };
         format!(
-            "StepReport(time={}, residual={:.1e}, trust='{}', iterations={iterations}, solver='{solver}'{cut})",
+            "StepReport(time={}, residual={}, trust='{}', iterations={iterations}, solver='{solver}'{cut})",
             self.time,
-            residual.relative,
+            sci(residual.relative),
             trust.name()
         )
     }
@@ -207,11 +207,23 @@ impl Run {
     fn __repr__(&self) -> String {
         let (steps, time, seconds) = (self.summary.steps, self.time, self.seconds);
         format!(
-            "<Run {}: {steps} of {}, t = {time:.6} s, worst residual {:.1e}, {seconds:.3} s>",
+            "<Run {}: {steps} of {}, t = {time:.6} s, worst residual {}, {seconds:.3} s>",
             self.status,
             crate::scene::count(self.asked, "step", "steps"),
-            self.summary.worst.0.relative
+            sci(self.summary.worst.0.relative)
         )
+    }
+}
+
+/// A small number as Python writes it.
+pub fn sci(x: f64) -> String {
+    match format!("{x:.1e}").split_once('e') {
+        Some((_, "0")) if x == 0.0 => "0".to_owned(),
+        Some((digits, power)) => {
+            let (sign, power) = power.strip_prefix('-').map_or(("+", power), |p| ("-", p));
+            format!("{digits}e{sign}{power:0>2}")
+        }
+        None => x.to_string(),
     }
 }
 

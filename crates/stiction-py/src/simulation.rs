@@ -6,7 +6,7 @@ use crate::interrupt::interruptible;
 use crate::memory::{Coordinates, Shared};
 use crate::model::Model;
 use crate::recording::{Recording, format_of};
-use crate::report::{Run, StepReport, balance};
+use crate::report::{Run, StepReport, balance, sci};
 use crate::scene::count;
 use crate::state::{State, valid_time};
 use crate::tables;
@@ -726,9 +726,10 @@ impl Simulation {
         match made {
             0 => format!("<Simulation of '{name}' at t = {time} s>"),
             _ => format!(
-                "<Simulation of '{name}' at t = {time:.6} s: {}, {}, residual {residual:.1e}, {trust}>",
+                "<Simulation of '{name}' at t = {time:.6} s: {}, {}, residual {}, {trust}>",
                 count(made, "step", "steps"),
-                count(closed, "closed contact", "closed contacts")
+                count(closed, "closed contact", "closed contacts"),
+                sci(residual)
             ),
         }
     }

@@ -112,9 +112,9 @@ impl SolveReport {
 
     fn __repr__(&self) -> String {
         let Report { status, solver, iterations, .. } = &self.report;
-        let residual = self.shown().relative;
+        let residual = crate::report::sci(self.shown().relative);
         format!(
-            "SolveReport(status='{status}', solver='{solver}', iterations={iterations}, residual={residual:.1e})"
+            "SolveReport(status='{status}', solver='{solver}', iterations={iterations}, residual={residual})"
         )
     }
 }
