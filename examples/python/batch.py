@@ -22,7 +22,8 @@ def main(count: int = 1000) -> None:
     distance, theory = batch.q[:, 0], speed**2 / (2 * 0.4 * 9.81)
     h = batch.model.h
     print(f"still moving: {np.count_nonzero(np.abs(batch.v).max(axis=1) > 1e-9)} of {count}")
-    print(f"largest difference from theory: {np.abs(distance - theory).max():.2e} m, h v / 2 is {h * speed.max() / 2:.2e} m")
+    far, late = np.abs(distance - theory).max(), h * speed.max() / 2
+    print(f"largest difference from theory: {far:.2e} m, h v / 2 is {late:.2e} m")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A gripper pulls up faster than friction can hold its box: forces at the fingers, and how fast the box falls behind."""
+"""A gripper pulls up faster than friction can hold its box: finger forces, and how fast the box falls behind."""
 
 from pathlib import Path
 
@@ -11,7 +11,8 @@ def main() -> None:
     sim = st.Simulation(SCENE)
     sim.run(until=0.3)
     weight = 9.81 * sim.model.masses["box"]
-    print(f"before the pull the table carries the box: {sim.contact_force('box', 'table')[2]:.4f} N (theory {weight:.4f} N)")
+    carried = sim.contact_force("box", "table")[2]
+    print(f"before the pull the table carries the box: {carried:.4f} N (theory {weight:.4f} N)")
 
     before = sim.v["box"][2]
     sim.run(until=0.4)

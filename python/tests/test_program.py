@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -77,25 +78,7 @@ except KeyboardInterrupt:
         assert interrupted(code.replace("WHICH", str(which)), 0.4) == "ended\n"
 
 
-def overhead(steps: int = 20_000, rounds: int = 7) -> tuple[float, float]:
-    """CPU time of a step of one sphere at rest from Python and in Rust, us."""
-    model = st.Model(SCENES / "sphere-on-plane.toml")
-    sim, batch = st.Simulation(model), st.Batch(model, 1, threads=1)
-    sim.step(steps)
-    batch.step(n=steps)
-    python, rust = [], []
-    for _ in range(rounds):
-        begin, step = time.process_time(), sim.step
-        for _ in range(steps):
-            step()
-        middle = time.process_time()
-        batch.step(n=steps)
-        python.append(1e6 * (middle - begin) / steps)
-        rust.append(1e6 * (time.process_time() - middle) / steps)
-    return min(python), min(rust)
-
-
 def test_a_step_of_one_sphere_costs_at_most_a_microsecond_more_than_in_rust() -> None:
-    python, rust = overhead()
+    overhead = runpy.run_path(str(ROOT / "scripts" / "python_cost.py"))["overhead"]
+    python, rust = overhead(20_000)
     assert python - rust < 1.0, f"{python:.3f} us from Python, {rust:.3f} us in Rust"
-    print(f"step of one sphere: {python:.3f} us from Python, {rust:.3f} us in Rust")

@@ -34,7 +34,7 @@ const LOOK: usize = 256;
 /// Simulation of a model: state, inputs and the memory to step it.
 ///
 /// ``q`` and ``v`` are NumPy arrays that show the current state and can be written; ``effort``, ``force`` and ``torque`` are inputs that act from the next step
-/// on until they are changed. All of them also take names: ``sim.q["elbow"]``, ``sim.effort["elbow"] = 2``.
+/// on until they are changed. All of them also take names: ``sim.q["elbow"]``, ``sim.effort["elbow"] = 2``. A pickle keeps model and state, not the inputs.
 ///
 /// Parameters
 /// ----------
@@ -290,7 +290,8 @@ impl Simulation {
     /// steps : int, optional
     ///     Number of steps to make instead.
     /// progress : bool or callable
-    ///     True shows a line with the time reached; a function is called about ten times a second with ``(time, steps made, steps asked)``.
+    ///     True shows a line with the time reached; a function is called about ten times a second with ``(time, steps made, steps asked)``;
+    ///     it must not use the simulation, which is at work.
     /// record : path-like, optional
     ///     Folder for a recording of the run.
     /// format : {"parquet", "csv"}
@@ -434,7 +435,7 @@ impl Simulation {
         self.torque.assign(py, value, "torque")
     }
 
-    /// Apply a force and a torque to a body in the next step (or the next run) only.
+    /// Apply a force and a torque to a body in the next call of ``step`` or ``run`` only.
     ///
     /// Parameters
     /// ----------
