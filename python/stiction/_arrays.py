@@ -14,8 +14,8 @@ from ._core import _unknown
 class NamedArray(np.ndarray):
     """Array of doubles whose entries (or rows) also have the names of the scene.
 
-    It is a NumPy array in every way; text as an index gives the entry or the part of that name. Everything computed
-    from it, slices included, is a plain array.
+    It is a NumPy array in every way; text as an index gives the entry or the part of that name. Slices, copies and
+    results of arithmetic are plain arrays.
 
     Examples
     --------
@@ -24,10 +24,10 @@ class NamedArray(np.ndarray):
     >>> sim.q + 1                   # a plain array
     """
 
-    _index: Mapping[str, int | slice] | None
+    _index: Mapping[str, int | slice | list[int]] | None
     _what: str
 
-    def __new__(cls, array: NDArray[np.float64], index: Mapping[str, int | slice], what: str) -> NamedArray:
+    def __new__(cls, array: NDArray[np.float64], index: Mapping[str, Any], what: str) -> NamedArray:
         """View of an array with names; ``what`` is what the names stand for."""
         self = array.view(cls)
         self._index = index
@@ -43,7 +43,11 @@ class NamedArray(np.ndarray):
         plain = np.asarray(array)
         return plain[()] if return_scalar else plain
 
-    def _place(self, name: str) -> int | slice:
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        found = super().__array_function__(func, types, args, kwargs)
+        return found.view(np.ndarray) if isinstance(found, NamedArray) and found._index is None else found
+
+    def _place(self, name: str) -> Any:
         index = self._index
         if index is None:
             raise KeyError(f"'{name}': this array has no names")
@@ -124,8 +128,10 @@ def _misfit(name: str, value: Any, expected: tuple[int, ...]) -> str:
     return f"{name}: shape {found.shape}, expected {expected}"
 
 
-def floats(value: Any, name: str, dimensions: int, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
-    """A contiguous array of finite doubles with so many dimensions, or broadcast to a shape."""
+def floats(
+    value: Any, name: str, dimensions: int, shape: tuple[int, ...] | None = None, nan: bool = False
+) -> NDArray[np.float64]:
+    """A contiguous array of finite doubles (or NaN, if allowed) with so many dimensions, or broadcast to a shape."""
     try:
         array = np.asarray(value)
     except ValueError:
@@ -141,19 +147,20 @@ def floats(value: Any, name: str, dimensions: int, shape: tuple[int, ...] | None
     elif array.ndim != dimensions:
         raise ValueError(f"{name}: shape {array.shape}, expected {dimensions} dimension{'s' * (dimensions > 1)}")
     array = np.ascontiguousarray(array, dtype=np.float64)
-    if not np.isfinite(array).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    wrong = np.isinf(array) if nan else ~np.isfinite(array)
+    if wrong.any():
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise ValueError(f"{name}[{', '.join(map(str, place))}] = {array[place]}, expected a finite number")
     return array
 
 
-def assign(target: NDArray[np.float64], value: Any, name: str) -> None:
+def assign(target: NDArray[np.float64], value: Any, name: str, nan: bool = False) -> None:
     """Copies a value of the right shape into an array; a mapping sets the named parts."""
     if isinstance(value, Mapping):
         for key, part in value.items():
             target[key] = part
         return
-    target[...] = floats(value, name, target.ndim, target.shape)
+    target[...] = floats(value, name, target.ndim, target.shape, nan)
 
 
 def booleans(value: Any, name: str) -> list[bool]:

@@ -86,5 +86,7 @@ def test_wrong_shapes_and_numbers_are_refused() -> None:
         batch.reset([True])
     with pytest.raises(ValueError, match="threads = 0"):
         st.Batch(batch.model, 3, threads=0)
+    with pytest.raises(ValueError, match="expected at most"):
+        st.Batch(batch.model, 10**12)
     assert len(st.Batch(batch.model, 0)) == 0
     assert st.Batch(batch.model, 0).step().residual.shape == (0,)

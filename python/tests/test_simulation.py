@@ -87,7 +87,7 @@ def test_arrays_show_the_state_and_change_it(sphere: st.Simulation) -> None:
     sphere.step()
     assert np.linalg.norm(q[3:]) == pytest.approx(1)
     assert type(q + 1) is np.ndarray and type(q[1:3]) is np.ndarray and type(q.copy()) is np.ndarray
-    assert isinstance(q.sum(), float) and np.asarray(q).shape == (7,)
+    assert isinstance(q.sum(), float) and np.asarray(q).shape == (7,) and type(np.concatenate([q, v])) is np.ndarray
 
 
 def test_arrays_outlive_their_simulation() -> None:
@@ -156,6 +156,26 @@ def test_forces_and_efforts_push(sphere: st.Simulation) -> None:
     sphere.apply("ball", [1, 0, 0], point=[0, 0, 0.1])
     sphere.step()
     assert sphere.v[4] - before == pytest.approx(1 * 0.1 * 1e-3 / (0.4 * 0.01), rel=1e-3)
+
+
+def test_targets_replace_the_course_of_a_motor() -> None:
+    sim = st.Simulation(SCENES / "gripper-slips.toml")
+    assert sim.model.motors == ["left finger", "right finger", "palm"] and sim.model.nmotor == 3
+    assert set(sim.target.keys()) == set(sim.model.motors) and np.isnan(sim.target).all()
+    sim.target["left finger"] = sim.target["right finger"] = 30
+    sim.target["palm"] = 1.4 * 9.81 + 60  # the hand's weight, and more than friction can hand on
+    sim.step(100)
+    # the fingers squeeze with 30 N, so friction lifts the box with 2 mu 30 N
+    squeeze = sim.contacts()["force_n"][sim.contacts()["body_a"] == "left finger"].sum()
+    assert squeeze == pytest.approx(30, rel=1e-6)
+    assert sim.v["box"][2] / sim.time == pytest.approx(2 * 0.5 * 30 - 9.81, rel=1e-6)
+    sim.target["palm"] = np.inf
+    with pytest.raises(ValueError, match="target holds an infinite number"):
+        sim.step()
+    sim.target = [1, np.nan, 2]
+    assert np.isnan(sim.target["right finger"])
+    sim.reset()
+    assert np.isnan(sim.target).all()
 
 
 def test_a_pendulum_is_held_by_its_effort(pendulum: st.Simulation) -> None:

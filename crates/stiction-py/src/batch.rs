@@ -19,6 +19,8 @@ use stiction::step::{StepReport, Stepper};
 
 /// Time between two looks for signals, s.
 const LOOK: f64 = 0.05;
+/// Most states of a batch: a typing error should not take all memory.
+const MOST: usize = 10_000_000;
 
 /// Many states of one model, stepped on all cores with the GIL released.
 ///
@@ -52,19 +54,19 @@ pub struct Batch {
 /// Steppers that wait for work; one per thread, made when they are needed.
 struct Steppers {
     model: Arc<stiction::model::Model>,
-    free: Mutex<Vec<Box<Stepper>>>,
+    free: Mutex<Vec<Stepper>>,
 }
 
 /// A stepper that goes back when it is dropped.
 struct Taken<'a> {
-    stepper: Option<Box<Stepper>>,
+    stepper: Option<Stepper>,
     of: &'a Steppers,
 }
 
 impl Steppers {
     fn take(&self) -> Taken<'_> {
         let known = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let stepper = known.unwrap_or_else(|| Box::new(Stepper::of(self.model.clone())));
+        let stepper = known.unwrap_or_else(|| Stepper::of(self.model.clone()));
         Taken { stepper: Some(stepper), of: self }
     }
 }
@@ -189,6 +191,9 @@ impl Batch {
     #[new]
     #[pyo3(signature = (model, n, *, threads = None))]
     fn new(model: &Bound<'_, PyAny>, n: usize, threads: Option<usize>) -> PyResult<Self> {
+        if n > MOST {
+            return Err(PyValueError::new_err(format!("n = {n}, expected at most {MOST}")));
+        }
         let model = Model::from_any(model)?;
         let threads = match threads {
             None => None,

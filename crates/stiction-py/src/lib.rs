@@ -4,6 +4,12 @@
 //! simulation shares with its user, [`interrupt`] keeps Ctrl-C alive while Rust computes. Structured arrays, names and data frames are made by the
 //! Python part (`python/stiction`), which is called through [`convert::helper`].
 
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::type_complexity,
+    reason = "arguments are extracted from Python, tuples are built for it"
+)]
+
 mod batch;
 mod convert;
 mod errors;

@@ -33,15 +33,23 @@ pub struct Model {
     pub q_index: Py<PyDict>,
     pub v_index: Py<PyDict>,
     pub body_index: Py<PyDict>,
+    /// Places of motors by the body whose joint they drive.
+    pub motor_index: Py<PyDict>,
 }
 
 impl Model {
     pub fn of(py: Python<'_>, scene: scene::Scene) -> PyResult<Self> {
         let inner = Arc::new(compile(py, &scene)?);
-        let (q, v, bodies) = (PyDict::new(py), PyDict::new(py), PyDict::new(py));
+        let (q, v, bodies, motors) = (PyDict::new(py), PyDict::new(py), PyDict::new(py), PyDict::new(py));
         for (i, body) in inner.scene().bodies.iter().enumerate() {
             let name = &body.name;
             bodies.set_item(name, i)?;
+            let driving: Vec<usize> = positions(inner.scene().motors.iter().map(|m| m.body == i));
+            match driving[..] {
+                [] => {}
+                [one] => motors.set_item(name, one)?,
+                _ => motors.set_item(name, driving)?,
+            }
             for (dict, range) in [(&q, inner.system().coordinates(i)), (&v, inner.system().dofs(i))] {
                 let Range { start, end } = range;
                 match end - start {
@@ -51,7 +59,14 @@ impl Model {
                 }
             }
         }
-        Ok(Self { inner, scene, q_index: q.unbind(), v_index: v.unbind(), body_index: bodies.unbind() })
+        Ok(Self {
+            inner,
+            scene,
+            q_index: q.unbind(),
+            v_index: v.unbind(),
+            body_index: bodies.unbind(),
+            motor_index: motors.unbind(),
+        })
     }
 
     /// The index of a body.
@@ -87,6 +102,11 @@ impl Model {
         }
         names
     }
+}
+
+/// Where a list is true.
+fn positions(list: impl Iterator<Item = bool>) -> Vec<usize> {
+    list.enumerate().filter(|(_, found)| *found).map(|(i, _)| i).collect()
 }
 
 #[pymethods]
@@ -127,6 +147,19 @@ impl Model {
     #[getter]
     fn nbody(&self) -> usize {
         self.inner.scene().bodies.len()
+    }
+
+    /// Number of motors, the length of ``sim.target``.
+    #[getter]
+    fn nmotor(&self) -> usize {
+        self.inner.scene().motors.len()
+    }
+
+    /// Names of the bodies whose joints the motors drive, in the order of ``sim.target``.
+    #[getter]
+    fn motors(&self) -> Vec<&str> {
+        let scene = self.inner.scene();
+        scene.motors.iter().map(|m| scene.bodies[m.body].name.as_str()).collect()
     }
 
     /// Names of the bodies, parents before children: the order of ``q`` and ``v``.

@@ -429,7 +429,6 @@ pub fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// Error message of an unknown name, with the nearest known one.
 #[pyfunction]
 #[pyo3(name = "_unknown")]
-#[allow(clippy::needless_pass_by_value, reason = "extracted from Python")]
 pub fn nearest(kind: &str, name: &str, known: Vec<String>) -> PyErr {
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     PyKeyError::new_err(unknown(kind, name, &known))

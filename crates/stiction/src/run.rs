@@ -205,12 +205,13 @@ struct Here {
 }
 
 /// A run between two steps.
-#[derive(Debug)]
 struct Driver {
     stepper: Stepper,
     here: Here,
     report: StepReport,
     watch: Watch,
+    /// Of the next step.
+    inputs: Inputs,
     made: usize,
     asked: usize,
     unexamined: bool,
@@ -230,6 +231,7 @@ impl Driver {
             here: Here { kinematics, placed: false, balance: [0.0; ENTRIES.len()], balanced: false },
             report: StepReport::default(),
             watch: Watch::default(),
+            inputs: Inputs::default(),
             made: 0,
             asked: options.until.steps(model.scene(), state),
             unexamined: options.unexamined,
@@ -247,13 +249,13 @@ impl Driver {
         self.due = (((time + early) / interval).floor() + 1.0) * interval - early;
     }
 
-    fn step(&mut self, state: &mut State, inputs: &Inputs) -> Result<(), Failed> {
+    fn step(&mut self, state: &mut State) -> Result<(), Failed> {
         if std::mem::take(&mut self.here.placed) {
             // the step begins where the kinematics are already
             std::mem::swap(&mut self.stepper.workspace_mut().motion.kinematics, &mut self.here.kinematics);
         }
         self.here.balanced = false;
-        let made = self.stepper.step_by(state, inputs, self.stepper.scene().step.h);
+        let made = self.stepper.step_by(state, &self.inputs, self.stepper.scene().step.h);
         self.watch.forget_events();
         self.report = made?;
         if !self.unexamined {
@@ -271,19 +273,15 @@ impl Driver {
         Ok(())
     }
 
-    fn view<'a>(&'a mut self, state: &'a State) -> View<'a> {
-        let Self { stepper, here, report, watch, made, asked, is_record, .. } = self;
-        let (events, made, asked, is_record) = (watch.events(), *made, *asked, *is_record);
-        View { state, report, events, is_record, made, asked, stepper, here }
-    }
-
     fn show(
         &mut self,
         state: &State,
         observers: &mut [&mut dyn Observer],
         hook: impl Fn(&mut dyn Observer, &mut View<'_>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let mut view = self.view(state);
+        let Self { stepper, here, report, watch, made, asked, is_record, .. } = self;
+        let (events, made, asked, is_record) = (watch.events(), *made, *asked, *is_record);
+        let mut view = View { state, report, events, is_record, made, asked, stepper, here };
         observers.iter_mut().try_for_each(|o| hook(&mut **o, &mut view))
     }
 }
@@ -296,11 +294,10 @@ pub fn run(
     observers: &mut [&mut dyn Observer],
 ) -> Result<Ended, Fault> {
     let mut driver = Driver::new(model, state, options);
-    let inputs = Inputs::default();
     let mut ended = Ended::Finished;
     driver.show(state, observers, |o, view| o.start(view))?;
     while driver.made < driver.asked {
-        if let Err(why) = driver.step(state, &inputs) {
+        if let Err(why) = driver.step(state) {
             if let Failed::Interrupted { .. } = why {
                 ended = Ended::Interrupted;
                 break;

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 /// A run between two steps of its caller: what [`super::run`] does, one step at a time. The caller passes [`Self::view`] to
 /// observers, and may change the state between steps.
-#[derive(Debug)]
 pub struct Stepwise(Driver);
 
 impl Stepwise {
@@ -21,7 +20,8 @@ impl Stepwise {
     /// One step of the scene's `h` under inputs. On failure the state is as it was.
     #[inline]
     pub fn step(&mut self, state: &mut State, inputs: &Inputs) -> Result<StepReport, Failed> {
-        self.0.step(state, inputs)?;
+        self.0.inputs.clone_from(inputs);
+        self.0.step(state)?;
         Ok(self.0.report)
     }
 
@@ -33,7 +33,9 @@ impl Stepwise {
 
     /// What observers see at the state reached.
     pub fn view<'a>(&'a mut self, state: &'a State) -> View<'a> {
-        self.0.view(state)
+        let Driver { stepper, here, report, watch, made, asked, is_record, .. } = &mut self.0;
+        let (events, made, asked, is_record) = (watch.events(), *made, *asked, *is_record);
+        View { state, report, events, is_record, made, asked, stepper, here }
     }
 }
 
