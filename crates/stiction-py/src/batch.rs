@@ -24,7 +24,8 @@ const MOST: usize = 10_000_000;
 
 /// Many states of one model, stepped on all cores with the GIL released.
 ///
-/// ``q`` and ``v`` have shape (n, nq) and (n, nv). Reading them copies out, assigning to them copies in. Results do not depend on the number of threads, and each
+/// ``q`` and ``v`` have shape (n, nq) and (n, nv). Reading them copies out, assigning to them copies in.
+/// Results do not depend on the number of threads, and each
 /// state has bitwise the future that a ``Simulation`` would give it.
 ///
 /// Parameters
@@ -116,7 +117,8 @@ impl BatchReport {
         PyArray1::from_iter(py, self.outcomes.iter().map(|o| o.steps as i64))
     }
 
-    /// Whether a step of the state failed. A failed state stays where it was before that step; the others go on.
+    /// Whether a step of the state failed. A failed state stays where it was before that step; the others go
+    /// on.
     #[getter]
     fn failed<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
         PyArray1::from_iter(py, self.outcomes.iter().map(|o| o.failure.is_some()))
@@ -218,7 +220,8 @@ impl Batch {
     /// effort : array_like, optional
     ///     Effort on each degree of freedom, N or N m, of shape (batch, nv), or (nv,) for all states.
     /// force, torque : array_like, optional
-    ///     Force on each body's centre of mass and torque, in world axes, of shape (batch, nbody, 3), or (nbody, 3) for all states.
+    ///     Force on each body's centre of mass and torque, in world axes, of shape (batch, nbody, 3), or
+    ///     (nbody, 3) for all states.
     /// n : int
     ///     Number of steps, all under the same inputs.
     ///

@@ -1,4 +1,5 @@
-//! Exceptions of the package, with the program's own messages. Their classes are defined in `python/stiction/_errors.py`.
+//! Exceptions of the package, with the program's own messages. Their classes are defined in
+//! `python/stiction/_errors.py`.
 
 use crate::convert::helper;
 use pyo3::prelude::*;

@@ -1,4 +1,5 @@
-//! Ctrl-C while Rust computes: the work is done by a thread of its own, and the calling thread looks for signals.
+//! Ctrl-C while Rust computes: the work is done by a thread of its own, and the calling thread looks for
+//! signals.
 
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -9,7 +10,8 @@ use std::time::Duration;
 /// Time between two looks for signals.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Does work without the GIL, which ends early once `stop` is raised. Meanwhile signals are handled and `look` is called about every 50 ms; if either
+/// Does work without the GIL, which ends early once `stop` is raised. Meanwhile signals are handled and
+/// `look` is called about every 50 ms; if either
 /// fails (a `KeyboardInterrupt`), `stop` is raised and the error returned once the work has ended.
 pub fn interruptible<T: Send>(
     py: Python<'_>,

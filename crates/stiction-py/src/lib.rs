@@ -1,8 +1,8 @@
 //! The Python package `stiction`: conversion between Python and the Rust crates, and nothing else.
 //!
-//! One class per file; [`convert`] turns Python values into scenes and reports into dictionaries, [`memory`] holds the NumPy arrays that a
-//! simulation shares with its user, [`interrupt`] keeps Ctrl-C alive while Rust computes. Structured arrays, names and data frames are made by the
-//! Python part (`python/stiction`), which is called through [`convert::helper`].
+//! One class per file. `convert` turns Python values into scenes and reports into dictionaries, `memory`
+//! holds the NumPy arrays that a simulation shares with its user, `interrupt` keeps Ctrl-C alive while Rust
+//! computes. Structured arrays, names and data frames are made by the Python part (`python/stiction`).
 
 #![allow(
     clippy::needless_pass_by_value,

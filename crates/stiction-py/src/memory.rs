@@ -1,6 +1,7 @@
 //! NumPy arrays that a simulation or a state shares with its user.
 //!
-//! The arrays own their memory, so that they outlive what they belong to. Before a step their numbers are copied into the state and checked, after it they
+//! The arrays own their memory, so that they outlive what they belong to. Before a step their numbers are
+//! copied into the state and checked, after it they
 //! are copied back: some ten nanoseconds for a body.
 #![allow(unsafe_code, reason = "slices of NumPy arrays, read and written under the GIL only")]
 

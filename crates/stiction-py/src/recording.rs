@@ -16,7 +16,8 @@ use stiction::scene::Table;
 
 /// Recording of a run: a folder of tables, the scene and the last state.
 ///
-/// Tables are "bodies", "contacts", "steps", "events" and, where the scene has joints, "joints"; ``docs/run.md`` lists their columns. They are read
+/// Tables are "bodies", "contacts", "steps", "events" and, where the scene has joints, "joints";
+/// ``docs/run.md`` lists their columns. They are read
 /// as NumPy columns (``read``), Arrow, pandas or polars tables. A recording can be read while it is written.
 ///
 /// Parameters

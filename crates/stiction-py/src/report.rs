@@ -34,7 +34,8 @@ impl StepReport {
         self.inner.residual.absolute
     }
 
-    /// What is known of the solution: "unique", "locally-unique", "forces-not-unique", "motion-not-unique", "no-rigid-solution" or "not-examined".
+    /// What is known of the solution: "unique", "locally-unique", "forces-not-unique", "motion-not-unique",
+    /// "no-rigid-solution" or "not-examined".
     /// Steps are examined by sample, at about a twentieth of the time of the steps.
     #[getter]
     fn trust(&self) -> &'static str {
@@ -192,7 +193,8 @@ impl Run {
         balance(py, &self.summary.now)
     }
 
-    /// Energies and losses at the end less the energies at the start and the work of applied forces, over the largest change of any of them.
+    /// Energies and losses at the end less the energies at the start and the work of applied forces, over
+    /// the largest change of any of them.
     #[getter]
     fn balance_error(&self) -> f64 {
         self.summary.relative_balance_error()

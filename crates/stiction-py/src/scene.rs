@@ -11,7 +11,8 @@ use stiction::scene;
 
 /// Description of a mechanical system: bodies on joints, materials, loads.
 ///
-/// The keys are those of a scene file (see ``docs/scenes.md`` and ``stiction.schema()``), units are SI. A scene is read from a file or a
+/// The keys are those of a scene file (see ``docs/scenes.md`` and ``stiction.schema()``), units are SI. A
+/// scene is read from a file or a
 /// dictionary, or built in code::
 ///
 ///     scene = st.Scene("slide")
@@ -118,7 +119,8 @@ impl Scene {
     /// path : path-like
     ///     A TOML file.
     /// set : dict of str to value, optional
-    ///     Values to set by path before the scene is checked, like ``--set`` of the program: ``{"step.h": 1e-4}``.
+    ///     Values to set by path before the scene is checked, like ``--set`` of the program: ``{"step.h":
+    ///     1e-4}``.
     ///
     /// Raises
     /// ------
@@ -163,11 +165,13 @@ impl Scene {
         Ok(Self { inner })
     }
 
-    /// Read and check a scene from a dictionary with the keys of a scene file. NumPy arrays and numbers are accepted.
+    /// Read and check a scene from a dictionary with the keys of a scene file. NumPy arrays and numbers are
+    /// accepted.
     ///
     /// Examples
     /// --------
-    /// >>> scene = st.Scene.from_dict({"body": [{"name": "ball", "shape": {"sphere": {"radius": 0.1}}, "mass": 1}]})
+    /// >>> scene = st.Scene.from_dict({"body": [{"name": "ball", "shape": {"sphere": {"radius": 0.1}},
+    /// "mass": 1}]})
     #[classmethod]
     fn from_dict(_: &Bound<'_, PyType>, data: &Bound<'_, PyDict>) -> PyResult<Self> {
         Ok(Self { inner: from_dict(data.as_any())? })
@@ -218,9 +222,11 @@ impl Scene {
         from_toml(py, &value)
     }
 
-    /// Set the value at a path, for example ``scene.set("material[steel].friction", 0.2)``. Also ``scene[path] = value``.
+    /// Set the value at a path, for example ``scene.set("material[steel].friction", 0.2)``. Also
+    /// ``scene[path] = value``.
     ///
-    /// Items of lists are given by name or by index. Keys, choices and types are checked at once, numbers and names when the scene is compiled.
+    /// Items of lists are given by name or by index. Keys, choices and types are checked at once, numbers
+    /// and names when the scene is compiled.
     ///
     /// Raises
     /// ------
@@ -238,12 +244,14 @@ impl Scene {
         self.put(py, path, value)
     }
 
-    /// Add an item to a list of the scene: ``scene.add("body", name="ball", mass=1)``. A key that is a word of Python takes an underscore: ``from_``.
+    /// Add an item to a list of the scene: ``scene.add("body", name="ball", mass=1)``. A key that is a word
+    /// of Python takes an underscore: ``from_``.
     ///
     /// Parameters
     /// ----------
     /// list : str
-    ///     Name of the list in scene files: "material", "world", "body", "pair", "load", "spring", "motor", ...
+    ///     Name of the list in scene files: "material", "world", "body", "pair", "load", "spring", "motor",
+    ///     ...
     /// **keys
     ///     Keys of the item.
     #[pyo3(signature = (list, /, **keys))]

@@ -4,7 +4,6 @@ mod drive;
 
 use crate::convert::helper;
 use crate::errors;
-use crate::interrupt::interruptible;
 use crate::memory::{Coordinates, Shared};
 use crate::model::Model;
 use crate::recording::Recording;
@@ -12,30 +11,32 @@ use crate::report::{Run, StepReport, balance, sci};
 use crate::scene::count;
 use crate::state::{State, valid_time};
 use crate::tables;
-use drive::{Watched, three};
+use drive::three;
 use numpy::PyArray1;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::atomic::AtomicBool;
 use stiction::inputs::{Inputs, Wrench};
 use stiction::record::Recorder;
-use stiction::run::{Options, Stepwise, Summary};
+use stiction::run::{Options, Stepwise};
 use stiction::state;
 use stiction::step::{self, overlaps};
 
-/// Degrees of freedom up to which the GIL is kept during a step: releasing it takes as long as the step of one body.
+/// Degrees of freedom up to which the GIL is kept during a step: releasing it takes as long as the step of
+/// one body.
 const SMALL: usize = 36;
 /// Steps between two looks at the clock in `step(n)`.
 const LOOK: usize = 256;
 
 /// Simulation of a model: state, inputs and the memory to step it.
 ///
-/// ``q`` and ``v`` are NumPy arrays that show the current state and can be written; ``effort``, ``force``, ``torque`` and ``target`` are inputs that act from the next step
-/// on until they are changed. All of them also take names: ``sim.q["elbow"]``, ``sim.effort["elbow"] = 2``. A pickle keeps model and state, not the inputs.
+/// ``q`` and ``v`` are NumPy arrays that show the current state and can be written; ``effort``, ``force``,
+/// ``torque`` and ``target`` are inputs that act from the next step
+/// on until they are changed. All of them also take names: ``sim.q["elbow"]``, ``sim.effort["elbow"] = 2``.
+/// A pickle keeps model and state, not the inputs.
 ///
 /// Parameters
 /// ----------
@@ -131,7 +132,8 @@ impl Simulation {
         Ok(StepReport { inner: report, time: self.state.time })
     }
 
-    /// Run under the current inputs, without the GIL. Ctrl-C ends it after the current step; the simulation can go on from there.
+    /// Run under the current inputs, without the GIL. Ctrl-C ends it after the current step; the simulation
+    /// can go on from there.
     ///
     /// Parameters
     /// ----------
@@ -142,7 +144,8 @@ impl Simulation {
     /// steps : int, optional
     ///     Number of steps to make instead.
     /// progress : bool or callable
-    ///     True shows a line with the time reached; a function is called about ten times a second with ``(time, steps made, steps asked)``;
+    ///     True shows a line with the time reached; a function is called about ten times a second with
+    ///     ``(time, steps made, steps asked)``;
     ///     it must not use the simulation, which is at work.
     /// record : path-like, optional
     ///     Folder for a recording of the run.
@@ -178,59 +181,15 @@ impl Simulation {
         format: &str,
         replace: bool,
     ) -> PyResult<Run> {
-        self.pull(py)?;
-        self.read_inputs(py)?;
-        let asked = self.asked(duration, until, steps)?;
-        let show = match progress {
-            None => None,
-            Some(progress) => {
-                helper(py, "_progress", "display")?.call1((progress,))?.extract::<Option<Py<PyAny>>>()?
-            }
-        };
-        if let Some(folder) = &record {
-            self.begin_recording(py, folder, format, replace)?;
-        }
-        let (begin, stop) = (Instant::now(), self.stop.clone());
-        let (made, time) = (AtomicUsize::new(0), AtomicU64::new(self.state.time.to_bits()));
-        let watched = Watched { made: &made, time: &time };
-        let mut summary = Summary::default();
-        let told = std::cell::Cell::new(Instant::now());
-        let look = |py: Python<'_>| match &show {
-            Some(show) if told.get().elapsed().as_millis() >= 100 => {
-                told.set(Instant::now());
-                let now = f64::from_bits(time.load(Ordering::Relaxed));
-                show.call1(py, (now, made.load(Ordering::Relaxed), asked)).map(drop)
-            }
-            _ => Ok(()),
-        };
-        let ended = interruptible(py, &stop, look, || self.drive(asked, &mut summary, &watched));
-        self.coordinates.push(py, &self.state)?;
-        // the recording is finished however the run ended
-        let recording = match record {
-            Some(_) => self.finish_recording(py)?.map(|r| Py::new(py, r)).transpose()?,
-            None => None,
-        };
-        if let Some(show) = &show {
-            show.call1(py, (self.state.time, summary.steps, asked))?;
-            show.bind(py).call_method0("close").or_else(|_| Ok::<_, PyErr>(py.None().into_bound(py)))?;
-        }
-        let failed = ended?.map_err(|e| errors::observer(py, &e))?;
-        let status = if failed.is_some() { "failed" } else { "finished" };
-        let seconds = begin.elapsed().as_secs_f64();
-        let run = Run { summary, status, asked, time: self.state.time, seconds, recording };
-        match failed {
-            None => Ok(run),
-            Some(why) => {
-                let error = errors::step(py, &why, self.state.time);
-                error.value(py).setattr("run", Py::new(py, run)?)?;
-                Err(error)
-            }
-        }
+        let record = record.map(|folder| (folder, format, replace));
+        self.run_for(py, (duration, until, steps), progress, record)
     }
 
-    /// Coordinates ``q``: an array of length ``model.nq``, also by name. It shows the current state; writing to it changes the state.
+    /// Coordinates ``q``: an array of length ``model.nq``, also by name. It shows the current state; writing
+    /// to it changes the state.
     ///
-    /// A free body has x, y, z and the quaternion w, x, y, z; a planar one x, y and the angle; a revolute or prismatic joint one number.
+    /// A free body has x, y, z and the quaternion w, x, y, z; a planar one x, y and the angle; a revolute or
+    /// prismatic joint one number.
     #[getter]
     fn q(&self, py: Python<'_>) -> Py<PyAny> {
         self.coordinates.q.named.clone_ref(py)
@@ -241,7 +200,8 @@ impl Simulation {
         self.coordinates.q.assign(py, value, "q")
     }
 
-    /// Velocities ``v``: an array of length ``model.nv``, also by name. It shows the current state; writing to it changes the state.
+    /// Velocities ``v``: an array of length ``model.nv``, also by name. It shows the current state; writing
+    /// to it changes the state.
     ///
     /// A free body has the velocity of its origin and its angular velocity, both in world axes.
     #[getter]
@@ -254,7 +214,8 @@ impl Simulation {
         self.coordinates.v.assign(py, value, "v")
     }
 
-    /// Effort on each degree of freedom, N or N m, in the order of ``v`` and by name; it acts in all steps until it is changed.
+    /// Effort on each degree of freedom, N or N m, in the order of ``v`` and by name; it acts in all steps
+    /// until it is changed.
     #[getter]
     fn effort(&self, py: Python<'_>) -> Py<PyAny> {
         self.effort.named.clone_ref(py)
@@ -265,7 +226,8 @@ impl Simulation {
         self.effort.assign(py, value, "effort")
     }
 
-    /// Value of each motor that replaces its course over time, by the name of the body that it drives; NaN lets it follow its course. It holds in all steps until it
+    /// Value of each motor that replaces its course over time, by the name of the body that it drives; NaN
+    /// lets it follow its course. It holds in all steps until it
     /// is changed.
     ///
     /// Examples
@@ -282,7 +244,8 @@ impl Simulation {
         helper(py, "_arrays", "assign")?.call1((&self.target.named, value, "target", true)).map(drop)
     }
 
-    /// Force on each body's centre of mass in world axes, N, of shape (nbody, 3) and by name; it acts in all steps until it is changed.
+    /// Force on each body's centre of mass in world axes, N, of shape (nbody, 3) and by name; it acts in all
+    /// steps until it is changed.
     #[getter]
     fn force(&self, py: Python<'_>) -> Py<PyAny> {
         self.force.named.clone_ref(py)
@@ -293,7 +256,8 @@ impl Simulation {
         self.force.assign(py, value, "force")
     }
 
-    /// Torque on each body in world axes, N m, of shape (nbody, 3) and by name; it acts in all steps until it is changed.
+    /// Torque on each body in world axes, N m, of shape (nbody, 3) and by name; it acts in all steps until
+    /// it is changed.
     #[getter]
     fn torque(&self, py: Python<'_>) -> Py<PyAny> {
         self.torque.named.clone_ref(py)
@@ -393,8 +357,10 @@ impl Simulation {
     /// Returns
     /// -------
     /// structured array
-    ///     ``contact`` (name), ``element``, ``body_a``, ``body_b`` (names), ``point``, ``normal`` (from body a to body b), ``tangent``, ``gap``, ``force``
-    ///     and ``moment`` (on body b), ``slip`` (velocity of b relative to a, tangential), ``force_n`` (normal component), ``deformation``, ``status`` ("open", "stick"
+    ///     ``contact`` (name), ``element``, ``body_a``, ``body_b`` (names), ``point``, ``normal`` (from body
+    ///     a to body b), ``tangent``, ``gap``, ``force``
+    ///     and ``moment`` (on body b), ``slip`` (velocity of b relative to a, tangential), ``force_n``
+    ///     (normal component), ``deformation``, ``status`` ("open", "stick"
     ///     or "slip"). Vectors are in world axes.
     ///
     /// Examples
@@ -406,7 +372,8 @@ impl Simulation {
         tables::contacts(py, &model, self.steps.view(&self.state).elements())
     }
 
-    /// Contact force on a body in the last step, in world axes, N: from all contacts, or from those with another body or world part.
+    /// Contact force on a body in the last step, in world axes, N: from all contacts, or from those with
+    /// another body or world part.
     #[pyo3(signature = (body, other = None))]
     fn contact_force<'py>(
         &mut self,
@@ -423,7 +390,8 @@ impl Simulation {
     /// Returns
     /// -------
     /// structured array
-    ///     ``joint`` (name of the body), ``kind``, ``dof``, ``position``, ``velocity``, ``effort`` (of motors, limits and friction), ``force`` and ``moment`` that the
+    ///     ``joint`` (name of the body), ``kind``, ``dof``, ``position``, ``velocity``, ``effort`` (of
+    ///     motors, limits and friction), ``force`` and ``moment`` that the
     ///     joint transmits to the body, in world axes.
     fn joints<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.pull(py)?;
@@ -441,7 +409,8 @@ impl Simulation {
     /// Returns
     /// -------
     /// structured array
-    ///     ``body`` (name), ``position`` and ``quaternion`` (w, x, y, z) of its origin, ``velocity``, ``angular_velocity``, ``center`` of mass; in world axes.
+    ///     ``body`` (name), ``position`` and ``quaternion`` (w, x, y, z) of its origin, ``velocity``,
+    ///     ``angular_velocity``, ``center`` of mass; in world axes.
     fn bodies<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.pull(py)?;
         let model = self.model.get().inner.clone();
@@ -465,7 +434,8 @@ impl Simulation {
         Ok(PyArray1::from_slice(py, &self.pose(py, body)?.attitude.0))
     }
 
-    /// Energies at the current state (kinetic, potential, elastic), and losses and works since the simulation began, J.
+    /// Energies at the current state (kinetic, potential, elastic), and losses and works since the
+    /// simulation began, J.
     #[getter]
     fn energy<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.pull(py)?;
@@ -497,7 +467,8 @@ impl Simulation {
     /// Raises
     /// ------
     /// ValueError
-    ///     If some rows are no contacts (joint limits, joint friction), or contacts have different numbers of rows.
+    ///     If some rows are no contacts (joint limits, joint friction), or contacts have different numbers
+    ///     of rows.
     fn contact_problem<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let view = self.steps.view(&self.state);
         let Some(problem) = view.workspace().problem.to_friction() else { return Ok(None) };

@@ -36,7 +36,8 @@ impl SolveReport {
         matches!(self.report.status, Status::Solved | Status::Several)
     }
 
-    /// Solution ``z`` or contact forces ``lambda``; the best found if the problem was not solved, None if there is none.
+    /// Solution ``z`` or contact forces ``lambda``; the best found if the problem was not solved, None if
+    /// there is none.
     #[getter]
     fn solution<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         self.slack.as_ref().map(|_| PyArray1::from_slice(py, &self.report.solution))
@@ -72,13 +73,15 @@ impl SolveReport {
         self.report.iterations
     }
 
-    /// Evidence for the status, as the program's ``--json`` has it: a basis, a ray, a proof that no solution exists, ...
+    /// Evidence for the status, as the program's ``--json`` has it: a basis, a ray, a proof that no solution
+    /// exists, ...
     #[getter]
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         from_json(py, &serde_json::to_value(&self.report.certificate).unwrap_or_default())
     }
 
-    /// All solutions where they were requested: a list of pieces with ``point``, ``dimension``, ``unbounded``; None if they were not.
+    /// All solutions where they were requested: a list of pieces with ``point``, ``dimension``,
+    /// ``unbounded``; None if they were not.
     #[getter]
     fn solutions<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match &self.report.certificate {
@@ -90,7 +93,8 @@ impl SolveReport {
         }
     }
 
-    /// What is known of a friction problem beside the residual: rank of A, which forces are unique, existence; None for other problems.
+    /// What is known of a friction problem beside the residual: rank of A, which forces are unique,
+    /// existence; None for other problems.
     #[getter]
     fn known<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let known = self.known.as_ref();
@@ -208,8 +212,8 @@ pub fn solve_lcp(
     Ok(SolveReport::new(report, problem.size(), |z| problem.slack(z)))
 }
 
-/// Solve a mixed linear complementarity problem ``w = M z + q``: rows with ``complementary`` true have ``0 <= z_i _|_ w_i >= 0``, the others
-/// ``w_i = 0`` and ``z_i`` free.
+/// Solve a mixed linear complementarity problem ``w = M z + q``: rows with ``complementary`` true have
+/// ``0 <= z_i _|_ w_i >= 0``, the others ``w_i = 0`` and ``z_i`` free.
 ///
 /// Parameters
 /// ----------
@@ -262,7 +266,8 @@ fn mixed(
 /// M : (n, n) array_like
 /// q : (n,) array_like
 /// complementary : (n,) array_like of bool, optional
-///     Rows that are complementarities; all by default. The others are equalities ``w_i = 0`` with ``z_i`` free.
+///     Rows that are complementarities; all by default. The others are equalities ``w_i = 0`` with ``z_i``
+///     free.
 /// all : bool
 ///     Whether to list all solutions, continua included.
 /// limit : int, optional
@@ -297,7 +302,8 @@ pub fn decide(
     Ok(SolveReport::new(report, problem.size(), |z| problem.slack(z)))
 }
 
-/// Solve a contact problem with friction, ``s = A lambda + b``: each contact has a normal force ``lambda_n >= 0`` complementary to ``s_n``, and a friction
+/// Solve a contact problem with friction, ``s = A lambda + b``: each contact has a normal force ``lambda_n
+/// >= 0`` complementary to ``s_n``, and a friction
 /// force within ``mu lambda_n`` that opposes the slip ``s_t``.
 ///
 /// Parameters
@@ -308,7 +314,8 @@ pub fn decide(
 /// mu : float or (contacts,) array_like
 ///     Coefficients of friction. A single number stands for contacts of three rows.
 /// friction : str, optional
-///     "cone" (Coulomb, the default), "pyramid" or "polygon:K" with K sides. Solvers of LCPs and ``all`` need a pyramid or polygon; they take a pyramid if
+///     "cone" (Coulomb, the default), "pyramid" or "polygon:K" with K sides. Solvers of LCPs and ``all``
+///     need a pyramid or polygon; they take a pyramid if
 ///     nothing is given.
 /// solver : str
 ///     "auto" by default; see ``docs/solve.md`` for all.
@@ -318,7 +325,8 @@ pub fn decide(
 /// Returns
 /// -------
 /// SolveReport
-///     ``solution`` holds the forces, ``slack`` the relative velocities, ``known`` what is known of their uniqueness.
+///     ``solution`` holds the forces, ``slack`` the relative velocities, ``known`` what is known of their
+///     uniqueness.
 ///
 /// Examples
 /// --------

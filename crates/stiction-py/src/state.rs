@@ -14,7 +14,8 @@ use stiction::state;
 /// Name of a pickled state in messages.
 const PICKLE: &str = "pickled state";
 
-/// State of a model at a time: coordinates, velocities, and the contact forces and deformations from which the next step starts.
+/// State of a model at a time: coordinates, velocities, and the contact forces and deformations from which
+/// the next step starts.
 ///
 /// A state is a value: a copy has bitwise the same future. It can be copied, compared, pickled and saved.
 ///
@@ -107,7 +108,8 @@ impl State {
         Ok(())
     }
 
-    /// Coordinates ``q``: an array of length ``model.nq``, also by name (``state.q["arm"]``). Writing to it changes the state.
+    /// Coordinates ``q``: an array of length ``model.nq``, also by name (``state.q["arm"]``). Writing to it
+    /// changes the state.
     #[getter]
     fn q(&self, py: Python<'_>) -> Py<PyAny> {
         self.coordinates.q.named.clone_ref(py)

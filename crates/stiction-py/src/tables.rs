@@ -1,4 +1,5 @@
-//! Structured arrays of what a step did: contacts, joints, bodies, events. Vectors are in world axes, names are those of the scene.
+//! Structured arrays of what a step did: contacts, joints, bodies, events. Vectors are in world axes, names
+//! are those of the scene.
 
 use crate::convert::helper;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};

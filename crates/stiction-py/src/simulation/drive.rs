@@ -1,16 +1,19 @@
 //! What a simulation does between Python and the steps: arrays and inputs in and out, steps, recordings.
 
 use super::{Simulation, options};
-use crate::convert::vector;
+use crate::convert::{helper, vector};
 use crate::errors;
+use crate::interrupt::interruptible;
 use crate::memory::{Coordinates, Shared};
 use crate::model::Model;
 use crate::recording::{Recording, format_of};
+use crate::report::Run;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
 use stiction::inputs::{Inputs, Wrench};
 use stiction::model::Owner;
 use stiction::record::Recorder;
@@ -20,7 +23,7 @@ use stiction::state;
 use stiction::step::{self, Failed};
 
 /// What the observers of a run see besides the recorder.
-pub(super) struct Watched<'a> {
+struct Watched<'a> {
     pub made: &'a AtomicUsize,
     pub time: &'a AtomicU64,
 }
@@ -155,9 +158,7 @@ impl Simulation {
     /// The number of steps that a run is asked for.
     pub(super) fn asked(
         &self,
-        duration: Option<f64>,
-        until: Option<f64>,
-        steps: Option<usize>,
+        (duration, until, steps): (Option<f64>, Option<f64>, Option<usize>),
     ) -> PyResult<usize> {
         let valid = |name: &str, x: f64| match x.is_finite() && x >= 0.0 {
             true => Ok(x),
@@ -184,7 +185,7 @@ impl Simulation {
     }
 
     /// The steps of a run; returns why it failed, if it did.
-    pub(super) fn drive(
+    fn drive(
         &mut self,
         asked: usize,
         summary: &mut Summary,
@@ -211,7 +212,66 @@ impl Simulation {
         Ok(failed)
     }
 
-    /// Contact force on a body or world part in the last step, in world axes, N: from all contacts, or from those with another one.
+    /// A run under the current inputs: see [`Simulation::run`].
+    pub(super) fn run_for(
+        &mut self,
+        py: Python<'_>,
+        end: (Option<f64>, Option<f64>, Option<usize>),
+        progress: Option<&Bound<'_, PyAny>>,
+        record: Option<(PathBuf, &str, bool)>,
+    ) -> PyResult<Run> {
+        self.pull(py)?;
+        self.read_inputs(py)?;
+        let asked = self.asked(end)?;
+        let show = match progress {
+            None => None,
+            Some(progress) => {
+                helper(py, "_progress", "display")?.call1((progress,))?.extract::<Option<Py<PyAny>>>()?
+            }
+        };
+        if let Some((folder, format, replace)) = &record {
+            self.begin_recording(py, folder, format, *replace)?;
+        }
+        let (begin, stop) = (Instant::now(), self.stop.clone());
+        let (made, time) = (AtomicUsize::new(0), AtomicU64::new(self.state.time.to_bits()));
+        let watched = Watched { made: &made, time: &time };
+        let mut summary = Summary::default();
+        let told = std::cell::Cell::new(Instant::now());
+        let look = |py: Python<'_>| match &show {
+            Some(show) if told.get().elapsed().as_millis() >= 100 => {
+                told.set(Instant::now());
+                let now = f64::from_bits(time.load(Ordering::Relaxed));
+                show.call1(py, (now, made.load(Ordering::Relaxed), asked)).map(drop)
+            }
+            _ => Ok(()),
+        };
+        let ended = interruptible(py, &stop, look, || self.drive(asked, &mut summary, &watched));
+        self.coordinates.push(py, &self.state)?;
+        // the recording is finished however the run ended
+        let recording = match record {
+            Some(_) => self.finish_recording(py)?.map(|r| Py::new(py, r)).transpose()?,
+            None => None,
+        };
+        if let Some(show) = &show {
+            show.call1(py, (self.state.time, summary.steps, asked))?;
+            show.bind(py).call_method0("close").or_else(|_| Ok::<_, PyErr>(py.None().into_bound(py)))?;
+        }
+        let failed = ended?.map_err(|e| errors::observer(py, &e))?;
+        let status = if failed.is_some() { "failed" } else { "finished" };
+        let seconds = begin.elapsed().as_secs_f64();
+        let run = Run { summary, status, asked, time: self.state.time, seconds, recording };
+        match failed {
+            None => Ok(run),
+            Some(why) => {
+                let error = errors::step(py, &why, self.state.time);
+                error.value(py).setattr("run", Py::new(py, run)?)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Contact force on a body or world part in the last step, in world axes, N: from all contacts, or from
+    /// those with another one.
     pub(super) fn force_on(&mut self, body: &str, other: Option<&str>) -> PyResult<Vector> {
         let model = self.model.get().inner.clone();
         let [body, other] = [Some(body), other].map(|name| name.map(|name| owner(&model, name)).transpose());
