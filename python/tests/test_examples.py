@@ -1,14 +1,20 @@
 """Every example script and notebook runs, and prints what theory says where it does."""
 
+import doctest
+import inspect
 import re
 import runpy
 from pathlib import Path
+from typing import Any
 
 import nbformat
+import numpy as np
 import pytest
 from conftest import ROOT
 from gymnasium.utils.env_checker import check_env
 from nbclient import NotebookClient
+
+import stiction as st
 
 EXAMPLES = ROOT / "examples" / "python"
 SCRIPTS = sorted(EXAMPLES.glob("*.py"))
@@ -45,12 +51,19 @@ def test_notebooks_run(path: Path, tmp_path: Path) -> None:
     assert outputs and not [o for o in outputs if o.output_type == "error"]
 
 
-def test_the_code_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "least"), [("docs/python.md", 8), ("README.md", 1)])
+def test_the_code_of_the_docs_runs(page: str, least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scenes").symlink_to(ROOT / "scenes")
-    text = (ROOT / "docs" / "python.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    assert len(blocks) >= 8
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
+    assert len(blocks) >= least
     names: dict[str, object] = {}
     for block in blocks:
-        exec(compile(block, "docs/python.md", "exec"), names)
+        exec(compile(block, page, "exec"), names)
+
+
+@pytest.mark.parametrize("function", [st.solve_lcp, st.solve_friction, st.decide], ids=lambda f: f.__name__)
+def test_the_examples_of_docstrings_print_what_they_say(function: Any) -> None:
+    text = inspect.getdoc(function) or ""
+    found = doctest.DocTestParser().get_doctest(text, {"st": st, "np": np}, function.__name__, None, None)
+    assert found.examples and doctest.DocTestRunner().run(found).failed == 0

@@ -81,6 +81,10 @@ def test_wrong_types_and_numbers_name_the_place() -> None:
         ball().add_body("b", position={1, 2})
     with pytest.raises(TypeError, match="None, expected a value"):
         ball().set("step.h", None)
+    endless: list[object] = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="nested too deeply"):
+        ball().add_body("b", position=endless)
     with pytest.raises(FileNotFoundError, match="nowhere.toml"):
         st.Scene.from_file("nowhere.toml")
     with pytest.raises(TypeError, match="int, expected a Model, a Scene, the path"):

@@ -7,6 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::Value;
 
+/// Most lists and dictionaries within each other: a scene has less than ten, a list within itself has no end.
+const DEEPEST: usize = 40;
+
 /// A function or class of the Python part: `stiction.module.name`.
 pub fn helper<'py>(py: Python<'py>, module: &str, name: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import(format!("stiction.{module}"))?.getattr(name)
@@ -14,6 +17,14 @@ pub fn helper<'py>(py: Python<'py>, module: &str, name: &str) -> PyResult<Bound<
 
 /// A Python value as JSON. NumPy numbers and arrays count as numbers and lists. `path` is for messages.
 pub fn to_json(value: &Bound<'_, PyAny>, path: &str) -> PyResult<Value> {
+    nested(value, path, DEEPEST)
+}
+
+fn nested(value: &Bound<'_, PyAny>, path: &str, depth: usize) -> PyResult<Value> {
+    let Some(depth) = depth.checked_sub(1) else {
+        let start: String = path.chars().take(40).collect();
+        return Err(PyValueError::new_err(format!("{start}...: nested too deeply for a scene")));
+    };
     if value.is_none() {
         return Ok(Value::Null);
     }
@@ -43,17 +54,17 @@ pub fn to_json(value: &Bound<'_, PyAny>, path: &str) -> PyResult<Value> {
                 PyTypeError::new_err(format!("{path}: a key of type {}, expected text", type_name(&key)))
             })?;
             let below = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            map.insert(key, to_json(&inner, &below)?);
+            map.insert(key, nested(&inner, &below, depth)?);
         }
         return Ok(map.into());
     }
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        let items = value.try_iter()?.enumerate().map(|(i, item)| to_json(&item?, &format!("{path}[{i}]")));
+        let items = value.try_iter()?.enumerate().map(|(i, item)| nested(&item?, &format!("{path}[{i}]"), depth));
         return Ok(Value::Array(items.collect::<PyResult<_>>()?));
     }
     // NumPy's arrays and scalars
     if let Ok(plain) = value.call_method0("tolist") {
-        return to_json(&plain, path);
+        return nested(&plain, path, depth);
     }
     Err(PyTypeError::new_err(format!(
         "{path}: a value of type {}, expected a number, text, list or dictionary",
