@@ -5,6 +5,7 @@
 
 mod balance;
 mod events;
+mod stepwise;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ mod tests;
 pub(crate) use balance::FIRST_ENTRIES;
 pub use balance::{Account, Balance, ENTRIES, Entry, UNIT};
 pub use events::{Event, EventKind};
+pub use stepwise::Stepwise;
 pub use summary::Summary;
 
 use crate::analysis::joints::{self, JointReport, joints};

@@ -192,7 +192,7 @@ fn mentions(value: &Value, name: &str) -> bool {
     }
 }
 
-fn without_nulls(value: &mut serde_json::Value) {
+pub(super) fn without_nulls(value: &mut serde_json::Value) {
     if let serde_json::Value::Object(map) = value {
         map.retain(|_, v| !v.is_null());
         map.values_mut().for_each(without_nulls);

@@ -10,6 +10,7 @@
 //! In a planar scene everything happens in the x-y plane: vectors have two components, rotations and torques
 //! are one number about z.
 
+mod add;
 mod body;
 mod boundary;
 mod check;
