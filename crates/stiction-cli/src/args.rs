@@ -21,6 +21,7 @@ pub enum Command {
     Plot(Plot),
     Export(Export),
     Solve(Solve),
+    Accelerate(Accelerate),
     Check(Check),
 }
 
@@ -230,6 +231,85 @@ pub struct Solve {
 pub struct Check {
     #[command(flatten)]
     pub scene: SceneArguments,
+}
+
+/// Accelerations and contact forces at an instant: one solution, all of them, or a proof that there is none.
+///
+/// THING is a scene (at its start, or at --at, up to which it is run) or a recording (at its end, or at the record nearest to
+/// --at). Friction is the pyramid of trinkle1995 (32)-(35), and Coulomb's cone beside it. Exit code: 0 decided, 1 not decided,
+/// 2 wrong input. Example: stiction accelerate scenes/trinkle1995/rod.toml --all --picture rod.svg
+#[derive(Debug, Args)]
+pub struct Accelerate {
+    /// The scene (TOML) or the folder of a recording.
+    #[arg(value_name = "SCENE|RECORDING")]
+    pub thing: PathBuf,
+
+    /// Set a value of the scene first, as run does; may be given several times.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+
+    /// Time of the instant, s.
+    #[arg(long, value_name = "TIME", value_parser = finite, allow_negative_numbers = true)]
+    pub at: Option<f64>,
+
+    /// Find every solution under friction pyramids, with the range of each normal force.
+    #[arg(long)]
+    pub all: bool,
+
+    /// The joint of a body has this acceleration (quasistatic: displacement), and its effort is unknown: arm=2.5, or arm:1=2.5 for its
+    /// second degree of freedom. May be given several times.
+    #[arg(long, value_name = "BODY=VALUE", value_parser = assignment)]
+    pub joint: Vec<(String, String)>,
+
+    /// Effort on the joint of a body beside its motor, N or N m; may be given several times.
+    #[arg(long, value_name = "BODY=VALUE", value_parser = assignment)]
+    pub effort: Vec<(String, String)>,
+
+    /// Drop mass and velocity products: equilibrium and displacements instead of accelerations.
+    #[arg(long)]
+    pub quasistatic: bool,
+
+    /// Stiffness of the joint of a body, N/m or N m/rad, with --quasistatic; may be given several times.
+    #[arg(long, value_name = "BODY=VALUE", value_parser = assignment, requires = "quasistatic")]
+    pub stiffness: Vec<(String, String)>,
+
+    /// Contacts with gaps up to this are closed, m [default: 1e-9 for scenes, 1e-6 for recordings and with --at].
+    #[arg(long, value_name = "M", value_parser = positive, allow_negative_numbers = true)]
+    pub gap: Option<f64>,
+
+    /// Relative velocities up to this are zero, m/s [default: rounding for scenes, weight times one step otherwise].
+    #[arg(long, value_name = "V", value_parser = positive, allow_negative_numbers = true)]
+    pub rest: Option<f64>,
+
+    /// Treat compliant point contacts as rigid.
+    #[arg(long)]
+    pub rigid: bool,
+
+    /// Nodes after which the search for a decision ends.
+    #[arg(long, value_name = "NODES", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub limit: Option<usize>,
+
+    /// Draw bodies, contact forces and accelerations into this file (.svg or .png).
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
+
+    /// Plane of the picture.
+    #[arg(long, value_enum, default_value_t = ViewPlane::Xz)]
+    pub view: ViewPlane,
+
+    /// Print one JSON object instead of the report.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ViewPlane {
+    /// x to the right, z up (planar scenes: y up)
+    Xz,
+    /// x to the right, y up
+    Xy,
+    /// y to the right, z up
+    Yz,
 }
 
 /// Methods by their names, with a line on each.

@@ -3,6 +3,7 @@
 //! Exit codes: 0 the question was decided (solved, several solutions, or proved to have none), 1 no decision
 //! was reached, 2 the input or the command line is wrong, 130 interrupted by Ctrl-C, 143 by SIGTERM. Errors are one line on standard error.
 
+mod accelerate;
 mod args;
 mod check;
 mod export;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
             Command::Plot(arguments) => plot::run(&arguments),
             Command::Export(arguments) => export::run(&arguments),
             Command::Solve(arguments) => solve::run(&arguments),
+            Command::Accelerate(arguments) => accelerate::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
         },
         Err(e) if e.use_stderr() => Err(InputError(usage(&e))),

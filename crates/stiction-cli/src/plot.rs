@@ -8,9 +8,9 @@ mod forces;
 mod legend;
 mod motion;
 mod patch;
-mod png;
+pub mod png;
 mod status;
-mod svg;
+pub mod svg;
 
 use crate::args::{Figure, FigureFormat, Plot};
 use crate::{InputError, print};

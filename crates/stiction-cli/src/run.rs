@@ -46,6 +46,8 @@ struct Outcome {
     file: String,
     model: Arc<Model>,
     summary: Summary,
+    /// Warnings of the scene's files.
+    warnings: Vec<String>,
     /// How steps do not fit the duration, if they do not.
     misfit: Option<String>,
     /// Overlaps at the start, in words.
@@ -122,6 +124,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
         file,
         model,
         summary,
+        warnings: scene.warnings,
         misfit,
         overlaps,
         asked,

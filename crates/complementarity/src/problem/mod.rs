@@ -3,6 +3,7 @@
 mod conversion;
 mod elimination;
 mod friction;
+mod instant;
 mod lcp;
 mod mixed;
 mod rolling;
@@ -11,6 +12,7 @@ pub use crate::element::{Contact, Element, Friction, Mode, SIDES, SIDES_EXPECTED
 pub use conversion::{Converted, NotConvertible};
 pub use elimination::{Elimination, NotEliminable};
 pub use friction::{ContactProblem, FrictionProblem};
+pub use instant::{Border, Group, InstantProblem, Reduced};
 pub use lcp::Lcp;
 pub use mixed::MixedLcp;
 pub use rolling::{LcpForm, RollingLcp};

@@ -14,6 +14,7 @@
 //! contact. Whether bodies overlap elsewhere is not checked: the problem at an instant does not depend on it.
 
 pub mod bin;
+mod links;
 mod scene;
 mod shape;
 
@@ -102,10 +103,30 @@ pub fn instants(seed: u64) -> Vec<Bodies> {
     PROBLEMS.iter().enumerate().map(scene).collect()
 }
 
+/// The same scenes with some of the bodies as links of manipulators: each on a joint of its own, with its effort or its acceleration
+/// given.
+pub fn instants_with_links(seed: u64) -> Vec<Bodies> {
+    let with = |(index, bodies): (usize, Bodies)| {
+        let mut rng = Pcg64::new(seed.into(), (PROBLEMS.len() + index) as u128);
+        let list = links::draw(&mut rng, bodies.bodies());
+        bodies.with_links(&list).expect("links are drawn along the motions of their bodies")
+    };
+    instants(seed).into_iter().enumerate().map(with).collect()
+}
+
 /// The 350 problems in order of size: every scene of [`instants`] with every one of [`COEFFICIENTS`].
 pub fn table1(seed: u64) -> Vec<Case> {
+    cases(&instants(seed))
+}
+
+/// The same of [`instants_with_links`].
+pub fn table1_with_links(seed: u64) -> Vec<Case> {
+    cases(&instants_with_links(seed))
+}
+
+fn cases(instants: &[Bodies]) -> Vec<Case> {
     let mut cases = Vec::with_capacity(PROBLEMS.len() * COEFFICIENTS.len());
-    for (problem, instant) in instants(seed).iter().enumerate() {
+    for (problem, instant) in instants.iter().enumerate() {
         for mu in COEFFICIENTS {
             let friction =
                 instant.instant().problem_with(vec![mu; instant.contacts().len()], Friction::Pyramid);

@@ -4,6 +4,7 @@
 //! and after a crash, is the `recording` crate's; see `docs/run.md`. A [`Recorder`] observes a run and writes, a [`Recording`] reads.
 
 mod columns;
+mod instant;
 mod names;
 mod recorder;
 mod saved;

@@ -12,6 +12,7 @@
 
 mod body;
 mod check;
+mod expand;
 mod fault;
 mod file;
 mod load;
@@ -77,4 +78,8 @@ pub struct Scene {
     pub step: StepSettings,
     /// What a run records.
     pub record: RecordSettings,
+    /// Warnings of the files that the scene was read from, such as meshes that are not convex.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub warnings: Vec<String>,
 }

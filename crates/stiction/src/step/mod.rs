@@ -35,6 +35,7 @@ pub use advance::{Scratch, Solved, advance};
 pub use detect::{Detection, detect};
 pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
+pub(crate) use motion::fall;
 pub use motion::{Motion, place};
 pub use overlap::{Overlap, overlaps};
 pub use report::{

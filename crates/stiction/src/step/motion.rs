@@ -120,7 +120,7 @@ pub fn place(
 }
 
 /// The applied force `f` at a time and where `kinematics` is, without velocity products, and the part of it that does work from outside.
-pub(super) fn fall(
+pub(crate) fn fall(
     model: &Model,
     inputs: &Inputs,
     kinematics: &mut Kinematics,
