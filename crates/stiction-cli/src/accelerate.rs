@@ -35,7 +35,9 @@ struct Found {
 pub fn run(arguments: &Accelerate) -> Result<ExitCode, InputError> {
     let stop = Arc::new(AtomicBool::new(false));
     let signals = signals::listen(&stop);
-    let Some((model, state, stepped, warnings)) = read(arguments, &stop)? else { return Ok(ExitCode::from(2)) };
+    let Some((model, state, stepped, warnings)) = read(arguments, &stop)? else {
+        return Ok(ExitCode::from(2));
+    };
     let mut inputs = Inputs { efforts: vec![0.0; model.system().velocity_size()], ..Inputs::default() };
     for (dof, value) in joints(&model, "--effort", &arguments.effort)? {
         inputs.efforts[dof] += value;
@@ -109,7 +111,8 @@ fn read(
         return Err(InputError(format!("--at {time}: expected 0 or more")));
     }
     if time > 0.0 {
-        let options = Options { until: Until::Time(time), stop: stop.clone(), unexamined: true, ..Options::default() };
+        let options =
+            Options { until: Until::Time(time), stop: stop.clone(), unexamined: true, ..Options::default() };
         let ended = drive(&model, &mut state, &options, &mut []).map_err(|e| InputError(e.to_string()))?;
         match ended {
             Ended::Finished => {}
@@ -144,7 +147,11 @@ fn joints(model: &Model, option: &str, list: &[(String, String)]) -> Result<Vec<
         if k >= dofs.len() {
             return Err(wrong(format!("its joint has {} degrees of freedom", dofs.len())));
         }
-        let number: f64 = value.parse().ok().filter(|x: &f64| x.is_finite()).ok_or_else(|| wrong("expected a number".to_owned()))?;
+        let number: f64 = value
+            .parse()
+            .ok()
+            .filter(|x: &f64| x.is_finite())
+            .ok_or_else(|| wrong("expected a number".to_owned()))?;
         Ok((dofs.start + k, number))
     };
     list.iter().map(one).collect()

@@ -63,7 +63,8 @@ fn joints_are_given_by_their_bodies() {
     let found = json(&folder, &[&wedge, "--joint", "wedge=0"], 0);
     let effort = found["solutions"][0]["efforts"]["wedge:0"].as_f64().unwrap();
     assert!((effort + 3.0 * 9.81 / 3f64.sqrt()).abs() < 1e-9, "{effort}");
-    let found = json(&folder, &[&grasp, "--quasistatic", "--joint", "left=0", "--stiffness", "right=1000"], 0);
+    let found =
+        json(&folder, &[&grasp, "--quasistatic", "--joint", "left=0", "--stiffness", "right=1000"], 0);
     assert!(found["solutions"][0]["displacements"]["disc"].is_array());
     for (arguments, expected) in [
         (&["--joint", "lift=0"][..], "--joint lift=0: no body 'lift', did you mean 'left'?"),

@@ -14,7 +14,10 @@ const CALLS: usize = 20;
 const LONGEST: f64 = 10.0;
 
 fn main() {
-    println!("{:10} {:>8} {:>6} {:>12} {:>12} {:>10} {:>10}", "", "contacts", "slip", "pyramid ms", "both ms", "residual", "status");
+    println!(
+        "{:10} {:>8} {:>6} {:>12} {:>12} {:>10} {:>10}",
+        "", "contacts", "slip", "pyramid ms", "both ms", "residual", "status"
+    );
     for contacts in [10_usize, 50, 200] {
         for slides in [false, true] {
             // n balls in a row that touch have n contacts with the ground and n - 1 with each other

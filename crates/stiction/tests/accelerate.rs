@@ -14,7 +14,8 @@ const G: f64 = 9.81;
 const SCENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes");
 
 fn model(text: &str) -> Model {
-    Model::new(&Scene::from_toml("scene", text).unwrap_or_else(|e| panic!("{e}\n{text}"))).expect("a valid scene")
+    Model::new(&Scene::from_toml("scene", text).unwrap_or_else(|e| panic!("{e}\n{text}")))
+        .expect("a valid scene")
 }
 
 fn file(name: &str, set: &[(&str, &str)]) -> Model {
@@ -242,11 +243,17 @@ fn joints_have_effort_or_acceleration_given() {
     near(only.efforts[0], effort, 1e-12);
     // and the other way round
     let inputs = Inputs { efforts: vec![effort, 0.0], ..Inputs::default() };
-    let answer = ask(&model, &Question { given: Given { inputs, ..Given::default() }, ..Question::default() });
+    let answer =
+        ask(&model, &Question { given: Given { inputs, ..Given::default() }, ..Question::default() });
     near(answer.pyramid.list[0].accelerations[0], a, 1e-12);
     let twice = Given { accelerations: vec![(0, a), (0, a)], ..Given::default() };
     let question = Question { given: twice, ..Question::default() };
-    assert!(accelerate(&model, &model.initial(), &question).unwrap_err().to_string().contains("degree of freedom 0"));
+    assert!(
+        accelerate(&model, &model.initial(), &question)
+            .unwrap_err()
+            .to_string()
+            .contains("degree of freedom 0")
+    );
 }
 
 /// Euler's equations of a free body, which the contacts of a model must see too.

@@ -319,7 +319,9 @@ fn links_accelerate_along_their_joints() {
     let with = |drive| Bodies::new(vec![bob.clone()], vec![]).unwrap().with_links(&[link(drive)]);
     let turning = (effort + dot(axis, cross(arm, bob.force))) / (0.2 + mass * l * l);
     for (drive, expected) in [(Drive::Effort(effort), turning), (Drive::Acceleration(5.0), 5.0)] {
-        let [[linear, angular]] = with(drive).unwrap().accelerations(&[]).unwrap()[..] else { panic!("one body") };
+        let [[linear, angular]] = with(drive).unwrap().accelerations(&[]).unwrap()[..] else {
+            panic!("one body")
+        };
         let expected_linear = add(scale(expected, cross(axis, arm)), scale(-rate * rate, arm));
         assert!(length(sub(linear, expected_linear)) < 1e-14, "{linear:?}");
         assert!(length(sub(angular, scale(expected, axis))) < 1e-14);

@@ -62,7 +62,10 @@ fn grids_circles_and_lists_are_copies() {
     let scene = scene(text);
     let names: Vec<&str> = scene.bodies.iter().map(|b| b.name.as_str()).collect();
     assert_eq!(names[..7], ["grid0-0", "grid0-1", "grid1-0", "grid1-1", "grid2-0", "grid2-1", "ring1"]);
-    assert_eq!(names[12..], ["mass 0.5", "mass 2.5", "pile00", "pile10", "pile11", "pile20", "pile21", "pile22"]);
+    assert_eq!(
+        names[12..],
+        ["mass 0.5", "mass 2.5", "pile00", "pile10", "pile11", "pile20", "pile21", "pile22"]
+    );
     assert_eq!(scene.bodies[13].mass, Some(2.5));
     let ring = scene.resolve().unwrap();
     let at = &ring.bodies[7].position;
@@ -106,7 +109,11 @@ fn included_files_have_a_prefix_and_other_values() {
     assert_eq!(found.resolve().unwrap().bodies[2].position[0], 3.0);
     assert_eq!(found.step.h, 1e-3);
     // a fault of the included file points there
-    fs::write(folder.join("parts/leg.toml"), String::from_utf8_lossy(leg).replace("mass = 1\n", "mess = 1\n")).unwrap();
+    fs::write(
+        folder.join("parts/leg.toml"),
+        String::from_utf8_lossy(leg).replace("mass = 1\n", "mess = 1\n"),
+    )
+    .unwrap();
     let wrong = read(&folder, &[]).unwrap_err().to_string();
     assert!(wrong.lines().all(|l| l.contains("parts/leg.toml:")), "{wrong}");
     assert!(wrong.contains("parts/leg.toml:8:1: unknown key 'mess', did you mean 'mass'?"), "{wrong}");
@@ -114,20 +121,36 @@ fn included_files_have_a_prefix_and_other_values() {
 
 #[test]
 fn each_abuse_is_one_clear_fault() {
-    let body = |key: &str| format!("[let]\ng = 1\n[[body]]\n{key}\nname = 'b'\nmass = 1\ninertia = [1, 1, 1]\n");
+    let body =
+        |key: &str| format!("[let]\ng = 1\n[[body]]\n{key}\nname = 'b'\nmass = 1\ninertia = [1, 1, 1]\n");
     for (text, expected) in [
         (body("repeat = { i = 1e9 }"), "test.toml:4:16: repeat: 1000000000 copies, expected at most 100000"),
         (body("repeat = { i = 1000, j = 1000 }"), "repeat makes more than 100000 copies"),
-        (body("repeat = { i = 2.5 }"), "test.toml:4:16: repeat: 2.5 copies, expected a whole number, 0 or more"),
-        (body("repeat = 5"), "test.toml:4:10: repeat: expected a table such as { i = 10 } or { i = 10, j = 5 }"),
+        (
+            body("repeat = { i = 2.5 }"),
+            "test.toml:4:16: repeat: 2.5 copies, expected a whole number, 0 or more",
+        ),
+        (
+            body("repeat = 5"),
+            "test.toml:4:10: repeat: expected a table such as { i = 10 } or { i = 10, j = 5 }",
+        ),
         (body("position = ['= 1 / (g - 1)', 0, 0]"), "test.toml:4:13: division by zero in '1 / (g - 1)'"),
         (body("position = ['= gg', 0, 0]"), "test.toml:4:13: unknown variable 'gg', did you mean 'g'?"),
         ("[let]\na = '= b'\nb = '= a'\n".to_owned(), "variables depend on each other: a -> b -> a"),
         ("let = 3\n".to_owned(), "test.toml:1:7: let: expected a table of variables"),
-        ("[let]\na = [1]\n".to_owned(), "test.toml:2:5: variable 'a': expected a number, an expression or text"),
+        (
+            "[let]\na = [1]\n".to_owned(),
+            "test.toml:2:5: variable 'a': expected a number, an expression or text",
+        ),
         ("[[include]]\nprefix = 'a'\n".to_owned(), "include: missing key 'file'"),
-        ("[[include]]\nfile = 'a.toml'\nprefx = 'a'\n".to_owned(), "test.toml:3:1: unknown key 'prefx', expected one of file, prefix, let, repeat"),
-        ("[[include]]\nfile = '/etc/hosts'\n".to_owned(), "expected a path that starts from the folder of this file"),
+        (
+            "[[include]]\nfile = 'a.toml'\nprefx = 'a'\n".to_owned(),
+            "test.toml:3:1: unknown key 'prefx', expected one of file, prefix, let, repeat",
+        ),
+        (
+            "[[include]]\nfile = '/etc/hosts'\n".to_owned(),
+            "expected a path that starts from the folder of this file",
+        ),
     ] {
         let found = fault(&text);
         assert_eq!(found.lines().count(), 1, "{found}");
@@ -205,12 +228,15 @@ fn meshes_are_their_hulls() {
     let obj = vertices.iter().map(|v| format!("v {} {} {}\n", v[0], v[1], v[2])).collect::<String>()
         + "# a face of four, and normals\nvn 0 0 1\nf 1//1 3//1 4//1 2//1\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf -8 -4 -2 -6\nf 2 4 8 6\n";
     let part = |file: &str, more: &str| {
-        format!("[[body]]\nname = 'part'\ndensity = 1000\nshape = {{ mesh = {{ file = '{file}', scale = 1e-3{more} }} }}\n")
+        format!(
+            "[[body]]\nname = 'part'\ndensity = 1000\nshape = {{ mesh = {{ file = '{file}', scale = 1e-3{more} }} }}\n"
+        )
     };
     let mut dent = vertices.clone();
     dent.push([100.0, 50.0, 40.0]);
     // the upper face of the box goes down to a point inside
-    let mut dented: Vec<[usize; 3]> = triangles.iter().copied().filter(|t| !t.iter().all(|k| *k > 3)).collect();
+    let mut dented: Vec<[usize; 3]> =
+        triangles.iter().copied().filter(|t| !t.iter().all(|k| *k > 3)).collect();
     dented.extend([[4, 5, 8], [5, 7, 8], [7, 6, 8], [6, 4, 8]]);
     let open = &triangles[2..];
     let folder = folder(
@@ -243,7 +269,8 @@ fn meshes_are_their_hulls() {
     // the volume that is missing is a pyramid of a third of the height 10
     let dented = try_file("dented.stl", "").unwrap();
     let share = 100.0 * (1.0 - 10.0 / 3.0 / 50.0);
-    let words = format!("mesh 'dented.stl' is not convex: its hull stands for it, of which it fills {share:.1} %");
+    let words =
+        format!("mesh 'dented.stl' is not convex: its hull stands for it, of which it fills {share:.1} %");
     assert_eq!(dented.warnings, [words]);
     let open = try_file("open.stl", ", hull = true").unwrap();
     assert!(open.warnings[0].contains("is open at 4 edges"), "{:?}", open.warnings);

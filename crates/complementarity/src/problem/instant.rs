@@ -303,12 +303,7 @@ impl Layout {
             }
             Group::Bounded { limit } => {
                 self.kinds.push(Kind::Row(rows.start));
-                self.kinds.push(Kind::Slack {
-                    normal: None,
-                    plus: first,
-                    twice: 0.0,
-                    constant: 2.0 * limit,
-                });
+                self.kinds.push(Kind::Slack { normal: None, plus: first, twice: 0.0, constant: 2.0 * limit });
                 self.forces.push((rows.start, first, 1.0));
                 self.constants.push((rows.start, -limit));
             }

@@ -55,8 +55,7 @@ fn draw(found: &Found, plane: Plane) -> Svg {
     let shown = &shown[..shown.len().min(MOST_PANELS)];
     let panels = shown.len().max(1);
     let columns = panels.min(3);
-    let mut svg =
-        Svg::new(columns as f64 * PANEL, panels.div_ceil(columns) as f64 * (PANEL + TITLE));
+    let mut svg = Svg::new(columns as f64 * PANEL, panels.div_ceil(columns) as f64 * (PANEL + TITLE));
     let outlines = outlines(found, &kinematics, plane);
     let fit = Fit::new(found, &outlines, plane);
     for k in 0..panels {
@@ -196,11 +195,17 @@ fn arrows(svg: &mut Svg, found: &Found, kinematics: &Kinematics, p: &Possible, f
     let fastest = motions.iter().fold(0.0f64, |m, (_, a)| m.max(length(*a)));
     for (point, motion) in &motions {
         if length(*motion) > 1e-6 * fastest && fastest > 1e-12 {
-            arrow(svg, fit.place(flat(*point, plane)), flat(scale(0.7 * long / fastest, *motion), plane), MOTION);
+            arrow(
+                svg,
+                fit.place(flat(*point, plane)),
+                flat(scale(0.7 * long / fastest, *motion), plane),
+                MOTION,
+            );
         }
     }
     let [x, y] = fit.corner;
-    let (what, unit) = if found.answer.quasistatic { ("displacement", "m") } else { ("acceleration", "m/s^2") };
+    let (what, unit) =
+        if found.answer.quasistatic { ("displacement", "m") } else { ("acceleration", "m/s^2") };
     let words = format!("red: forces to {strongest:.3} N; blue: {what} to {fastest:.3} {unit}");
     svg.text([x + MARGIN, y - 9.0], 10.0, Anchor::Start, &words);
 }
@@ -227,7 +232,10 @@ fn motions(found: &Found, kinematics: &Kinematics, p: &Possible) -> Vec<(Vector,
 fn arrow(svg: &mut Svg, from: [f64; 2], [u, v]: [f64; 2], colour: &str) {
     let size = u.hypot(v);
     if size < 1.0 {
-        return svg.polygon(&[[from[0] - 2.0, from[1]], [from[0], from[1] - 2.0], [from[0] + 2.0, from[1]]], colour);
+        return svg.polygon(
+            &[[from[0] - 2.0, from[1]], [from[0], from[1] - 2.0], [from[0] + 2.0, from[1]]],
+            colour,
+        );
     }
     let tip = [from[0] + u, from[1] - v];
     svg.line(from, tip, colour, 2.0);

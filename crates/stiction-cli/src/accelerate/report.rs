@@ -39,7 +39,12 @@ pub fn text(found: &Found) -> String {
     if list.len() > 1 || list.iter().any(|p| p.dimension > 0) {
         for (contact, [low, high]) in answer.contacts.iter().zip(&answer.ranges) {
             let name = found.model.contact_name(contact.id).unwrap_or_default();
-            let _ = writeln!(out, "range     {name:24} normal force from {} to {} N", number(*low), number(*high));
+            let _ = writeln!(
+                out,
+                "range     {name:24} normal force from {} to {} N",
+                number(*low),
+                number(*high)
+            );
         }
     }
     for sentence in answer.words() {
@@ -66,14 +71,20 @@ fn solution(out: &mut String, found: &Found, p: &Possible, (k, of): (usize, usiz
         let kind = match (p.dimension, p.unbounded) {
             (0, _) => String::new(),
             (d, false) => format!(", a point of a continuum of dimension {d}"),
-            (d, true) => format!(", a point of a continuum of dimension {d} on which forces grow without bound"),
+            (d, true) => {
+                format!(", a point of a continuum of dimension {d} on which forces grow without bound")
+            }
         };
         let _ = writeln!(out, "solution {} of {of}{kind}", k + 1);
     }
     for (at, c) in answer.contacts.iter().zip(&p.contacts) {
         let name = model.contact_name(at.id).unwrap_or_default();
         let planar = model.scene().planar;
-        let _ = write!(out, "contact   {name:24} force {} N", list(if planar { &c.force[..2] } else { &c.force }));
+        let _ = write!(
+            out,
+            "contact   {name:24} force {} N",
+            list(if planar { &c.force[..2] } else { &c.force })
+        );
         if c.moment != [0.0; 3] {
             let _ = write!(out, ", moment {} N m", list(&c.moment));
         }
@@ -92,7 +103,8 @@ fn solution(out: &mut String, found: &Found, p: &Possible, (k, of): (usize, usiz
         let _ = writeln!(out, "body      {:24} {what} {}", body.name, list(&p.accelerations[dofs]));
     }
     for (dof, effort) in found.given.iter().zip(&p.efforts) {
-        let _ = writeln!(out, "effort    {:24} {}", name_of(found, *dof), number(effort + found.efforts[*dof]));
+        let _ =
+            writeln!(out, "effort    {:24} {}", name_of(found, *dof), number(effort + found.efforts[*dof]));
     }
 }
 
@@ -213,7 +225,8 @@ fn solutions(found: &Found, s: &Solutions) -> Vec<Value> {
         let standing: Vec<Value> = (answer.standing.iter().zip(&p.standing))
             .map(|(i, f)| json!({ "name": model.standing()[*i].name(model.scene()), "effort": f }))
             .collect();
-        let ranges: Vec<Value> = p.ranges.iter().map(|[low, high]| json!([finite(*low), finite(*high)])).collect();
+        let ranges: Vec<Value> =
+            p.ranges.iter().map(|[low, high]| json!([finite(*low), finite(*high)])).collect();
         json!({
             if answer.quasistatic { "displacements" } else { "accelerations" }: by_body,
             "efforts": efforts,

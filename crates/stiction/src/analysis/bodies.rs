@@ -143,8 +143,11 @@ impl Bodies {
                 Drive::Effort(x) | Drive::Acceleration(x) => x,
             };
             let size = length(body.velocity) + length(omega);
-            if !(square > 0.0 && square.is_finite() && value.is_finite() && off <= VELOCITY_TOLERANCE * size) {
-                return Err(wrong("expected a joint along which the body moves, with a finite effort or acceleration"));
+            if !(square > 0.0 && square.is_finite() && value.is_finite() && off <= VELOCITY_TOLERANCE * size)
+            {
+                return Err(wrong(
+                    "expected a joint along which the body moves, with a finite effort or acceleration",
+                ));
             }
             let bias = cross(omega, body.velocity);
             let inertia = mass * dot(v, v) + dot(w, times(&body.inertia, w));
@@ -161,7 +164,8 @@ impl Bodies {
                 instant.free[i] = acceleration * twist[k] + if k < 3 { bias[k] } else { 0.0 };
             }
             for row in 0..instant.jacobian.rows() {
-                let along: f64 = instant.jacobian.row(row)[own.clone()].iter().zip(twist).map(|(j, s)| j * s).sum();
+                let along: f64 =
+                    instant.jacobian.row(row)[own.clone()].iter().zip(twist).map(|(j, s)| j * s).sum();
                 let moved = instant.mobility.row_mut(row)[own.clone()].iter_mut();
                 moved.zip(twist).for_each(|(m, s)| *m = mobility * along * s);
             }

@@ -18,7 +18,9 @@ impl Recording {
         let nearest = nearest.ok_or_else(|| fault("no record of bodies".to_owned()))?;
         let (first, last) = (times[0], times[times.len() - 1]);
         if !(first..=last).contains(&time) {
-            return Err(fault(format!("no record at t = {time} s: it has records from {first} s to {last} s")));
+            return Err(fault(format!(
+                "no record at t = {time} s: it has records from {first} s to {last} s"
+            )));
         }
         let names: Vec<&str> = bodies.words("body").collect();
         let system = model.system();

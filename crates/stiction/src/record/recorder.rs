@@ -349,7 +349,11 @@ impl Observer for Recorder {
                 self.since = Since { solver, residual: *residual, ..Since::NOTHING };
             }
             Failed::Unsettled { h: smallest, .. } | Failed::Integration { h: smallest, .. } => h = *smallest,
-            Failed::Interrupted { .. } | Failed::NotFinite { .. } | Failed::Mass(_) | Failed::Model(_) => (),
+            Failed::Interrupted { .. }
+            | Failed::Undecided { .. }
+            | Failed::NotFinite { .. }
+            | Failed::Mass(_)
+            | Failed::Model(_) => (),
         }
         self.write_step(view, h, "failed");
         self.spent += begin.elapsed();

@@ -85,7 +85,9 @@ fn allow_expressions(schema: &mut Json) {
     match schema {
         Json::Object(map) => {
             let numeric = |t: &Json| t == "number" || t == "integer";
-            let is_type = map.get("type").is_some_and(|t| numeric(t) || t.as_array().is_some_and(|l| l.iter().any(numeric)));
+            let is_type = map
+                .get("type")
+                .is_some_and(|t| numeric(t) || t.as_array().is_some_and(|l| l.iter().any(numeric)));
             if is_type && let Some(types) = map.get_mut("type") {
                 let mut list = types.as_array().cloned().unwrap_or_else(|| vec![types.clone()]);
                 list.push(json!("string"));

@@ -18,6 +18,7 @@
 mod advance;
 mod compliant;
 mod detect;
+mod event;
 mod impact;
 mod jam;
 mod load;
@@ -81,6 +82,7 @@ pub struct Workspace {
     settling: theta::Scratch,
     impacts: impact::Impacts,
     compliant: compliant::Scratch,
+    event: event::Scratch,
     retry: retry::Memory,
 }
 
@@ -103,6 +105,7 @@ impl Workspace {
             settling: theta::Scratch::default(),
             impacts: impact::Impacts::default(),
             compliant: compliant::Scratch::default(),
+            event: event::Scratch::default(),
             retry: retry::Memory::default(),
         }
     }
@@ -212,6 +215,7 @@ impl Stepper {
         match self.model.scene().step.scheme {
             Scheme::Theta => retry::step(&self.model, state, inputs, h, &mut self.work),
             Scheme::Compliant => compliant::step(&self.model, state, inputs, h, &mut self.work),
+            Scheme::Event => event::step(&self.model, state, inputs, h, &mut self.work),
         }
     }
 }

@@ -170,8 +170,10 @@ fn bounds(problem: &InstantProblem, mu: &[f64]) -> Option<Bounds> {
     for (g, group) in problem.groups().iter().enumerate() {
         let Group::Sliding { ray } = group else { continue };
         let rows = problem.rows_of(g).skip(1);
-        let w: Vec<f64> =
-            kept.iter().map(|&i| -rows.clone().zip(&ray[1..]).map(|(r, f)| a[(i, r)] * f).sum::<f64>()).collect();
+        let w: Vec<f64> = kept
+            .iter()
+            .map(|&i| -rows.clone().zip(&ray[1..]).map(|(r, f)| a[(i, r)] * f).sum::<f64>())
+            .collect();
         for i in 0..n {
             tilde[(i, reduced.offsets[g])] -= w[i];
         }
@@ -183,7 +185,8 @@ fn bounds(problem: &InstantProblem, mu: &[f64]) -> Option<Bounds> {
         }
     }
     // symmetric part of L^-1 A~ L'^-1
-    let left: Vec<Vec<f64>> = (0..n).map(|j| root(&(0..n).map(|i| tilde[(i, j)]).collect::<Vec<_>>())).collect();
+    let left: Vec<Vec<f64>> =
+        (0..n).map(|j| root(&(0..n).map(|i| tilde[(i, j)]).collect::<Vec<_>>())).collect();
     let both: Vec<Vec<f64>> = (0..n).map(|i| root(&left.iter().map(|c| c[i]).collect::<Vec<_>>())).collect();
     let symmetric = Matrix::from_fn(n, n, |i, j| 0.5 * (both[i][j] + both[j][i]));
     let (spectrum, _) = symmetric_eigen(&symmetric)?;
@@ -201,7 +204,8 @@ fn bounds(problem: &InstantProblem, mu: &[f64]) -> Option<Bounds> {
     }
     let q = existence + linear;
     // square m^2 + q m = 1
-    let mu_bar_uniqueness = if q + square > 0.0 { 2.0 / (q + (q * q + 4.0 * square).sqrt()) } else { f64::INFINITY };
+    let mu_bar_uniqueness =
+        if q + square > 0.0 { 2.0 / (q + (q * q + 4.0 * square).sqrt()) } else { f64::INFINITY };
     let mu_bar_existence = if existence > 0.0 { 1.0 / existence } else { f64::INFINITY };
     let least = if least > POSITIVE { least } else { 0.0 };
     Some(Bounds { least, spread, mu_bar_existence, mu_bar_uniqueness })
@@ -261,8 +265,11 @@ fn determinant(mut a: Matrix) -> f64 {
 /// (`J' c = 0`), with normal forces that add up to 1.
 fn jam(problem: &InstantProblem, jacobian: &Matrix) -> Jam {
     // columns: c_n, s+ and free forces; rows: s-, then J' c, the sum, and b . c
-    let (mut columns, mut slacks, mut normals): (Vec<Vec<(usize, f64)>>, Vec<(usize, usize, f64)>, Vec<usize>) =
-        (vec![], vec![], vec![]);
+    let (mut columns, mut slacks, mut normals): (
+        Vec<Vec<(usize, f64)>>,
+        Vec<(usize, usize, f64)>,
+        Vec<usize>,
+    ) = (vec![], vec![], vec![]);
     let mut free = vec![];
     for (g, group) in problem.groups().iter().enumerate() {
         let first = problem.rows_of(g).start;

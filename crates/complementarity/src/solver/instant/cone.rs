@@ -25,11 +25,7 @@ const SAME: f64 = 1e-7;
 
 /// Solves the problem with cones from the given starts (forces and displacements). With `all` every start is followed;
 /// the list of solutions is never said to be complete.
-pub fn solve_cone(
-    problem: &InstantProblem,
-    settings: &Settings,
-    starts: &[(Vec<f64>, Vec<f64>)],
-) -> Outcome {
+pub fn solve_cone(problem: &InstantProblem, settings: &Settings, starts: &[(Vec<f64>, Vec<f64>)]) -> Outcome {
     let mut found = as_contacts(problem, Friction::Cone).and_then(|p| auto(&p, settings));
     if let Some(outcome) = &mut found {
         for solution in &mut outcome.solutions {
@@ -97,7 +93,8 @@ pub fn cone_residual(problem: &InstantProblem, forces: &[f64], displacements: &[
     // friction of sliding contacts must be what their normal force makes it
     let off: Vec<f64> = newton.expand(&x).iter().zip(forces).map(|(a, b)| a - b).collect();
     let absolute = norm(&f).hypot(norm(&off));
-    let load: Vec<f64> = newton.rows.iter().zip(&newton.rho).map(|(r, rho)| rho * problem.vector()[*r]).collect();
+    let load: Vec<f64> =
+        newton.rows.iter().zip(&newton.rho).map(|(r, rho)| rho * problem.vector()[*r]).collect();
     let outside = problem.border().map_or(0.0, |border| norm(&border.load));
     let size = norm(forces).max(norm(&load)).max(outside);
     let relative = if size > 0.0 { absolute / size } else { absolute };
@@ -128,7 +125,8 @@ impl<'a> Newton<'a> {
                 a.row_mut(i)[n..].copy_from_slice(border.jacobian.row(row));
             }
         }
-        let mean = (0..n).map(|i| problem.matrix()[(reduced.rows[i], reduced.rows[i])]).sum::<f64>() / n.max(1) as f64;
+        let mean = (0..n).map(|i| problem.matrix()[(reduced.rows[i], reduced.rows[i])]).sum::<f64>()
+            / n.max(1) as f64;
         let rho = (0..n)
             .map(|i| match problem.matrix()[(reduced.rows[i], reduced.rows[i])] {
                 own if own > 1e-12 * mean => 1.0 / own,
@@ -136,7 +134,15 @@ impl<'a> Newton<'a> {
                 _ => 1.0,
             })
             .collect();
-        Self { problem, offsets: reduced.offsets, rows: reduced.rows, expand: reduced.expand, a, rho, steps: 0 }
+        Self {
+            problem,
+            offsets: reduced.offsets,
+            rows: reduced.rows,
+            expand: reduced.expand,
+            a,
+            rho,
+            steps: 0,
+        }
     }
 
     fn size(&self) -> usize {
@@ -247,7 +253,8 @@ impl<'a> Newton<'a> {
             for k in 0..border.load.len() {
                 f[n + k] = held[k] - pushed[k] - border.load[k];
                 if derive {
-                    let column: Vec<f64> = (0..self.problem.size()).map(|r| border.jacobian[(r, k)]).collect();
+                    let column: Vec<f64> =
+                        (0..self.problem.size()).map(|r| border.jacobian[(r, k)]).collect();
                     let by = self.expand.transpose_times(&column);
                     let row = jacobian.row_mut(n + k);
                     row[..n].iter_mut().zip(by).for_each(|(x, b)| *x -= b);
@@ -275,7 +282,8 @@ impl<'a> Newton<'a> {
             // redundant contacts leave directions open: a small diagonal keeps to the nearest solution
             let solved = [0.0, 1e-12, 1e-9, 1e-6].into_iter().any(|share| {
                 step = value.iter().map(|x| -x).collect();
-                let entry = |i: usize, j: usize| jacobian[(i, j)] + if i == j { share * largest } else { 0.0 };
+                let entry =
+                    |i: usize, j: usize| jacobian[(i, j)] + if i == j { share * largest } else { 0.0 };
                 lu.factor(self.size(), entry).is_ok() && {
                     lu.solve(&mut step);
                     step.iter().all(|x| x.is_finite()) && norm(&step) < 1e8 * (scale + norm(&y))

@@ -2,15 +2,17 @@
 //! that there is none ([`solve_pyramid`]); solutions of the cone problem ([`solve_cone`]); and what the theorems
 //! of trinkle1995 say of existence and uniqueness ([`conditions`]).
 
-mod cone;
 mod conditions;
+mod cone;
 mod pieces;
 
 pub use conditions::{Conditions, Jam, conditions};
 pub use cone::{cone_residual, solve_cone};
 
 use super::{Budget, decide, portfolio};
-use crate::problem::{Converted, Element, Friction, FrictionProblem, Group, InstantProblem, InvalidProblem, Lcp, MixedLcp};
+use crate::problem::{
+    Converted, Element, Friction, FrictionProblem, Group, InstantProblem, InvalidProblem, Lcp, MixedLcp,
+};
 use crate::report::{Certificate, Proof, Report, Status};
 use crate::residual::{self, Residual};
 

@@ -41,8 +41,7 @@ pub(super) fn in_forces(
         let size = norm(&forces).max(norm(&displacements)).max(f64::MIN_POSITIVE);
         let same = |other: &Solution| {
             let apart = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x - y).collect::<Vec<_>>();
-            let [f, u] =
-                [apart(&forces, &other.forces), apart(&displacements, &other.displacements)];
+            let [f, u] = [apart(&forces, &other.forces), apart(&displacements, &other.displacements)];
             dimension == 0 && other.dimension == 0 && norm(&f).max(norm(&u)) <= SAME_FORCES * size
         };
         if !found.iter().any(same) {
@@ -151,9 +150,7 @@ impl<'a> Polyhedron<'a> {
         let constant = converted.forces(&vec![0.0; n]);
         let mut q: Vec<f64> = (0..n).map(|i| r[i] * problem.vector()[i] / unit).collect();
         q.extend((0..rows.len()).map(|k| match fixed {
-            Some(forces) if weights[k] > 0.0 => {
-                (constant[rows[k]] - forces[rows[k]]) / (weights[k] * unit)
-            }
+            Some(forces) if weights[k] > 0.0 => (constant[rows[k]] - forces[rows[k]]) / (weights[k] * unit),
             _ => 0.0,
         }));
         let system = System { m, q };

@@ -264,7 +264,9 @@ pub fn accelerate(model: &Model, state: &State, question: &Question) -> Result<A
     let wider = |a: [f64; 2], b: &[f64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
     let ranges = match question.all && !pyramid.list.is_empty() {
         true => (0..posed.contacts.len())
-            .map(|k| pyramid.list.iter().map(|p| &p.ranges[k]).fold([f64::INFINITY, f64::NEG_INFINITY], wider))
+            .map(|k| {
+                pyramid.list.iter().map(|p| &p.ranges[k]).fold([f64::INFINITY, f64::NEG_INFINITY], wider)
+            })
             .collect(),
         false => vec![],
     };
@@ -321,7 +323,8 @@ impl Posed {
             .max((0..forces.len()).fold(0.0, |m, i| m.max(self.problem.matrix()[(i, i)] * forces[i].abs())));
         let contacts: Vec<ContactForce> =
             (0..self.contacts.len()).map(|k| self.contact(k, &forces, &relative, scale)).collect();
-        let within_cone = instant::cone_residual(&self.problem, &forces, &displacements).relative <= tolerance;
+        let within_cone =
+            instant::cone_residual(&self.problem, &forces, &displacements).relative <= tolerance;
         ranges.truncate(self.contacts.len());
         let standing = forces[self.instant.offsets()[self.contacts.len()]..].to_vec();
         Possible {

@@ -48,7 +48,8 @@ pub(super) fn pose(
     let instant = Instant::with(model, &still, &question.given)?;
     let mut known = vec![0.0; count];
     instant.given().iter().for_each(|&(dof, value)| known[dof] = value);
-    let unknown: Vec<usize> = (0..count).filter(|i| instant.given().iter().all(|(dof, _)| dof != i)).collect();
+    let unknown: Vec<usize> =
+        (0..count).filter(|i| instant.given().iter().all(|(dof, _)| dof != i)).collect();
     let jacobian = instant.jacobian();
     let (rows, n) = (jacobian.rows(), unknown.len());
     let held = k.times(&known);
@@ -58,7 +59,8 @@ pub(super) fn pose(
         load: unknown.iter().map(|&i| instant.applied()[i] - held[i]).collect(),
     };
     let moved = jacobian.times(&known);
-    let problem = InstantProblem::new(Matrix::zeros(rows, rows), moved, instant.groups())?.with_border(border)?;
+    let problem =
+        InstantProblem::new(Matrix::zeros(rows, rows), moved, instant.groups())?.with_border(border)?;
     let contacts = contacts(&instant, &problem);
     Ok(Posed { contacts, instant, problem, still: Some(Still { unknown, known, stiffness: k }) })
 }
@@ -69,8 +71,7 @@ impl Still {
         let mut all = self.known.clone();
         self.unknown.iter().zip(displacements).for_each(|(i, u)| all[*i] = *u);
         let pushed = instant.jacobian().transpose_times(forces);
-        let effort =
-            |dof: usize| dot(self.stiffness.row(dof), &all) - instant.applied()[dof] - pushed[dof];
+        let effort = |dof: usize| dot(self.stiffness.row(dof), &all) - instant.applied()[dof] - pushed[dof];
         let efforts = instant.given().iter().map(|(dof, _)| effort(*dof)).collect();
         (all, efforts)
     }

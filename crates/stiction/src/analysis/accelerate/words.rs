@@ -49,8 +49,12 @@ impl Answer {
             None => {}
         }
         match self.trust() {
-            Trust::ForcesNotUnique => words.push("Forces are not unique, but all of them make the same motion.".to_owned()),
-            Trust::MotionNotUnique => words.push("The motion is not unique: rigid bodies allow several.".to_owned()),
+            Trust::ForcesNotUnique => {
+                words.push("Forces are not unique, but all of them make the same motion.".to_owned())
+            }
+            Trust::MotionNotUnique => {
+                words.push("The motion is not unique: rigid bodies allow several.".to_owned())
+            }
             _ => {}
         }
         words
@@ -77,7 +81,9 @@ impl Answer {
             (false, Jam::Unknown) => words.push("(36) was not decided.".to_owned()),
         }
         if c.slides {
-            let mu_bar = |m: f64| format!(" (up to mu-bar = {m:.4} at the slipping contacts it is, whatever the load)");
+            let mu_bar = |m: f64| {
+                format!(" (up to mu-bar = {m:.4} at the slipping contacts it is, whatever the load)")
+            };
             let mu_bar = c.mu_bar_existence.map(mu_bar).unwrap_or_default();
             words.push(match (c.positive_definite, c.p_matrix) {
                 (true, _) => format!("The matrix (25) is positive definite: a solution exists (Theorem 1 (b)){mu_bar}."),

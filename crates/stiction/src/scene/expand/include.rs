@@ -62,7 +62,8 @@ impl Expander {
                             Some(value) => given.push((name.clone(), at.clone(), value)),
                             None if value == Value::Boolean(false) => return,
                             None => {
-                                let message = format!("variable '{name}': expected a number, an expression or text");
+                                let message =
+                                    format!("variable '{name}': expected a number, an expression or text");
                                 return self.wrong(source, &node.span, message);
                             }
                         }
@@ -124,7 +125,8 @@ impl Expander {
         }
         let Inner::Keys(mut traces) = inner_trace.inner else { return Ok(()) };
         // settings belong to the file when it is run alone
-        for (key, list) in inner.into_iter().filter(|(_, value)| value.is_array() && !value_is_numbers(value)) {
+        for (key, list) in inner.into_iter().filter(|(_, value)| value.is_array() && !value_is_numbers(value))
+        {
             extend(table, &key, list);
             if let Some(own) = traces.remove(&key) {
                 trace.extend(&key, own);

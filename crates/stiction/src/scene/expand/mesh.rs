@@ -53,21 +53,27 @@ pub(super) fn read(path: &Path, shown: &str, scale: f64, hull: bool) -> Result<H
     }
     let (corners, volume) = convex_hull(&mesh.vertices).map_err(|e| wrong(e.to_string()))?;
     if corners.len() > MOST_VERTICES {
-        return Err(wrong(format!("its hull has {} corners, expected at most {MOST_VERTICES}", corners.len())));
+        return Err(wrong(format!(
+            "its hull has {} corners, expected at most {MOST_VERTICES}",
+            corners.len()
+        )));
     }
     let warning = match mesh.open_edges() {
         0 => {
             let share = mesh.volume().abs() / volume;
             (share < 1.0 - CONVEX).then(|| {
                 let percent = 100.0 * share;
-                format!("mesh '{shown}' is not convex: its hull stands for it, of which it fills {percent:.1} %")
+                format!(
+                    "mesh '{shown}' is not convex: its hull stands for it, of which it fills {percent:.1} %"
+                )
             })
         }
         edges if hull => Some(format!(
             "mesh '{shown}' is open at {edges} edges: its hull stands for it, and the mass is that of the hull"
         )),
         edges => {
-            let hint = "expected a closed surface with faces oriented alike (hull = true takes its convex hull)";
+            let hint =
+                "expected a closed surface with faces oriented alike (hull = true takes its convex hull)";
             return Err(wrong(format!("open at {edges} edges, {hint}")));
         }
     };
@@ -137,7 +143,8 @@ fn stl(bytes: &[u8]) -> Result<Mesh, String> {
         return Ok(mesh);
     }
     let text = std::str::from_utf8(bytes).ok().filter(|t| t.trim_start().starts_with("solid"));
-    let text = text.ok_or("neither binary STL (its size does not fit its count of triangles) nor ASCII STL")?;
+    let text =
+        text.ok_or("neither binary STL (its size does not fit its count of triangles) nor ASCII STL")?;
     let mut corners = vec![];
     for (line, words) in lines(text) {
         match words[0] {
@@ -175,7 +182,10 @@ fn obj(bytes: &[u8]) -> Result<Mesh, String> {
                 };
                 let corners = words[1..].iter().map(corner).collect::<Result<Vec<usize>, String>>()?;
                 if corners.len() < 3 {
-                    return Err(format!("line {line}: a face of {} vertices, expected 3 or more", corners.len()));
+                    return Err(format!(
+                        "line {line}: a face of {} vertices, expected 3 or more",
+                        corners.len()
+                    ));
                 }
                 for k in 1..corners.len() - 1 {
                     mesh.add([corners[0], corners[k], corners[k + 1]]);

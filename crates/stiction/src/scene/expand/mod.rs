@@ -70,8 +70,10 @@ pub(super) fn expand(
     set: &[(String, Value)],
 ) -> Result<Expanded, Vec<Fault>> {
     let folder = Path::new(name).parent().map_or_else(PathBuf::new, Path::to_owned);
-    let source = Source { name: name.to_owned(), text: text.to_owned(), node: Rc::new(node), folder: folder.clone() };
-    let planar = source.node.get("planar").is_some_and(|n| matches!(n.kind, Kind::Leaf(Value::Boolean(true))));
+    let source =
+        Source { name: name.to_owned(), text: text.to_owned(), node: Rc::new(node), folder: folder.clone() };
+    let planar =
+        source.node.get("planar").is_some_and(|n| matches!(n.kind, Kind::Leaf(Value::Boolean(true))));
     let mut expander = Expander {
         root: folder,
         sources: vec![source],
@@ -191,7 +193,8 @@ impl Expander {
         let mut trace = Trace { source, span: node.span.clone(), ..Trace::default() };
         if self.values > MOST_VALUES {
             if self.values == MOST_VALUES + 1 {
-                let message = format!("the scene has more than {MOST_VALUES} values after its copies are made");
+                let message =
+                    format!("the scene has more than {MOST_VALUES} values after its copies are made");
                 self.wrong(source, &node.span, message);
             }
             return (Value::Boolean(false), trace);
@@ -205,9 +208,7 @@ impl Expander {
                 }
             },
             Kind::Leaf(value) => value.clone(),
-            Kind::Table(_) if key == "shape" && node.get("mesh").is_some() => {
-                self.mesh(source, node, scope)
-            }
+            Kind::Table(_) if key == "shape" && node.get("mesh").is_some() => self.mesh(source, node, scope),
             Kind::Table(entries) => {
                 let (mut table, mut keys) = (Table::new(), BTreeMap::new());
                 for (name, at, inner) in entries {
@@ -254,7 +255,11 @@ impl Expander {
         each: &mut dyn FnMut(&mut Self, &Scope),
     ) {
         let Kind::Table(entries) = &repeat.kind else {
-            return self.wrong(source, &repeat.span, "repeat: expected a table such as { i = 10 } or { i = 10, j = 5 }");
+            return self.wrong(
+                source,
+                &repeat.span,
+                "repeat: expected a table such as { i = 10 } or { i = 10, j = 5 }",
+            );
         };
         let mut axes: Vec<&(String, Range<usize>, Node)> = entries.iter().collect();
         // as they are written, whatever order the table keeps
@@ -296,7 +301,13 @@ impl Expander {
     }
 
     /// Values that a variable of a `repeat` takes.
-    fn axis(&mut self, name: &str, source: usize, node: &Node, scope: &Scope) -> Result<Vec<Variable>, String> {
+    fn axis(
+        &mut self,
+        name: &str,
+        source: usize,
+        node: &Node,
+        scope: &Scope,
+    ) -> Result<Vec<Variable>, String> {
         if !is_name(name) {
             return Err(format!("repeat: '{name}' is no name of a variable"));
         }
@@ -309,7 +320,9 @@ impl Expander {
             Value::Integer(n) => n as f64,
             Value::Float(x) => x,
             Value::Boolean(false) => return Err(String::new()),
-            _ => return Err(format!("repeat: expected a number of copies, or a list of values, for '{name}'")),
+            _ => {
+                return Err(format!("repeat: expected a number of copies, or a list of values, for '{name}'"));
+            }
         };
         if !(count >= 0.0 && count.fract() == 0.0) {
             return Err(format!("repeat: {count} copies, expected a whole number, 0 or more"));
@@ -357,7 +370,9 @@ impl Expander {
                         }
                     };
                     if !fits {
-                        let message = format!("{key} of a mesh: expected file (text), scale (a number above 0), hull (true or false)");
+                        let message = format!(
+                            "{key} of a mesh: expected file (text), scale (a number above 0), hull (true or false)"
+                        );
                         self.wrong(source, &value.span, message);
                     }
                 }
@@ -394,7 +409,9 @@ impl Expander {
 
     /// Full path of a file that another one names; it must lie within the folder of the scene.
     fn locate(&self, source: usize, file: &str) -> Result<PathBuf, String> {
-        let here = |folder: &Path| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() };
+        let here = |folder: &Path| {
+            if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() }
+        };
         if file.is_empty() || Path::new(file).is_absolute() {
             return Err(format!("'{file}': expected a path that starts from the folder of this file"));
         }
@@ -426,7 +443,12 @@ fn resolve(
         Some(Variable::Wrong)
     };
     if !is_name(name) {
-        return fail(wrong, at, format!("'{name}' is no name of a variable: expected letters, digits and _"), scope);
+        return fail(
+            wrong,
+            at,
+            format!("'{name}' is no name of a variable: expected letters, digits and _"),
+            scope,
+        );
     }
     if open.iter().any(|o| o == name) {
         let round = open.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(" -> ");
