@@ -163,8 +163,8 @@ impl Observer for Uniqueness {
         let most = MOST_ROWS / view.model().contacts().rows().max(3);
         let work = view.workspace();
         self.forces = match () {
-            // forces that are functions of the state are unique, and the line on trust says so
-            () if elements == 0 || view.scene().step.scheme == Scheme::Compliant => Forces::None,
+            // without a contact problem of the step, the line on trust says it
+            () if elements == 0 || view.scene().step.scheme != Scheme::Theta => Forces::None,
             () if work.forces.velocity.is_empty() => {
                 Forces::Unknown("the run was interrupted within a step".to_owned())
             }

@@ -155,6 +155,8 @@ pub struct Instant {
     /// Applied forces `g`, and velocity products `h`.
     pub(super) applied: Vec<f64>,
     pub(super) products: Vec<f64>,
+    /// The part of `g` that does work from outside: loads, motors, dampers of springs, inputs.
+    outside: Vec<f64>,
     mass: Option<MassMatrix>,
     given: Vec<(usize, f64)>,
 }
@@ -254,6 +256,7 @@ impl Instant {
             rest: 0.0,
             applied: vec![],
             products: vec![],
+            outside: vec![],
             mass: None,
             given: vec![],
         }
@@ -273,6 +276,7 @@ impl Instant {
         self.products.iter_mut().zip(&weight).for_each(|(h, w)| *h -= w);
         let Motion { kinematics, outside, .. } = motion;
         fall(model, inputs, kinematics, state.time, outside, &mut self.applied);
+        self.outside.clone_from(outside);
     }
 
     /// Joint limits that are reached and joint friction: rows where the joint is at rest, known efforts where it moves.
@@ -376,6 +380,16 @@ impl Instant {
     /// Jacobian `J = W'`: the relative velocity is `J q'`.
     pub fn jacobian(&self) -> &Matrix {
         &self.jacobian
+    }
+
+    /// `M^-1 J'`, transposed; zero for joints whose acceleration is given.
+    pub fn mobility(&self) -> &Matrix {
+        &self.mobility
+    }
+
+    /// Power of loads, motors, dampers of springs and inputs at velocities `v`, W.
+    pub fn outside_power(&self, v: &[f64]) -> f64 {
+        dot(&self.outside, v)
     }
 
     /// Applied forces `g`: weight, loads, springs, motors, inputs, friction of moving joints; over the degrees of freedom.

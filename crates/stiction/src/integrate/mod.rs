@@ -1,10 +1,12 @@
-//! Integration of differential equations `y' = f(t, y)` with error control: [`Radau`] for stiff ones.
+//! Integration of differential equations `y' = f(t, y)` with error control: [`Radau`] for stiff ones, [`DormandPrince`] for others.
 //!
 //! A method makes one attempt at a step and estimates its error; what is integrated decides on the length of steps
 //! ([`next_length`]) and on where they end.
 
+mod explicit;
 mod radau;
 
+pub use explicit::DormandPrince;
 pub use radau::Radau;
 
 /// The right-hand side of `y' = f(t, y)`.

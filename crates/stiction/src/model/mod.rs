@@ -166,8 +166,9 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     let system = System::with_armature(scene.links(), &armature).map_err(|e| alone(e.to_string()))?;
     let parts = parts(scene, &system).map_err(alone)?;
     let contacts = ContactTable::new(scene, &parts)?;
-    if let (Scheme::Compliant, Some(row)) = (scene.step.scheme, standing::rows(scene, &system).first()) {
-        let message = format!("scheme = \"compliant\" does not know this row: {}", row.name(scene));
+    let first = standing::rows(scene, &system).into_iter().next();
+    if let (Scheme::Compliant | Scheme::Event, Some(row)) = (scene.step.scheme, first) {
+        let message = format!("expected \"theta\": other schemes do not know {}", row.name(scene));
         return Err(vec![Fault::new("step.scheme".to_owned(), message)]);
     }
     Ok((system, parts, contacts))

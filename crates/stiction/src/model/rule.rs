@@ -212,6 +212,21 @@ impl Resolved {
                 () => None,
             };
         }
+        if self.step.scheme == Scheme::Event {
+            return match () {
+                () if rule.law != Law::Rigid => Some(("law", "scheme = \"event\" expects rigid contacts")),
+                () if rule.torsion > 0.0 || rule.rolling > 0.0 || rule.grain.is_some() => {
+                    Some(("scheme", "scheme = \"event\" knows no torsion, rolling friction or anisotropy"))
+                }
+                () if !matches!(rule.friction_set, FrictionKind::Cone | FrictionKind::Frictionless)
+                    && !self.planar =>
+                {
+                    Some(("friction_set", "scheme = \"event\" expects \"cone\""))
+                }
+                () if smooth => Some(("friction_set", "smooth friction needs scheme = \"compliant\"")),
+                () => None,
+            };
+        }
         let tangential = match rule.law {
             Law::KelvinVoigt { damping, .. } => damping[1],
             Law::HuntCrossley { tangential, .. } => tangential[1],

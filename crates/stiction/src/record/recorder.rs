@@ -355,7 +355,11 @@ impl Observer for Recorder {
             Failed::Unsettled { h: smallest, .. }
             | Failed::Integration { h: smallest, .. }
             | Failed::Open { h: smallest, .. } => h = *smallest,
-            Failed::Interrupted { .. } | Failed::NotFinite { .. } | Failed::Mass(_) | Failed::Model(_) => (),
+            Failed::Interrupted { .. }
+            | Failed::Undecided { .. }
+            | Failed::NotFinite { .. }
+            | Failed::Mass(_)
+            | Failed::Model(_) => (),
         }
         self.write_step(view, h, "failed");
         self.spent += begin.elapsed();

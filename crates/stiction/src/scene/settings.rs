@@ -41,7 +41,7 @@ pub struct StepSettings {
     pub recovery_velocity: f64,
     /// Impacts below this velocity do not bounce, m/s; 0.01 by default.
     pub bounce_threshold: f64,
-    /// Error that the integrator of scheme = "compliant" allows per step of its own, relative to 1 m, 1 rad, 1 m/s and 1 rad/s or what is
+    /// Error that the integrators of scheme = "compliant" and "event" allow per step of its own, relative to 1 m, 1 rad, 1 m/s and 1 rad/s or what is
     /// larger; 1e-10 by default.
     pub accuracy: f64,
     /// How many times a failed step is halved before the run ends; 10 by default, at most 60.
@@ -115,6 +115,8 @@ pub enum Scheme {
     Theta,
     /// Compliant contacts as differential equations with error control (song2001 section 3); `h` is the time between results.
     Compliant,
+    /// Rigid motion with located events: integrated to high order between them, with error control; `h` is the time between results.
+    Event,
 }
 
 /// Time in a step at which the forces f are evaluated: weight, springs, loads, motors. Contact forces are

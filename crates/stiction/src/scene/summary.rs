@@ -114,11 +114,16 @@ fn set(kind: FrictionKind) -> String {
 fn steps(scene: &Resolved) -> String {
     let step = &scene.step;
     let mut text = format!("{} of {} s: {} s", count(step.count(), "step"), step.h, step.duration);
-    if step.scheme == Scheme::Compliant {
+    let scheme = match step.scheme {
+        Scheme::Theta => None,
+        Scheme::Compliant => Some("compliant contacts as differential equations"),
+        Scheme::Event => Some("rigid motion with located events"),
+    };
+    if let Some(scheme) = scheme {
         // writing to a string cannot fail
         let _ = write!(
             text,
-            ", compliant contacts as differential equations to {}, {}; recorded every {} s",
+            ", {scheme} to {}, {}; recorded every {} s",
             short(step.accuracy),
             set(step.friction),
             scene.record.interval

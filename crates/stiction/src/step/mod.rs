@@ -18,6 +18,7 @@
 mod advance;
 mod compliant;
 mod detect;
+mod event;
 mod impact;
 mod jam;
 mod load;
@@ -91,6 +92,7 @@ pub struct Workspace {
     settling: theta::Scratch,
     impacts: impact::Impacts,
     compliant: compliant::Scratch,
+    event: event::Scratch,
     retry: retry::Memory,
 }
 
@@ -114,6 +116,7 @@ impl Workspace {
             settling: theta::Scratch::default(),
             impacts: impact::Impacts::default(),
             compliant: compliant::Scratch::default(),
+            event: event::Scratch::default(),
             retry: retry::Memory::default(),
         }
     }
@@ -248,6 +251,7 @@ impl Stepper {
         match self.model.scene().step.scheme {
             Scheme::Theta => retry::step(&self.model, state, inputs, h, &mut self.work, &mut |_| {}),
             Scheme::Compliant => compliant::step(&self.model, state, inputs, h, &mut self.work),
+            Scheme::Event => event::step(&self.model, state, inputs, h, &mut self.work),
         }
     }
 

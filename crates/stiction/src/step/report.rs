@@ -83,6 +83,14 @@ pub enum Failed {
         /// Smallest step tried, s.
         h: f64,
     },
+    /// At an event no forces were found, nor a proof that there are none.
+    #[error(
+        "what follows at t = {time} s is not decided: the contact problem of that instant was not solved; scheme = \"theta\" may help"
+    )]
+    Undecided {
+        /// s.
+        time: f64,
+    },
     /// The mass matrix cannot be factored.
     #[error(transparent)]
     Mass(#[from] SingularMass),
