@@ -54,6 +54,9 @@ fn worst(scene: &Scene, steps: usize, shake: f64, seed: u64) -> (f64, usize) {
     let size = tangent_size(&model, &start);
     assert_eq!((d.size_before(), d.size_after()), (size, tangent_size(&model, &state)));
     let notes = d.notes().count();
+    if std::env::var("SHOW").is_ok() {
+        d.notes().for_each(|n| eprintln!("{n:?}"));
+    }
     let mut worst = 0.0f64;
     for j in 0..size {
         let e = 1e-6;
@@ -263,8 +266,14 @@ fn other_laws_joints_and_shapes() {
         name = "b"
         shape = { ellipsoid = { semi_axes = [0.1, 0.15, 0.2] } }
         mass = 2.0
-        position = [0.1995, 0.02, 0.03]
+        position = [0.2005, 0.02, 0.03]
         velocity = [-0.5, 0.1, 0.2]
+        [[load]]
+        body = "a"
+        force = { constant = [40, 0, 0] }
+        [[load]]
+        body = "b"
+        force = { constant = [-40, 0, 0] }
     "#;
     let pendulum = r#"
         [[body]]

@@ -363,10 +363,15 @@ impl Open {
             }
             contacts.insert(c.id, pressed);
         }
-        for (element, &k) in (work.contacts.elements.len()..).zip(&work.problem.standing) {
-            let row = &model.standing()[k];
-            f[row.dof] += row.sign() * work.forces.lambda[work.problem.rows_of(element).start];
+        // standing rows: J' lambda = M H^-1 W' lambda
+        let (problem, mass) = (&work.problem, &work.motion.mass);
+        let (mut pushed, mut force) = (vec![0.0; f.len()], vec![0.0; f.len()]);
+        for k in work.contacts.elements.len()..problem.elements.len() {
+            problem.factors().push(k, &work.forces.lambda[problem.rows_of(k)], &mut pushed);
         }
+        mass.trees().for_each(|(t, dofs)| mass.solve_root(t, &mut pushed[dofs]));
+        mass.multiply(&pushed, &mut force);
+        f.iter_mut().zip(&force).for_each(|(f, x)| *f += x);
         work.motion.mass.solve(&mut f);
         Self { h: work.motion.h, contacts, acceleration: f, velocity: before.velocity.clone() }
     }

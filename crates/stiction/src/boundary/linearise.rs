@@ -4,7 +4,7 @@ use super::Parameters;
 use super::derivative::{Column, Group, Island, NotDifferentiable, Note, Part};
 use super::forces::{Directions, forces};
 use super::linear::{Factor, Sparse};
-use crate::dynamics::{Kinematics, Stencil, advance_derivative, drift_derivative};
+use crate::dynamics::{Kinematics, Stencil, Variation, advance_derivative, drift_derivative};
 use crate::geometry;
 use crate::inputs::Inputs;
 use crate::model::Model;
@@ -13,6 +13,7 @@ use crate::state::State;
 use crate::step::Workspace;
 use complementarity::element::{ElementTangent, Status};
 use complementarity::matrix::Matrix;
+use complementarity::problem::Element;
 
 /// Compliance, as a share of the mean diagonal of `A`, that stands for none where forces are not unique.
 const EQUAL: f64 = 1e-8;
@@ -93,13 +94,14 @@ impl Step<'_> {
         let mut scratch = self.middle.clone();
         let pushed = &mut scratch;
         pushed.go_to(&self.before.position, &change);
+        let mut by = Variation::default();
         for (t, tree) in system.trees().iter().enumerate() {
             let n = tree.dofs.len();
             let (mut dp, mut dg) = (vec![0.0; n], vec![0.0; n]);
             let (mut unit, zero) = (vec![0.0; n], vec![0.0; n]);
             for j in 0..n {
                 unit[j] = 1.0;
-                let by = pushed.vary(t, &unit, &zero);
+                pushed.vary_into(t, &unit, &zero, &mut by);
                 unit[j] = 0.0;
                 pushed.vary_momenta(t, &by, &mut dp, &mut dg);
                 for i in 0..n {
@@ -165,7 +167,7 @@ impl Step<'_> {
         let size = (0..problem.elements.len())
             .map(|k| {
                 let row = problem.rows_of(k).start;
-                lambda[row].abs().max(if lambda[row] > 0.0 { rho(k) * problem.b[row].abs() } else { 0.0 })
+                lambda[row].abs().max(rho(k) * problem.b[row].abs())
             })
             .fold(0.0f64, f64::max);
         let mut work = geometry::Workspace::default();
@@ -246,13 +248,22 @@ impl Step<'_> {
         if sum > 0.0 { sum / linear as f64 } else { 1.0 }
     }
 
-    /// Rows of a standing row.
+    /// A standing row, from its row of `W`: `J' = M H^-1 W'`. Its gap changes with the configuration as `J` says. (The rows of
+    /// limits and joint friction are constant.)
     fn standing(&self, part: &mut Part, own: &Active, free: bool) {
-        let Workspace { contacts, problem, .. } = self.work;
-        let row = &self.model.standing()[problem.standing[own.element - contacts.elements.len()]];
-        part.jacobian.add(own.first, row.dof, row.sign());
-        if free && row.gap(&self.before.position).is_some() {
-            part.slip_q.add(own.first, row.dof, row.sign() / problem.h);
+        let (problem, mass) = (&self.work.problem, &self.work.motion.mass);
+        let has_gap = !matches!(problem.elements[own.element], Element::Bounded { .. });
+        for (segment, w) in problem.factors().segments(own.element) {
+            let Some((t, _)) = mass.trees().find(|(_, dofs)| dofs.start == segment.first) else { continue };
+            let (mut x, mut row) = (w.to_vec(), vec![0.0; segment.len]);
+            mass.solve_root(t, &mut x);
+            mass.multiply_tree(t, &x, &mut row);
+            for (k, j) in row.iter().enumerate() {
+                part.jacobian.add(own.first, segment.first + k, *j);
+                if free && has_gap {
+                    part.slip_q.add(own.first, segment.first + k, j / problem.h);
+                }
+            }
         }
     }
 
