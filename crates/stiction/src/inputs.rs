@@ -57,13 +57,6 @@ pub struct Wrench {
 }
 
 impl Inputs {
-    /// Removes all efforts, targets and forces, and keeps the memory.
-    pub fn clear(&mut self) {
-        self.efforts.clear();
-        self.targets.clear();
-        self.wrenches.clear();
-    }
-
     /// Whether the inputs change nothing.
     pub fn is_empty(&self) -> bool {
         self.efforts.is_empty()

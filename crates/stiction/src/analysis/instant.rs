@@ -37,8 +37,7 @@ use crate::dynamics::MassMatrix;
 use crate::formulation::relative_row;
 use crate::geometry::{Rates, Touch, Velocity, Workspace, feature};
 use crate::inputs::Inputs;
-use crate::model::Model;
-use crate::model::Owner;
+use crate::model::{Model, Owner, StandingKind};
 use crate::space::{Pose, Vector, add, cross, dot as dot3, length, sub};
 use crate::state::State;
 use crate::step::{Detection, Failed, Motion, detect, fall, place};
@@ -76,7 +75,7 @@ pub enum InvalidInstant {
         expected: &'static str,
     },
     /// A row that is not a contact and has no meaning at an instant.
-    #[error("{row}: expected limits and friction of joints, no other rows")]
+    #[error("{row}: expected a row whose acceleration is known: rigid loops, and drives that prescribe a motion, are not (give their joints' accelerations instead)")]
     Row {
         /// Name of the row.
         row: String,
@@ -230,7 +229,7 @@ impl Instant {
             instant.contacts.contacts.push(Contact { first, ..c });
         }
         instant.load(model, state, &given.inputs, &mut motion);
-        instant.stand(model, state, given)?;
+        instant.stand(model, state, given, &motion)?;
         let prescribed = Prescribed::new(model.system(), &motion.mass, &given.accelerations)?;
         instant.fill(model, &motion, &prescribed);
         let mut free: Vec<f64> = instant.applied.iter().zip(&instant.products).map(|(g, h)| g + h).collect();
@@ -279,36 +278,62 @@ impl Instant {
         self.outside.clone_from(outside);
     }
 
-    /// Joint limits that are reached and joint friction: rows where the joint is at rest, known efforts where it moves.
-    fn stand(&mut self, model: &Model, state: &State, given: &Given) -> Result<(), InvalidInstant> {
+    /// Standing rows: limits that are reached, friction of joints at rest and rigid gears are rows; friction of moving joints, springs, servos and
+    /// other compliant rows are known efforts.
+    fn stand(
+        &mut self,
+        model: &Model,
+        state: &State,
+        given: &Given,
+        motion: &Motion,
+    ) -> Result<(), InvalidInstant> {
         let fastest = state.velocity.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let rest = VELOCITY_TOLERANCE * fastest + given.velocity;
+        let (scene, kinematics) = (model.scene(), &motion.kinematics);
+        let mut own = vec![0.0; state.velocity.len()];
         for (index, row) in model.standing().iter().enumerate() {
-            if given.accelerations.iter().any(|(dof, _)| *dof == row.dof) {
+            let prescribed = |dof: usize| given.accelerations.iter().any(|(other, _)| *other == dof);
+            if row.joint.is_some_and(|j| prescribed(j.dof)) {
                 continue;
             }
-            let velocity = row.sign() * state.velocity[row.dof];
-            match row.element() {
-                Element::Unilateral => {
-                    let closed = row.gap(&state.position).is_some_and(|gap| gap <= given.gap);
+            own.fill(0.0);
+            row.add_row(scene, kinematics, &mut own);
+            let velocity = dot(&own, &state.velocity);
+            let gap = row.gap(scene, kinematics, &state.position, &motion.targets);
+            let push = |applied: &mut [f64], effort: f64| {
+                applied.iter_mut().zip(&own).for_each(|(f, j)| *f += effort * j);
+            };
+            if let Some(c) = row.compliance {
+                let slip = velocity - row.drive_velocity(scene, &motion.targets);
+                let effort = -c.stiffness * gap.unwrap_or(0.0) - c.damping * slip;
+                let effort = match row.element {
+                    Element::Unilateral if gap.is_some_and(|gap| gap > 0.0) => 0.0,
+                    Element::Unilateral => effort.max(0.0),
+                    Element::Bounded { limit } => effort.clamp(-limit, limit),
+                    _ => effort,
+                };
+                push(&mut self.applied, effort);
+                continue;
+            }
+            match (row.kind, row.element) {
+                (StandingKind::LowerLimit(_) | StandingKind::UpperLimit(_), _) => {
+                    let closed = gap.is_some_and(|gap| gap <= given.gap);
                     if closed && velocity < -rest {
-                        let contact = row.name(model.scene());
+                        let contact = row.name(scene);
                         return Err(InvalidInstant::Approaching { contact, velocity });
                     }
                     if !closed || velocity > rest {
                         continue;
                     }
                 }
-                Element::Bounded { limit } if velocity.abs() > rest => {
-                    self.applied[row.dof] -= row.sign() * limit.copysign(velocity);
+                (StandingKind::Friction(_), Element::Bounded { limit }) if velocity.abs() > rest => {
+                    push(&mut self.applied, -limit.copysign(velocity));
                     continue;
                 }
-                Element::Bounded { .. } => {}
-                Element::Contact(_) | Element::Bilateral => {
-                    return Err(InvalidInstant::Row { row: row.name(model.scene()) });
-                }
+                (StandingKind::Friction(_) | StandingKind::Gear(_), _) => {}
+                _ => return Err(InvalidInstant::Row { row: row.name(scene) }),
             }
-            self.standing.push((index, row.element()));
+            self.standing.push((index, row.element));
             self.velocity_product.push(0.0);
         }
         Ok(())
@@ -329,8 +354,8 @@ impl Instant {
         }
         let first = self.offsets[self.contacts.contacts.len()];
         for (k, (index, _)) in self.standing.iter().enumerate() {
-            let row = &model.standing()[*index];
-            self.jacobian[(first + k, row.dof)] = row.sign();
+            let row = self.jacobian.row_mut(first + k);
+            model.standing()[*index].add_row(model.scene(), &motion.kinematics, row);
         }
         for at in 0..rows {
             self.mobility.row_mut(at).copy_from_slice(self.jacobian.row(at));
@@ -463,6 +488,7 @@ impl Instant {
         };
         let standing = self.standing.iter().map(|(_, element)| match element {
             Element::Bounded { limit } => Group::Bounded { limit: *limit },
+            Element::Bilateral => Group::Bilateral,
             _ => Group::Unilateral,
         });
         self.elements.iter().zip(&self.relative).map(contact).chain(standing).collect()

@@ -51,13 +51,15 @@ impl Step<'_> {
                     })
                 }
                 Some(standing) => {
-                    let row = problem.standing[standing];
+                    let row = problem.standing[standing].row;
                     let gap = p.derivative(1, |model, out| {
-                        out[0] = model.standing()[row].gap(&self.before.position).unwrap_or(0.0);
+                        let (q, at) = (&self.before.position, &self.work.motion);
+                        let gap = model.standing()[row].gap(model.scene(), &at.kinematics, q, &at.targets);
+                        out[0] = gap.unwrap_or(0.0);
                     });
                     slip[a.first] += gap[0] / h;
                     p.derivative(1, |model, out| {
-                        if let Element::Bounded { limit } = model.standing()[row].element() {
+                        if let Element::Bounded { limit } = model.standing()[row].element {
                             out[0] = limit;
                         }
                     })

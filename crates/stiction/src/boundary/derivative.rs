@@ -29,6 +29,12 @@ pub enum NotDifferentiable {
     /// The step itself failed.
     #[error(transparent)]
     Failed(#[from] Failed),
+    /// Something of the scene that derivatives do not know.
+    #[error("{what}: not differentiated")]
+    Unknown {
+        /// What it is.
+        what: String,
+    },
     /// A patch of several elements.
     #[error("{contact} at t = {time} s: half_space patches are not differentiated")]
     Patch {

@@ -4,11 +4,11 @@ use super::Parameters;
 use super::derivative::{Column, Group, Island, NotDifferentiable, Note, Part};
 use super::forces::{Directions, forces};
 use super::linear::{Factor, Sparse};
-use crate::dynamics::{Kinematics, Stencil, Variation, advance_derivative, drift_derivative};
+use crate::dynamics::{Joint, Kinematics, Stencil, Variation, advance_derivative, drift_derivative};
 use crate::geometry;
 use crate::inputs::Inputs;
-use crate::model::Model;
-use crate::scene::{ForceTime, GapLevel};
+use crate::model::{Model, StandingKind, StandingRow};
+use crate::scene::{ForceTime, GapLevel, Scheme};
 use crate::state::State;
 use crate::step::Workspace;
 use complementarity::element::{ElementTangent, Status};
@@ -40,6 +40,22 @@ pub(super) struct Step<'a> {
     pub theta: Vec<f64>,
 }
 
+/// What of a model derivatives do not know: schemes other than the theta rule, rows that are no rigid limits or friction of joints, screws, surfaces
+/// that move by themselves.
+fn unknown(model: &Model) -> Option<String> {
+    let scene = model.scene();
+    if scene.step.scheme != Scheme::Theta {
+        return Some("schemes other than \"theta\"".to_owned());
+    }
+    let known = |row: &&StandingRow| {
+        row.compliance.is_none() && (row.is_limit() || matches!(row.kind, StandingKind::Friction(_)))
+    };
+    let row = model.standing().iter().find(|row| !known(row)).map(|row| row.name(scene));
+    let screw = scene.bodies.iter().find(|b| matches!(b.link.joint, Joint::Screw { .. }) || b.surface.is_some());
+    let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some());
+    row.or_else(|| screw.map(|b| b.name.clone())).or_else(|| moving.map(|w| w.name.clone()))
+}
+
 /// The derivative of the step (part) that a workspace holds, which began at `before`.
 pub(crate) fn linearise(
     model: &Model,
@@ -49,6 +65,9 @@ pub(crate) fn linearise(
     parameters: &Parameters,
 ) -> Result<Part, NotDifferentiable> {
     let (motion, problem, time) = (&work.motion, &work.problem, before.time);
+    if let Some(what) = unknown(model) {
+        return Err(NotDifferentiable::Unknown { what });
+    }
     if work.bounced() {
         return Err(NotDifferentiable::Impact { time });
     }
@@ -179,7 +198,7 @@ impl Step<'_> {
             let name = || match contact {
                 Some(c) => self.model.contact_name(c.id).unwrap_or_default(),
                 None => {
-                    let row = problem.standing[k - contacts.elements.len()];
+                    let row = problem.standing[k - contacts.elements.len()].row;
                     self.model.standing()[row].name(self.model.scene())
                 }
             };

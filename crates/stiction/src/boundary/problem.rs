@@ -536,7 +536,9 @@ fn components(joint: &Joint) -> &'static [&'static str] {
     match joint {
         Joint::Free => &["x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz", "qw", "qx", "qy", "qz"],
         Joint::Planar => &["x", "y", "angle", "vx", "vy", "w"],
-        Joint::Revolute { .. } => &["angle", "w"],
+        Joint::Revolute { .. } | Joint::Screw { .. } => &["angle", "w"],
+        Joint::Cylindrical { .. } => &["displacement", "angle", "v", "w"],
+        Joint::Universal { .. } => &["first", "second", "w_first", "w_second"],
         Joint::Prismatic { .. } => &["displacement", "v"],
         Joint::Spherical => &["wx", "wy", "wz", "qw", "qx", "qy", "qz"],
         Joint::Fixed => &[],

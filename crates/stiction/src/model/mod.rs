@@ -171,6 +171,12 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
         let message = format!("expected \"theta\": other schemes do not know {}", row.name(scene));
         return Err(vec![Fault::new("step.scheme".to_owned(), message)]);
     }
+    let running = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
+    let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);
+    if let (Scheme::Compliant | Scheme::Event, Some(name)) = (scene.step.scheme, running.or(moving)) {
+        let message = format!("expected \"theta\": in other schemes no surface moves by itself, as that of '{name}' does");
+        return Err(vec![Fault::new("step.scheme".to_owned(), message)]);
+    }
     Ok((system, parts, contacts))
 }
 
