@@ -124,3 +124,20 @@ fn warnings_of_meshes_are_shown_by_check_and_run() {
     let line = refused(&folder, &["run", "part.toml"]);
     assert!(line.starts_with("part.toml:4:27: 'none.stl': "), "{line}");
 }
+
+/// The gripper of `scenes/gripper-slips.toml` while its box slips: joints and free bodies of a recording, eight sliding contacts, and the palm's and
+/// the box's accelerations by hand.
+#[test]
+fn a_recorded_gripper_slips_as_computed_by_hand() {
+    let folder = scratch("accelerate", "gripper");
+    let gripper = scene("gripper-slips.toml");
+    done(&folder, &["run", &gripper, "--out", "out", "--quiet", "--duration", "0.33"], 0);
+    let found = json(&folder, &["out", "--at", "0.32"], 0);
+    assert_eq!(found["status"], "solved");
+    assert!(found["contacts"].as_array().unwrap().iter().all(|c| c["state"] == "slip"));
+    let of = |body: &str, dof: usize| found["solutions"][0]["accelerations"][body][dof].as_f64().unwrap();
+    // mu = 0.5, F = 20 N on both sides; palm and fingers weigh 1.4 kg, the box 1 kg
+    let (friction, g) = (2.0 * 0.5 * 20.0, 9.81);
+    assert!((of("palm", 0) - ((55.0 - friction) / 1.4 - g)).abs() < 1e-6, "{}", of("palm", 0));
+    assert!((of("box", 2) - (friction - g)).abs() < 1e-6, "{}", of("box", 2));
+}
