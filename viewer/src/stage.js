@@ -408,6 +408,9 @@ export class Stage {
   }
 
   ray(x, y) {
+    // bodies and camera as they are now, not as they were last drawn
+    this.scene.updateMatrixWorld();
+    this.camera.updateMatrixWorld();
     const box = this.canvas.getBoundingClientRect(), caster = new THREE.Raycaster();
     caster.setFromCamera(new THREE.Vector2(2 * (x - box.left) / box.width - 1, 1 - 2 * (y - box.top) / box.height), this.camera);
     return caster;
@@ -426,6 +429,7 @@ export class Stage {
 
   // Where the centre of mass of a body is on the page.
   project(owner) {
+    this.camera.updateMatrixWorld();
     const box = this.canvas.getBoundingClientRect(), at = this.world(owner, this.store.owner(owner).center).project(this.camera);
     return [box.left + (at.x + 1) / 2 * box.width, box.top + (1 - at.y) / 2 * box.height];
   }

@@ -12,6 +12,8 @@ use stiction::step::{ElementReport, Failed, Status, Trust};
 
 /// Most events that are kept: a page lists no more.
 const MOST_EVENTS: usize = 20_000;
+/// End of the warning of a clip that has been thinned.
+const THINNED: &str = "records are shown";
 /// Frames by which the first look at a motion is chosen.
 const LOOKS: usize = 100;
 
@@ -265,7 +267,8 @@ impl Clip {
                 self.steps.push(std::mem::replace(&mut since, Steps::NONE));
             }
         }
-        self.warnings.push(format!("{} of {frames} records are shown: every {stride}th", self.len()));
+        self.warnings.retain(|w| !w.ends_with(THINNED));
+        self.warnings.push(format!("{} of {frames} {THINNED}", self.len()));
     }
 
     /// The number of a contact, a new one if need be.

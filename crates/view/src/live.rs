@@ -77,7 +77,7 @@ impl Phase {
 struct Shared {
     clip: Clip,
     phase: Phase,
-    /// How many times it has been started.
+    /// Changes when frames known to a page are no longer those of the clip.
     run: usize,
     /// State reached, s; frames may be fewer.
     time: f64,
@@ -173,9 +173,7 @@ impl Live {
     /// What is new since `have` of run number `run`; everything if that is another run.
     pub fn encode(&self, run: usize, have: Have) -> Vec<u8> {
         let shared = lock(&self.shared.0);
-        // a clip that was thinned is sent whole
-        let whole = run != shared.run || have.frames > shared.clip.len();
-        let have = if whole { Have::default() } else { have };
+        let have = if run == shared.run { have } else { Have::default() };
         let live = json!({
             "mode": "live",
             "run": shared.run,
@@ -192,7 +190,7 @@ impl Live {
         (shared.clip.len(), shared.time)
     }
 
-    /// How many times the run has been started again.
+    /// Number of the run: it grows when the run is started again, and when frames are left out of a long one.
     pub fn run(&self) -> usize {
         lock(&self.shared.0).run
     }
@@ -335,6 +333,8 @@ impl Observer for Hand<'_> {
         shared.clip.step(view)?;
         if shared.clip.numbers() > MOST_NUMBERS {
             shared.clip.thin(MOST_NUMBERS / 2);
+            // frames have other numbers now: pages get them all
+            shared.run += 1;
         }
         Ok(())
     }
