@@ -59,7 +59,8 @@ fn nested(value: &Bound<'_, PyAny>, path: &str, depth: usize) -> PyResult<Value>
         return Ok(map.into());
     }
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        let items = value.try_iter()?.enumerate().map(|(i, item)| nested(&item?, &format!("{path}[{i}]"), depth));
+        let items =
+            value.try_iter()?.enumerate().map(|(i, item)| nested(&item?, &format!("{path}[{i}]"), depth));
         return Ok(Value::Array(items.collect::<PyResult<_>>()?));
     }
     // NumPy's arrays and scalars
