@@ -296,6 +296,8 @@ fn other_laws_joints_and_shapes() {
     let low =
         "[[world]]\nname = \"low\"\nmaterial = \"m\"\nshape = \"half_space\"\nposition = [0, 0, -0.1065]\n";
     let planar = "planar = true\n[[body]]\nname = \"disc\"\nmaterial = \"m\"\nshape = { sphere = { radius = 0.1 } }\nmass = 1\nposition = [0, 0.0999]\nvelocity = [1, -0.5]\nangular_velocity = 3\n[[world]]\nname = \"ground\"\nmaterial = \"m\"\nshape = \"half_space\"\n[[material]]\nname = \"m\"\nfriction = 0.3\n";
+    // a limit and friction that hold one joint at rest share their load in many ways
+    let limited = pendulum.replace(", friction = 0.3", "");
     let cases: Vec<(&str, String, usize)> = vec![
         ("hertz", format!("{}{}{}", step(0.0), ground(hertz, 0.3), ball("")), 5),
         ("torsion", format!("{}{}{}", step(0.0), ground(torsion, 0.3), ball("")), 5),
@@ -306,7 +308,7 @@ fn other_laws_joints_and_shapes() {
         (
             "pendulum",
             format!(
-                "{}{}{low}{pendulum}",
+                "{}{}{low}{limited}",
                 step(0.0),
                 ground(RIGID, 0.3)
                     .replace("[[world]]\nname = \"ground\"\nmaterial = \"m\"\nshape = \"half_space\"\n", "")

@@ -46,9 +46,11 @@ type Values = (Vec<f64>, Vec<f64>, f64, Vector);
 /// Which derivatives of momenta are needed.
 #[derive(Clone, Copy, PartialEq)]
 enum Need {
-    /// With the velocities.
+    /// Of `p` with the velocities: `M`.
     Mass,
-    /// With velocities and configuration.
+    /// Of `p` with velocities and configuration.
+    Momentum,
+    /// Of `p` and `g`.
     All,
 }
 
@@ -84,6 +86,7 @@ pub(crate) fn drift_derivative(
 /// Evaluates the momenta of a tree anywhere.
 struct Walk<'a> {
     kinematics: Kinematics,
+    mass: MassMatrix,
     others: Vec<([Kinematics; 4], f64)>,
     t: usize,
     parameters: &'a [Stencil<'a>],
@@ -96,7 +99,8 @@ impl<'a> Walk<'a> {
     fn new(begin: &Kinematics, t: usize, parameters: &'a [Stencil<'a>]) -> Self {
         let others = parameters.iter().map(|(s, e)| (s.each_ref().map(Kinematics::new), *e)).collect();
         let (q, v) = (begin.configuration().to_vec(), vec![0.0; begin.system().velocity_size()]);
-        Self { kinematics: begin.clone(), others, t, parameters, q, v }
+        let mass = MassMatrix::new(begin.system());
+        Self { kinematics: begin.clone(), mass, others, t, parameters, q, v }
     }
 
     /// Momenta at the current configuration and a velocity.
@@ -123,13 +127,21 @@ impl<'a> Walk<'a> {
         };
         let (mut dp, mut dg) = (vec![0.0; n], vec![0.0; n]);
         let (mut unit, none) = (vec![0.0; n], vec![0.0; n]);
+        // where M cannot be factored, solves with it are refused later
+        if self.mass.update_tree(t, &self.kinematics).is_ok() {
+            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                out.pu[(i, j)] = self.mass.entry(dofs.start + i, dofs.start + j);
+            }
+        }
         let mut by = Variation::default();
-        for j in 0..n {
+        for j in 0..if need == Need::Mass { 0 } else { n } {
             unit[j] = 1.0;
-            self.kinematics.vary_into(t, &none, &unit, &mut by);
-            self.kinematics.vary_momenta(t, &by, &mut dp, &mut dg);
-            (0..n).for_each(|i| (out.pu[(i, j)], out.gu[(i, j)]) = (dp[i], dg[i]));
             if need == Need::All {
+                self.kinematics.vary_into(t, &none, &unit, &mut by);
+                self.kinematics.vary_momenta(t, &by, &mut dp, &mut dg);
+                (0..n).for_each(|i| out.gu[(i, j)] = dg[i]);
+            }
+            if need != Need::Mass {
                 self.kinematics.vary_into(t, &unit, &none, &mut by);
                 self.kinematics.vary_momenta(t, &by, &mut dp, &mut dg);
                 (0..n).for_each(|i| (out.pq[(i, j)], out.gq[(i, j)]) = (dp[i], dg[i]));
@@ -170,10 +182,10 @@ impl<'a> Walk<'a> {
         let (mut dq, mut dv, mut v) = (pick(0), pick(1), theta.to_vec());
         let surplus: Vec<f64> = after.iter().zip(theta).map(|(a, b)| a - b).collect();
         // positions follow all of v' with theta = 0
-        let need = if surplus.iter().all(|x| *x == 0.0) { Need::Mass } else { Need::All };
+        let need = if surplus.iter().all(|x| *x == 0.0) { Need::Mass } else { Need::Momentum };
         let extra = self.at(&surplus, need);
         let (surplus, mut dsurplus) = (extra.p.clone(), product(&extra.pu, &minus(&pick(2), &dv)));
-        if need == Need::All {
+        if need != Need::Mass {
             dsurplus = sum(&dsurplus, &sum(&product(&extra.pq, &dq), &with_p(&extra)));
         }
         let h = h / parts as f64;
@@ -183,7 +195,7 @@ impl<'a> Walk<'a> {
             let mut frame = vec![0.0; n];
             let mut dframe = Matrix::zeros(n, dq.columns());
             if shifts > 0 {
-                let full = self.at(&v, Need::All);
+                let full = self.at(&v, Need::Momentum);
                 let dp = sum(&sum(&product(&full.pq, &dq), &product(&full.pu, &dv)), &with_p(&full));
                 for i in 0..shifts {
                     frame[i] = full.p[i] / full.mass;
@@ -194,7 +206,7 @@ impl<'a> Walk<'a> {
                 }
             }
             let relative: Vec<f64> = v.iter().zip(&frame).map(|(v, f)| v - f).collect();
-            let begin = self.at(&relative, Need::All);
+            let begin = self.at(&relative, Need::Momentum);
             let dp = product(&begin.pu, &minus(&dv, &dframe));
             let (mut end, mut dend) =
                 (begin.p.clone(), sum(&sum(&product(&begin.pq, &dq), &dp), &with_p(&begin)));
@@ -221,7 +233,7 @@ impl<'a> Walk<'a> {
                 dend = sum(&dend, &dsurplus);
             }
             if shifts > 0 {
-                let there = self.at(&u, Need::All);
+                let there = self.at(&u, Need::Momentum);
                 let moved = sub(begin.center, there.center);
                 let dmoved = minus(&dcenter, &self.center_change(&there, &dnext, n));
                 let columns = &self.kinematics.columns[tree.dofs.clone()];
@@ -256,7 +268,7 @@ impl<'a> Walk<'a> {
             let mass = self.at(&vec![0.0; n], Need::Mass).pu;
             let after = mass.solve(&Matrix::from_fn(n, 1, |i, _| end[i]))?;
             let after: Vec<f64> = after.data().to_vec();
-            let there = self.at(&after, Need::All);
+            let there = self.at(&after, Need::Momentum);
             let right = minus(&minus(&dend, &product(&there.pq, &dq)), &with_p(&there));
             dv = sum(&there.pu.solve(&right)?, &dframe);
             v = after.iter().zip(&frame).map(|(v, f)| v + f).collect();
@@ -285,10 +297,9 @@ impl<'a> Walk<'a> {
     /// Iterates `u := u - M^-1 r` as the drift itself does, while that converges.
     fn approach(&mut self, start: &[f64], h: f64, end: &[f64], u: &mut [f64], own: &std::ops::Range<usize>) {
         let (t, dofs) = (self.t, self.kinematics.system().trees()[self.t].dofs.clone());
-        let mut mass = MassMatrix::new(self.kinematics.system());
         self.q.copy_from_slice(start);
         self.kinematics.update_tree(t, &self.q, &self.v);
-        if mass.update_tree(t, &self.kinematics).is_err() {
+        if self.mass.update_tree(t, &self.kinematics).is_err() {
             return;
         }
         let (mut p, mut g, mut last) = (self.v.clone(), self.v.clone(), f64::INFINITY);
@@ -306,7 +317,7 @@ impl<'a> Walk<'a> {
                 return;
             }
             last = far;
-            mass.solve_tree(t, &mut p[dofs.clone()]);
+            self.mass.solve_tree(t, &mut p[dofs.clone()]);
             u.iter_mut().zip(&p[dofs.clone()]).for_each(|(u, c)| *u += c);
         }
     }
