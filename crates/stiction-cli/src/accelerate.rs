@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use stiction::analysis::accelerate::{Answer, Given, Question, accelerate};
 use stiction::inputs::Inputs;
+use stiction::model::resolved::Drive;
 use stiction::model::{InvalidModel, Model};
 use stiction::record::Recording;
 use stiction::run::{Ended, Options, Until, run as drive};
@@ -44,7 +45,9 @@ pub fn run(arguments: &Accelerate) -> Result<ExitCode, InputError> {
     }
     let mut efforts = inputs.efforts.clone();
     for motor in &model.scene().motors {
-        efforts[model.system().dofs(motor.body).start] += motor.effort.at(state.time);
+        if let Drive::Effort(course) = &motor.drive {
+            efforts[model.system().dofs(motor.body).start + motor.dof] += course.at(state.time);
+        }
     }
     let weight = length(model.scene().gravity) * model.scene().step.h;
     let given = Given {

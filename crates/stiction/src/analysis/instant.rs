@@ -75,7 +75,9 @@ pub enum InvalidInstant {
         expected: &'static str,
     },
     /// A row that is not a contact and has no meaning at an instant.
-    #[error("{row}: expected a row whose acceleration is known: rigid loops, and drives that prescribe a motion, are not (give their joints' accelerations instead)")]
+    #[error(
+        "{row}: expected a row whose acceleration is known: rigid loops, and drives that prescribe a motion, are not (give their joints' accelerations instead)"
+    )]
     Row {
         /// Name of the row.
         row: String,

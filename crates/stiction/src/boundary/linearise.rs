@@ -51,7 +51,8 @@ fn unknown(model: &Model) -> Option<String> {
         row.compliance.is_none() && (row.is_limit() || matches!(row.kind, StandingKind::Friction(_)))
     };
     let row = model.standing().iter().find(|row| !known(row)).map(|row| row.name(scene));
-    let screw = scene.bodies.iter().find(|b| matches!(b.link.joint, Joint::Screw { .. }) || b.surface.is_some());
+    let screw =
+        scene.bodies.iter().find(|b| matches!(b.link.joint, Joint::Screw { .. }) || b.surface.is_some());
     let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some());
     row.or_else(|| screw.map(|b| b.name.clone())).or_else(|| moving.map(|w| w.name.clone()))
 }

@@ -174,7 +174,9 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     let running = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
     let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);
     if let (Scheme::Compliant | Scheme::Event, Some(name)) = (scene.step.scheme, running.or(moving)) {
-        let message = format!("expected \"theta\": in other schemes no surface moves by itself, as that of '{name}' does");
+        let message = format!(
+            "expected \"theta\": in other schemes no surface moves by itself, as that of '{name}' does"
+        );
         return Err(vec![Fault::new("step.scheme".to_owned(), message)]);
     }
     Ok((system, parts, contacts))
