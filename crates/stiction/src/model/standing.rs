@@ -102,6 +102,12 @@ impl StandingRow {
             }
     }
 
+    /// Whether the row is a drive that never gives way.
+    pub fn is_rigid_drive(&self) -> bool {
+        let drive = matches!(self.kind, StandingKind::Drive(_));
+        drive && self.compliance.is_none() && self.element == Element::Bilateral
+    }
+
     /// Whether the row is a limit of a joint.
     pub fn is_limit(&self) -> bool {
         matches!(self.kind, StandingKind::LowerLimit(_) | StandingKind::UpperLimit(_))

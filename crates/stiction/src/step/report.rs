@@ -391,7 +391,8 @@ pub fn standing(
     }
     for eliminated in &motion.servos.rows {
         let (force, velocity) = eliminated.effort(kicked);
-        let made = Made { force, velocity, start: 0.0, gap_rate: 0.0 };
+        let start = eliminated.effort(&motion.velocity).1;
+        let made = Made { force, velocity, start, gap_rate: 0.0 };
         out.push(report_row(model, solved, eliminated.row, made, still, report));
     }
     if !motion.servos.rows.is_empty() {
@@ -426,16 +427,18 @@ fn report_row(
         (_, Element::Unilateral) if force <= 0.0 => Status::Open,
         _ => Status::Stick,
     };
+    // of forces that are constant over a step the mean velocity gives the change of kinetic energy
+    let mean = 0.5 * (start + velocity);
     match (row.kind, row.compliance) {
         (StandingKind::Friction(_), _) => report.friction_loss -= h * force * velocity,
-        (StandingKind::Drive(_), _) => report.work += h * force * velocity,
+        (StandingKind::Drive(_), _) => report.work += h * force * mean,
         (_, Some(c)) => {
             // what the row takes and its spring does not keep
             let [before, after] = [gap, gap + h * velocity].map(|g| spring(row, c.stiffness, g));
-            report.damping_loss -= h * force * velocity + after - before;
+            report.damping_loss -= h * force * mean + after - before;
         }
         (StandingKind::Loop { .. } | StandingKind::Gear(_), None) => {
-            report.constraint_work += 0.5 * h * force * (start + velocity);
+            report.constraint_work += h * force * mean;
         }
         _ => report.recovery_work -= h * force * gap_rate.min(0.0),
     }

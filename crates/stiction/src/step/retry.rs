@@ -2,7 +2,7 @@
 
 use super::{Failed, Moment, StepReport, Workspace, theta};
 use crate::inputs::Inputs;
-use crate::model::Model;
+use crate::model::{Model, StandingRow};
 use crate::scene::Method;
 use crate::state::{State, next_time};
 use complementarity::certificate::{Diagnosis, Settings, examine};
@@ -114,6 +114,9 @@ fn diagnose(model: &Model, work: &Workspace) -> String {
     };
     let help = match found.impossible {
         Some(_) => "bodies between fixed parts must have room, or compliant contacts",
+        None if model.standing().iter().any(StandingRow::is_rigid_drive) => {
+            "drives that limits, loops, gears or contacts oppose need max_effort, or gains"
+        }
         None if model.scene().step.solver != Method::Auto => "solver = \"auto\" may help",
         None => "a smaller step, more retries, a larger tolerance or compliant contacts may help",
     };
