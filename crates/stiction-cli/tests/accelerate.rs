@@ -92,7 +92,8 @@ fn recordings_and_later_times_are_instants_too() {
         let early = json(&folder, &[thing, "--at", "0.05"], 0);
         assert_eq!(early["contacts"][0]["state"], "slip", "{thing}");
         assert!((friction(&early) + 0.3 * 9.81).abs() < 1e-9, "{thing}: {early}");
-        assert!((early["time"].as_f64().unwrap() - 0.05).abs() < 1e-9);
+        // a recording has the record nearest to it
+        assert!((early["time"].as_f64().unwrap() - 0.05).abs() < 0.01);
         // rolling begins at 2 v / (7 mu g) = 0.097 s
         let late = json(&folder, &[thing, "--at", "0.15"], 0);
         assert_eq!(late["contacts"][0]["state"], "stick", "{thing}");

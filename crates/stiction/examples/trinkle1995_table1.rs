@@ -107,7 +107,7 @@ struct Arguments {
     /// Seed of the problems
     #[arg(long, default_value_t = 1995)]
     seed: u64,
-    /// Some of the bodies are links of manipulators, with the effort or the acceleration of their joints given
+    /// Some contacts with the world are with fingers of manipulators, whose efforts or accelerations are given
     #[arg(long)]
     joints: bool,
     /// Write each LCP to DIR as a NumPy archive (M, q) instead of solving it

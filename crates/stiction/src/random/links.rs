@@ -1,43 +1,66 @@
-//! Links of manipulators among the bodies of a random scene.
+//! Links of manipulators in a random scene: fingers that stand where the world stood.
 
-use crate::analysis::bodies::{Body, Drive, Link};
-use crate::space::{Vector, cross, dot, length, scale, unit};
+use crate::analysis::bodies::{Bodies, Body, Contact, Drive, Link};
+use crate::space::{Vector, add, cross, dot, length, scale, sub, unit};
 use rand::{Rng, RngExt};
 
-/// Share of the bodies that are links, and share of the links whose acceleration is given.
-const LINKS: f64 = 0.35;
+/// Share of the contacts with the world that are contacts with fingers, and share of the fingers whose acceleration is given.
+const FINGERS: f64 = 0.35;
 const DRIVEN: f64 = 1.0 / 3.0;
-/// Largest given acceleration, and the effort's largest share of what holds the link against its loads.
+/// Largest given acceleration, rad/s^2, and largest effort, as a share of the weight of the body that the finger touches times its arm.
 const ACCELERATION: f64 = 2.0;
-const EFFORT: f64 = 0.3;
-/// Largest distance of a hinge from the centre of mass, m.
-const ARM: f64 = 0.3;
+const EFFORT: f64 = 1.0;
+/// Distance of a finger's hinge from the contact, m, its mass, kg, and its radius of gyration, m.
+const ARM: [f64; 2] = [0.2, 0.6];
+const MASS: f64 = 5.0;
+const GYRATION: f64 = 0.15;
 
-/// Draws links: a body that moves is on the screw of its motion, a body at rest on a hinge about some axis.
-pub(super) fn draw(rng: &mut impl Rng, bodies: &[Body]) -> Vec<Link> {
-    let mut list = vec![];
-    for (index, body) in bodies.iter().enumerate() {
-        if rng.random::<f64>() >= LINKS {
+/// Puts fingers under some contacts with the world: links at rest, each on a hinge of its own, gravity compensated. Efforts press against the
+/// bodies. Bodies, contacts and their states stay as they are.
+pub(super) fn with_fingers(rng: &mut impl Rng, scene: &Bodies) -> Option<Bodies> {
+    let (mut bodies, mut contacts) = (scene.bodies().to_vec(), scene.contacts().to_vec());
+    let mut links = vec![];
+    for contact in contacts.iter_mut().filter(|c| c.b.is_none()) {
+        if rng.random::<f64>() >= FINGERS {
             continue;
         }
-        let [v, w] = [body.velocity, body.angular_velocity];
-        let twist = match (length(v), length(w)) {
-            (0.0, 0.0) => {
-                let axis = direction(rng);
-                [scale(ARM * rng.random::<f64>(), cross(axis, direction(rng))), axis]
-            }
-            (speed, 0.0) => [scale(1.0 / speed, v), w],
-            (_, spin) => [scale(1.0 / spin, v), scale(1.0 / spin, w)],
-        };
-        let holding = -(dot(twist[0], body.force) + dot(twist[1], body.torque));
-        let share = 2.0 * rng.random::<f64>() - 1.0;
-        let drive = match rng.random::<f64>() < DRIVEN {
-            true => Drive::Acceleration(ACCELERATION * share),
-            false => Drive::Effort(holding * (1.0 + EFFORT * share)),
-        };
-        list.push(Link { body: index, twist, drive });
+        let (finger, link) = finger(rng, contact, &scene.bodies()[contact.a], bodies.len());
+        contact.b = Some(bodies.len());
+        bodies.push(finger);
+        links.push(link);
     }
-    list
+    Bodies::new(bodies, contacts).ok()?.with_links(&links).ok()
+}
+
+fn finger(rng: &mut impl Rng, contact: &Contact, touched: &Body, index: usize) -> (Body, Link) {
+    let reach = ARM[0] + (ARM[1] - ARM[0]) * rng.random::<f64>();
+    let hinge = sub(contact.point, scale(reach, direction(rng)));
+    // half way between hinge and contact
+    let arm = scale(0.5, sub(contact.point, hinge));
+    let axis = direction(rng);
+    let zero = [0.0; 3];
+    let moment = MASS * GYRATION * GYRATION;
+    let inertia = [[moment, 0.0, 0.0], [0.0, moment, 0.0], [0.0, 0.0, moment]];
+    let position = add(hinge, arm);
+    let body = Body {
+        mass: MASS,
+        inertia,
+        position,
+        velocity: zero,
+        angular_velocity: zero,
+        force: zero,
+        torque: zero,
+    };
+    let twist = [cross(axis, arm), axis];
+    // the way of the contact along the normal, which points into the touched body
+    let press = dot(contact.frame.n, cross(axis, sub(contact.point, hinge)));
+    let weight = touched.mass * super::scene::distribution::GRAVITY;
+    let share: f64 = rng.random();
+    let drive = match rng.random::<f64>() < DRIVEN {
+        true => Drive::Acceleration(ACCELERATION * (2.0 * share - 1.0)),
+        false => Drive::Effort(EFFORT * share * weight * press),
+    };
+    (body, Link { body: index, twist, drive })
 }
 
 fn direction(rng: &mut impl Rng) -> Vector {

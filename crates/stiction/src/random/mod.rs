@@ -103,13 +103,12 @@ pub fn instants(seed: u64) -> Vec<Bodies> {
     PROBLEMS.iter().enumerate().map(scene).collect()
 }
 
-/// The same scenes with some of the bodies as links of manipulators: each on a joint of its own, with its effort or its acceleration
-/// given.
+/// The same scenes with links of manipulators where some contacts are with the world: fingers on hinges of their own, with their efforts or
+/// their accelerations given.
 pub fn instants_with_links(seed: u64) -> Vec<Bodies> {
     let with = |(index, bodies): (usize, Bodies)| {
         let mut rng = Pcg64::new(seed.into(), (PROBLEMS.len() + index) as u128);
-        let list = links::draw(&mut rng, bodies.bodies());
-        bodies.with_links(&list).expect("links are drawn along the motions of their bodies")
+        links::with_fingers(&mut rng, &bodies).expect("fingers at rest are valid links")
     };
     instants(seed).into_iter().enumerate().map(with).collect()
 }
