@@ -100,6 +100,13 @@ class Plot {
   }
 }
 
+// Where blows stick far out of the other forces, the height that shows the others; else nothing.
+function withoutBlows(lists) {
+  const all = lists.flatMap((list) => [...list]).filter((f) => f > 0).sort((a, b) => a - b);
+  const usual = all[Math.floor(0.97 * all.length)] ?? 0;
+  return all.length > 20 && all.at(-1) > 5 * usual ? 1.5 * usual : null;
+}
+
 export class Plots {
   constructor(box, store, onPick) {
     this.box = box;
@@ -127,11 +134,12 @@ export class Plots {
     const { times } = store, { shown, others } = store.pairForces(body, FORCES);
     const title = body === null ? 'Contact forces' : `Contact forces on ${store.owner(body).name}`;
     this.forces.box.querySelector('b').textContent = `${title}${others > 0 ? ` (largest ${shown.length} of ${shown.length + others})` : ''}`;
-    const few = shown.length <= 2;
+    const few = shown.length <= 2, top = withoutBlows(shown.map((p) => p.normal));
+    if (top) this.forces.box.querySelector('b').textContent += `, blows to ${number(Math.max(...shown.map((p) => p.most)), 3)} N`;
     this.forces.set(times, shown.length ? shown.flatMap((p, k) => [
       { label: few ? `${p.name} normal` : p.name, color: COLORS[k % COLORS.length], data: p.normal },
       { label: few ? 'friction' : '', color: COLORS[k % COLORS.length], dash: [4, 3], data: p.friction },
-    ]) : [{ label: 'none', color: value('--dim'), data: times.map(() => 0) }], { unit: 'N' });
+    ]) : [{ label: 'none', color: value('--dim'), data: times.map(() => 0) }], { unit: 'N', range: top ? [-0.05 * top, top] : null });
     const some = store.header.energies.map((e, k) => ({ ...e, data: store.energies[k], k })).filter((e) => e.data.some((x) => x !== 0));
     const sum = times.map((_, t) => some.reduce((s, e) => s + e.sign * e.data[t], 0));
     this.energies.set(times, [

@@ -226,6 +226,19 @@ test('a report opens from its file, alone', async () => {
   const page = await open(pathToFileURL(path.join(folder, 'like-materials.html')).href, { colorScheme: 'dark' });
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
   await page.keyboard.press('End');
+  // the ball is drawn in its colour (orange) on a grey ground
+  await wait(300);
+  const [ball, ground] = await page.evaluate(() => {
+    const view = document.getElementById('view'), box = view.getBoundingClientRect(), factor = view.width / box.width;
+    const pen = new OffscreenCanvas(view.width, view.height).getContext('2d', { willReadFrequently: true });
+    pen.drawImage(view, 0, 0);
+    const at = (x, y) => [...pen.getImageData(Math.round(x), Math.round(y), 1, 1).data];
+    const [x, y] = viewer.stage.project(1);
+    // above the centre, beside the arrow
+    return [at((x - box.left) * factor, (y - box.top - 20) * factor), at(view.width - 20, view.height - 20)];
+  });
+  assert.ok(ball[0] > ball[2] + 60, `ball ${ball}`);
+  assert.ok(Math.abs(ground[0] - ground[2]) < 30 && ground[3] === 255, `ground ${ground}`);
   // the patch: 19 x 19 elements, sticking in the middle, slipping around it
   assert.ok(await page.locator('#patch').isVisible());
   const counts = (await page.locator('#patch-scale').textContent()).match(/(\d+) stick, (\d+) slip, (\d+) open/).slice(1).map(Number);

@@ -7,10 +7,12 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use stiction_view::page::MOST_NUMBERS;
 use stiction_view::{Clip, page};
 
 pub fn run(arguments: &Report) -> Result<ExitCode, InputError> {
-    let clip = Clip::read(&arguments.recording).map_err(|e| InputError::record(&e))?;
+    let mut clip = Clip::read(&arguments.recording).map_err(|e| InputError::record(&e))?;
+    clip.thin(MOST_NUMBERS);
     let out = arguments.out.clone().unwrap_or_else(|| beside(&arguments.recording, "html"));
     let text = page(&clip);
     write(&out, text.as_bytes(), arguments.force)?;

@@ -178,12 +178,21 @@ impl Clip {
             for (k, entry) in ENTRIES.iter().enumerate() {
                 let (a, b) = (first.balance[k], last.balance[k]);
                 if entry.is_stored() {
-                    line(entry.label, format!("{a:.5e} {UNIT} at first, {b:.5e} {UNIT} at last"));
+                    line(entry.label, format!("{} {UNIT} at first, {} {UNIT} at last", short(a), short(b)));
                 } else if b != 0.0 {
-                    line(entry.label, format!("{b:.5e} {UNIT}"));
+                    line(entry.label, format!("{} {UNIT}", short(b)));
                 }
             }
         }
         lines
+    }
+}
+
+/// Some five digits, with a power of ten only where it is needed.
+fn short(x: f64) -> String {
+    match x.abs() {
+        0.0 => "0".to_owned(),
+        1e-3..1e6 => format!("{x:.5}"),
+        _ => format!("{x:.4e}"),
     }
 }
