@@ -80,8 +80,8 @@ fn a_ladder_of_steps_is_studied() {
     let object = json(&run(&arguments));
     assert_eq!(object["status"], "finished");
     assert_eq!(object["levels"].as_array().unwrap().len(), 3);
-    let friction = |k: usize| object["levels"][k]["weak_solution"]["friction"].as_f64().unwrap();
-    assert!(friction(2) < friction(0), "{object}");
+    let defect = |k: usize| object["levels"][k]["weak_solution"]["dynamics"].as_f64().unwrap();
+    assert!(defect(2) < 0.5 * defect(0), "{object}");
     assert!(std::fs::read_to_string(figure).unwrap().contains("log10 h"));
     let result = run(&["converge", &file, "--steps", "1e-3"]);
     assert_eq!(result.status.code(), Some(2));
