@@ -152,30 +152,22 @@ fn what_cannot_be_shown_is_refused_in_words() {
     }
 }
 
-/// The commands of docs/view.md and those of the README that view, in their order; `view` is ended once it has printed its address.
-#[test]
-fn the_commands_of_the_documentation_work() {
-    let folder = scratch("docs");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let (guide, readme) = (root.join("docs/view.md"), root.join("README.md"));
-    let text = fs::read_to_string(guide).unwrap();
-    let block = text.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
-    let readme = fs::read_to_string(readme).unwrap();
-    let of_readme = readme.lines().filter_map(|l| l.strip_prefix("cargo run --release -- "));
-    let view = of_readme.filter(|l| l.starts_with("view scenes/")).map(|l| format!("stiction {l}"));
-    let lines: Vec<String> = block.lines().map(str::to_owned).chain(view).collect();
-    assert!(lines.len() > 6, "{lines:?}");
+/// Runs commands of the documentation in a folder, with scenes of the project; `view` is ended once it has printed its address.
+fn follow(folder: &Path, root: &Path, lines: &[String]) {
     for line in lines {
         let command = line.split('#').next().unwrap().trim();
         let scenes = format!("{}/scenes/", root.display());
-        let arguments: Vec<String> =
-            command.split_whitespace().skip(1).map(|a| a.replace("scenes/", &scenes)).collect();
+        let arguments: Vec<String> = command
+            .split_whitespace()
+            .skip(1)
+            .map(|a| a.replace("scenes/", &scenes).replace('"', ""))
+            .collect();
         if arguments[0] != "view" {
-            done(&folder, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+            done(folder, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
             continue;
         }
         let mut child = Command::new(env!("CARGO_BIN_EXE_stiction"))
-            .current_dir(&folder)
+            .current_dir(folder)
             .args(&arguments)
             .stdout(std::process::Stdio::piped())
             .spawn()
@@ -189,6 +181,41 @@ fn the_commands_of_the_documentation_work() {
         child.wait().unwrap();
         assert!(read.unwrap() > 0 && address.starts_with("http://127.0.0.1:"), "{line}: {address}");
     }
+}
+
+/// Every command of docs/first-hour.md, on the scene that it shows.
+#[test]
+fn the_first_hour_works() {
+    let folder = scratch("first-hour");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = fs::read_to_string(root.join("docs/first-hour.md")).unwrap();
+    let block = |kind: &str| {
+        let blocks = text.split(&format!("```{kind}\n")).skip(1);
+        blocks.map(|b| b.split("```").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    fs::write(folder.join("brick.toml"), &block("toml")[0]).unwrap();
+    let lines: Vec<String> = block("sh").iter().flat_map(|b| b.lines()).map(str::to_owned).collect();
+    assert!(lines.len() >= 9, "{lines:?}");
+    follow(&folder, &root, &lines);
+    for file in ["brick.html", "brick.png", "brick.recording/figures/forces.png", "rough.recording"] {
+        assert!(folder.join(file).exists(), "{file}");
+    }
+}
+
+/// The commands of docs/view.md and those of the README that view, in their order; `view` is ended once it has printed its address.
+#[test]
+fn the_commands_of_the_documentation_work() {
+    let folder = scratch("docs");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (guide, readme) = (root.join("docs/view.md"), root.join("README.md"));
+    let text = fs::read_to_string(guide).unwrap();
+    let block = text.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let readme = fs::read_to_string(readme).unwrap();
+    let of_readme = readme.lines().filter_map(|l| l.strip_prefix("cargo run --release -- "));
+    let view = of_readme.filter(|l| l.starts_with("view scenes/")).map(|l| format!("stiction {l}"));
+    let lines: Vec<String> = block.lines().map(str::to_owned).chain(view).collect();
+    assert!(lines.len() > 6, "{lines:?}");
+    follow(&folder, &root, &lines);
     for file in ["heap.html", "heap.png", "heap-moves.png"] {
         assert!(folder.join(file).is_file(), "{file}");
     }
