@@ -1,6 +1,7 @@
 //! A run that its caller makes step by step, with inputs that may change from step to step.
 
 use super::{Driver, Options, View};
+use crate::boundary::{NotDifferentiable, Parameters, StepDerivative, step_with_derivatives};
 use crate::inputs::Inputs;
 use crate::model::Model;
 use crate::state::State;
@@ -23,6 +24,32 @@ impl Stepwise {
         self.0.inputs.clone_from(inputs);
         self.0.step(state)?;
         Ok(self.0.report)
+    }
+
+    /// One step of the scene's `h` under inputs, and its derivative. On failure the state is as it was.
+    ///
+    /// # Errors
+    /// The step fails, or has no derivative.
+    pub fn step_with_derivatives(
+        &mut self,
+        state: &mut State,
+        inputs: &Inputs,
+        parameters: &Parameters,
+    ) -> Result<(StepReport, StepDerivative), NotDifferentiable> {
+        self.0.inputs.clone_from(inputs);
+        let (before, mut derivative) = (state.clone(), StepDerivative::default());
+        let made = self.0.step_by(state, |stepper, state, inputs, h| {
+            let (report, made) = step_with_derivatives(stepper, state, inputs, h, parameters)?;
+            derivative = made;
+            Ok(report)
+        });
+        match made {
+            Ok(()) => Ok((self.0.report, derivative)),
+            Err(why) => {
+                *state = before;
+                Err(why)
+            }
+        }
     }
 
     /// To be called when the state was changed by other means than a step.
