@@ -26,7 +26,8 @@ use stiction::boundary::{self as library, Answer, End, Found, Level, Problem, St
 /// dict
 ///     As ``stiction shoot --json`` prints it: ``status`` ("solved", "several", "undecided" or "failed"),
 ///     ``solutions`` (each with ``initial`` and ``final`` values by name, ``residual``, ``isolated``, ...),
-///     ``nearest_miss``; and the states ``start`` and ``end`` of each, from which a simulation can begin.
+///     ``nearest_miss``; and of each the states ``start`` and ``end``, from which a
+///     simulation can begin, and its step length ``h`` (another one than the scene's where the time is unknown).
 ///
 /// Raises
 /// ------
@@ -112,6 +113,7 @@ fn shot<'py>(model: &Bound<'py, Model>, problem: &Problem, found: &Found) -> PyR
         None => [None, None],
         Some([start, end]) => [Some(Py::new(py, start?)?), Some(Py::new(py, end?)?)],
     };
+    out.set_item("h", problem.step(&found.unknowns))?;
     out.set_item("start", start)?;
     out.set_item("end", end)?;
     Ok(out)

@@ -39,7 +39,8 @@ impl History {
         clip.step(view)?;
         if view.is_record {
             self.since = 0;
-            if clip.len() > FRAMES || clip.numbers() > NUMBERS {
+            // with an odd number of frames the last one is kept too, and they stay evenly spaced
+            if (clip.len() > FRAMES || clip.numbers() > NUMBERS) && clip.len() % 2 == 1 {
                 let before = clip.len();
                 clip.warnings.retain(|w| !w.starts_with(EVERY));
                 clip.thin(clip.numbers().div_ceil(2));

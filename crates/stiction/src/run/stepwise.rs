@@ -123,4 +123,18 @@ mod tests {
         assert!((state.velocity[0] - 3.0 / 2.0 * 0.01).abs() < 1e-15, "{:?}", state.velocity);
         assert_eq!(steps.view(&state).kinematics().pose(0).position[0], state.position[0]);
     }
+
+    /// A step with its derivative is a step; m v' = -mu m g while it slides, so that dv+/dv = 1 along x.
+    #[test]
+    fn a_step_with_its_derivative_is_the_same_step() {
+        let model = model();
+        let (mut plain, mut other) = (model.initial(), model.initial());
+        let [mut steps, mut watched] = [0, 1].map(|_| Stepwise::new(&model, &plain, &Options::default()));
+        let report = steps.step(&mut plain, &Inputs::default()).unwrap();
+        let made = watched.step_with_derivatives(&mut other, &Inputs::default(), &Parameters::default());
+        let (watched_report, derivative) = made.unwrap();
+        assert_eq!((&plain, report), (&other, watched_report));
+        assert_eq!((steps.view(&plain).made, watched.view(&other).made), (1, 1));
+        assert!((derivative.matrix()[6][6] - 1.0).abs() < 1e-9);
+    }
 }
