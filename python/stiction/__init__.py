@@ -10,11 +10,11 @@ Five lines::
 
 ``Scene`` describes a system, ``Model`` is its compiled form, ``State`` a value at a time, ``Simulation`` all of
 them with a workspace, ``Batch`` many states of one model. ``solve_lcp``, ``solve_mixed``, ``solve_friction`` and
-``decide`` solve problems given as arrays. Every answer has its residual; errors are exceptions with the program's
+``decide`` solve problems given as arrays; ``accelerate``, ``shoot`` and ``converge`` ask about a scene. Every answer has its residual; errors are exceptions with the program's
 own messages. Units are SI, names are those of the scene file. See ``docs/python.md``.
 """
 
-from ._arrays import ContactProblem, NamedArray
+from ._arrays import ContactProblem, NamedArray, StepDerivative
 from ._core import (
     Batch,
     BatchReport,
@@ -27,8 +27,11 @@ from ._core import (
     State,
     StepReport,
     __version__,
+    accelerate,
+    converge,
     decide,
     schema,
+    shoot,
     solve_friction,
     solve_lcp,
     solve_mixed,
@@ -51,11 +54,15 @@ __all__ = [
     "Simulation",
     "SolveReport",
     "State",
+    "StepDerivative",
     "StepError",
     "StepReport",
     "__version__",
+    "accelerate",
+    "converge",
     "decide",
     "schema",
+    "shoot",
     "solve_friction",
     "solve_lcp",
     "solve_mixed",

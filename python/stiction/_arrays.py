@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._core import _unknown
+
+if TYPE_CHECKING:
+    from ._core import StepReport
 
 
 class NamedArray(np.ndarray):
@@ -116,6 +119,27 @@ class ContactProblem(NamedTuple):
     """Vector."""
     mu: NDArray[np.float64]
     """Coefficient of friction of each contact."""
+
+
+class StepDerivative(NamedTuple):
+    """Derivative of a step; rows are those of the tangent after it.
+
+    A tangent lists the displacement of the configuration in the coordinates of ``v`` (``model.v_names``), the change
+    of ``v``, and the change of the deformations that contacts remember.
+    """
+
+    report: StepReport
+    """Report of the step."""
+    state: NDArray[np.float64]
+    """dx+/dx: with the tangent before the step."""
+    effort: NDArray[np.float64]
+    """dx+/du: with the efforts on the degrees of freedom, constant in the step."""
+    parameters: NDArray[np.float64]
+    """dx+/dp: with the parameters asked for, for the same state before the step."""
+    exact: bool
+    """Whether there is one derivative only: no contact is between sticking and slipping, open and closed."""
+    notes: list[tuple[float, str, str]]
+    """Where one was chosen of several: time, contact, choice."""
 
 
 def _misfit(name: str, value: Any, expected: tuple[int, ...]) -> str:

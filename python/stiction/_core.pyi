@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import ContactProblem, NamedArray
+from ._arrays import ContactProblem, NamedArray, StepDerivative
 from ._errors import Fault
 
 _Path = str | PathLike[str]
@@ -19,10 +19,27 @@ _Trust = Literal[
     "unique", "locally-unique", "forces-not-unique", "motion-not-unique", "no-rigid-solution", "not-examined"
 ]
 _Format = Literal["parquet", "csv"]
-_Source = Model | Scene | _Path | dict[str, Any]
+_SceneSource = Scene | _Path | dict[str, Any]
+_Source = Model | _SceneSource
 
 __version__: str
 
+def accelerate(
+    model: _Source,
+    state: State | None = None,
+    *,
+    effort: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    all: bool = False,
+    joint: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    quasistatic: bool = False,
+    stiffness: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    gap: float | None = None,
+    rest: float | None = None,
+    rigid: bool = False,
+    limit: int | None = None,
+) -> dict[str, Any]: ...
+def shoot(scene: _SceneSource) -> dict[str, Any]: ...
+def converge(scene: _SceneSource, steps: ArrayLike, thetas: ArrayLike | None = None) -> dict[str, Any]: ...
 def schema() -> dict[str, Any]: ...
 def _unknown(kind: str, name: str, known: Sequence[str]) -> KeyError: ...
 def solve_lcp(
@@ -120,6 +137,8 @@ class Model:
     def nmotor(self) -> int: ...
     @property
     def motors(self) -> list[str]: ...
+    @property
+    def surfaces(self) -> list[str]: ...
     @property
     def bodies(self) -> list[str]: ...
     @property
@@ -259,6 +278,24 @@ class Simulation:
     def target(self) -> NamedArray: ...
     @target.setter
     def target(self, value: ArrayLike | Mapping[str, ArrayLike]) -> None: ...
+    @property
+    def surface(self) -> NamedArray: ...
+    @surface.setter
+    def surface(self, value: ArrayLike | Mapping[str, ArrayLike]) -> None: ...
+    def accelerate(
+        self,
+        *,
+        all: bool = False,
+        joint: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        quasistatic: bool = False,
+        stiffness: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        gap: float | None = None,
+        rest: float | None = None,
+        rigid: bool = False,
+        limit: int | None = None,
+    ) -> dict[str, Any]: ...
+    def step_with_derivatives(self, parameters: Sequence[str] = ()) -> StepDerivative: ...
+    def _repr_html_(self) -> str: ...
     def apply(
         self,
         body: str,
@@ -381,4 +418,5 @@ class Recording:
     def state(self) -> State: ...
     def export(self, path: _Path, format: _Format = "csv", *, replace: bool = False) -> Recording: ...
     def _ipython_key_completions_(self) -> list[str]: ...
+    def _repr_html_(self) -> str: ...
     def __fspath__(self) -> str: ...

@@ -53,6 +53,11 @@ pub fn step(py: Python<'_>, failed: &Failed, time: f64) -> PyErr {
     raise(py, "StepError", (failed.to_string(), time))
 }
 
+/// A step that has no derivative, or a study of steps that failed.
+pub fn plain(py: Python<'_>, message: &str) -> PyErr {
+    raise(py, "Error", (message,))
+}
+
 /// A recording that cannot be written or read.
 pub fn recording(py: Python<'_>, error: &RecordError) -> PyErr {
     raise(py, "RecordingError", (error.to_string(),))

@@ -10,9 +10,12 @@
     reason = "arguments are extracted from Python, tuples are built for it"
 )]
 
+mod accelerate;
 mod batch;
+mod boundary;
 mod convert;
 mod errors;
+mod history;
 mod interrupt;
 mod memory;
 mod model;
@@ -30,7 +33,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use crate::accelerate::accelerate;
+    #[pymodule_export]
     use crate::batch::{Batch, BatchReport};
+    #[pymodule_export]
+    use crate::boundary::{converge, shoot};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

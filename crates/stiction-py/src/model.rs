@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice};
 use std::ops::Range;
 use std::sync::Arc;
+use stiction::model::Owner;
 use stiction::{model, scene};
 
 /// Scene compiled for simulation. It never changes; threads, simulations and batches may share it.
@@ -35,6 +36,9 @@ pub struct Model {
     pub body_index: Py<PyDict>,
     /// Places of motors by the body whose joint they drive.
     pub motor_index: Py<PyDict>,
+    /// Bodies and world parts whose surfaces run, and their places by name.
+    pub surfaces: Vec<Owner>,
+    pub surface_index: Py<PyDict>,
 }
 
 impl Model {
@@ -59,7 +63,19 @@ impl Model {
                 }
             }
         }
+        let running = inner.scene().bodies.iter().enumerate().filter(|(_, b)| b.surface.is_some());
+        let mut surfaces: Vec<(&str, Owner)> =
+            running.map(|(i, b)| (b.name.as_str(), Owner::Body(i))).collect();
+        let running = inner.scene().world.iter().enumerate().filter(|(_, w)| w.surface.is_some());
+        surfaces.extend(running.map(|(i, w)| (w.name.as_str(), Owner::World(i))));
+        let surface_index = PyDict::new(py);
+        for (i, (name, _)) in surfaces.iter().enumerate() {
+            surface_index.set_item(name, i)?;
+        }
+        let surfaces = surfaces.into_iter().map(|(_, owner)| owner).collect();
         Ok(Self {
+            surfaces,
+            surface_index: surface_index.unbind(),
             inner,
             scene,
             q_index: q.unbind(),
@@ -160,6 +176,17 @@ impl Model {
     fn motors(&self) -> Vec<&str> {
         let scene = self.inner.scene();
         scene.motors.iter().map(|m| scene.bodies[m.body].name.as_str()).collect()
+    }
+
+    /// Names of the bodies and world parts whose surfaces run, in the order of ``sim.surface``.
+    #[getter]
+    fn surfaces(&self) -> Vec<&str> {
+        let scene = self.inner.scene();
+        let name = |owner: &Owner| match *owner {
+            Owner::Body(i) => scene.bodies[i].name.as_str(),
+            Owner::World(i) => scene.world[i].name.as_str(),
+        };
+        self.surfaces.iter().map(name).collect()
     }
 
     /// Names of the bodies, parents before children: the order of ``q`` and ``v``.

@@ -2,6 +2,7 @@
 
 use crate::convert::helper;
 use crate::errors;
+use crate::history::frame;
 use crate::model::Model;
 use crate::scene::{Scene, unknown};
 use crate::state::State;
@@ -13,6 +14,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use stiction::record::{self, Format, Kind, Rows, table_name};
 use stiction::scene::Table;
+use stiction_view::Clip;
 
 /// Recording of a run: a folder of tables, the scene and the last state.
 ///
@@ -179,6 +181,12 @@ impl Recording {
 
     fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<&'static str>> {
         self.tables(py)
+    }
+
+    /// The viewer, with this recording, for Jupyter.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let clip = py.detach(|| Clip::read(&self.path)).map_err(|e| errors::recording(py, &e))?;
+        Ok(frame(&clip))
     }
 
     fn __fspath__(&self) -> PyResult<String> {

@@ -1,9 +1,11 @@
 //! Simulations: a model, a state and the memory to step it.
 
+mod analyse;
 mod drive;
 
 use crate::convert::helper;
 use crate::errors;
+use crate::history::History;
 use crate::memory::{Coordinates, Shared};
 use crate::model::Model;
 use crate::recording::Recording;
@@ -19,6 +21,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use stiction::boundary::Parameters;
 use stiction::inputs::{Inputs, Wrench};
 use stiction::record::Recorder;
 use stiction::run::{Options, Stepwise};
@@ -34,7 +37,7 @@ const LOOK: usize = 256;
 /// Simulation of a model: state, inputs and the memory to step it.
 ///
 /// ``q`` and ``v`` are NumPy arrays that show the current state and can be written; ``effort``, ``force``,
-/// ``torque`` and ``target`` are inputs that act from the next step
+/// ``torque``, ``target`` and ``surface`` are inputs that act from the next step
 /// on until they are changed. All of them also take names: ``sim.q["elbow"]``, ``sim.effort["elbow"] = 2``.
 /// A pickle keeps model and state, not the inputs.
 ///
@@ -67,10 +70,15 @@ pub struct Simulation {
     torque: Shared,
     /// NaN where a motor follows its course.
     target: Shared,
+    /// NaN where a surface follows its course.
+    surface: Shared,
     inputs: Inputs,
     /// Forces for the next step only.
     once: Vec<Wrench>,
     recorder: Option<Recorder>,
+    history: History,
+    /// Parameters by which a step was differentiated last.
+    parameters: Option<(Vec<String>, Parameters)>,
     stop: Arc<AtomicBool>,
 }
 
@@ -306,6 +314,7 @@ impl Simulation {
     #[setter]
     fn set_time(&mut self, time: f64) -> PyResult<()> {
         self.state.time = valid_time(time)?;
+        self.history = History::default();
         self.steps.state_changed(&self.state);
         Ok(())
     }
@@ -326,6 +335,7 @@ impl Simulation {
     #[setter]
     fn set_state(&mut self, py: Python<'_>, state: &Bound<'_, PyAny>) -> PyResult<()> {
         self.state = State::for_model(state, &self.model)?;
+        self.history = History::default();
         self.steps.state_changed(&self.state);
         self.coordinates.push(py, &self.state)
     }
@@ -338,6 +348,7 @@ impl Simulation {
             Some(state) => State::for_model(state, &self.model)?,
         };
         self.state = state;
+        self.history = History::default();
         // a recording sees another run
         match self.recorder {
             Some(_) => self.steps.state_changed(&self.state),
@@ -346,6 +357,7 @@ impl Simulation {
         self.once.clear();
         let (nv, bodies) = (self.state.velocity.len(), self.model.get().inner.scene().bodies.len());
         self.target.write(py, &vec![f64::NAN; self.model.get().inner.scene().motors.len()])?;
+        self.surface.write(py, &vec![f64::NAN; 3 * self.model.get().surfaces.len()])?;
         self.effort.write(py, &vec![0.0; nv])?;
         self.force.write(py, &vec![0.0; 3 * bodies])?;
         self.torque.write(py, &vec![0.0; 3 * bodies])?;
@@ -531,6 +543,7 @@ impl Simulation {
             (&self.force, &made.force),
             (&self.torque, &made.torque),
             (&self.target, &made.target),
+            (&self.surface, &made.surface),
         ] {
             let values = from.read(py, <[f64]>::to_vec)?;
             to.write(py, &values)?;

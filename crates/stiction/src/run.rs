@@ -255,12 +255,23 @@ impl Driver {
     }
 
     fn step(&mut self, state: &mut State) -> Result<(), Failed> {
+        self.step_by(state, |stepper, state, inputs, h| stepper.step_by(state, inputs, h))
+    }
+
+    /// A step that `make` makes.
+    #[inline]
+    fn step_by<E>(
+        &mut self,
+        state: &mut State,
+        make: impl FnOnce(&mut Stepper, &mut State, &Inputs, f64) -> Result<StepReport, E>,
+    ) -> Result<(), E> {
         if std::mem::take(&mut self.here.placed) {
             // the step begins where the kinematics are already
             std::mem::swap(&mut self.stepper.workspace_mut().motion.kinematics, &mut self.here.kinematics);
         }
         self.here.balanced = false;
-        let made = self.stepper.step_by(state, &self.inputs, self.stepper.scene().step.h);
+        let h = self.stepper.scene().step.h;
+        let made = make(&mut self.stepper, state, &self.inputs, h);
         self.watch.forget_events();
         self.report = made?;
         if !self.unexamined {

@@ -3,6 +3,7 @@
 use super::{Simulation, options};
 use crate::convert::{helper, vector};
 use crate::errors;
+use crate::history::History;
 use crate::interrupt::interruptible;
 use crate::memory::{Coordinates, Shared};
 use crate::model::Model;
@@ -38,8 +39,12 @@ impl Simulation {
         let motors = inner.inner.scene().motors.len();
         let target = Shared::new(py, motors, 0, &inner.motor_index, "motor")?;
         target.write(py, &vec![f64::NAN; motors])?;
+        let surfaces = inner.surfaces.len();
+        let surface = Shared::new(py, surfaces, 3, &inner.surface_index, "surface")?;
+        surface.write(py, &vec![f64::NAN; 3 * surfaces])?;
         Ok(Self {
             target,
+            surface,
             effort: Shared::new(py, nv, 0, &inner.v_index, "joint")?,
             force: Shared::new(py, bodies, 3, &inner.body_index, "body")?,
             torque: Shared::new(py, bodies, 3, &inner.body_index, "body")?,
@@ -50,6 +55,8 @@ impl Simulation {
             inputs: Inputs::default(),
             once: vec![],
             recorder: None,
+            history: History::default(),
+            parameters: None,
             stop,
         })
     }
@@ -58,13 +65,14 @@ impl Simulation {
     pub(super) fn pull(&mut self, py: Python<'_>) -> PyResult<()> {
         if self.coordinates.pull(py, &self.model.get().inner, &mut self.state)? {
             self.steps.state_changed(&self.state);
+            self.history.moved = true;
         }
         Ok(())
     }
 
     /// Takes over what the user wrote to the inputs.
     pub(super) fn read_inputs(&mut self, py: Python<'_>) -> PyResult<()> {
-        let Self { inputs, effort, force, torque, target, model, once, .. } = self;
+        let Self { inputs, effort, force, torque, target, surface, model, once, .. } = self;
         let not_finite =
             |name: &str| PyValueError::new_err(format!("{name} holds a number that is not finite"));
         let zero = |x: &[f64]| x.iter().all(|x| *x == 0.0);
@@ -87,6 +95,19 @@ impl Simulation {
         })?;
         if !valid {
             return Err(PyValueError::new_err("target holds an infinite number"));
+        }
+        inputs.surfaces.clear();
+        let owners = &model.get().surfaces;
+        let valid = surface.read(py, |surface| {
+            for (owner, v) in owners.iter().zip(surface.chunks_exact(3)) {
+                if !v.iter().all(|x| x.is_nan()) {
+                    inputs.surfaces.push((*owner, [v[0], v[1], v[2]]));
+                }
+            }
+            inputs.surfaces.iter().all(|(_, v)| v.iter().all(|x| x.is_finite()))
+        })?;
+        if !valid {
+            return Err(PyValueError::new_err("surface: expected three finite numbers, or three NaN"));
         }
         inputs.wrenches.clear();
         let bodies = &model.get().inner.scene().bodies;
@@ -115,15 +136,24 @@ impl Simulation {
 
     /// One step of state and observers; the GIL may be released.
     pub(super) fn advance(&mut self) -> Result<Result<step::StepReport, Failed>, Fault> {
+        self.history.begin(&mut self.steps.view(&self.state))?;
         let made = self.steps.step(&mut self.state, &self.inputs);
-        if let Some(recorder) = &mut self.recorder {
-            let mut view = self.steps.view(&self.state);
-            match &made {
-                Ok(_) => recorder.step(&mut view)?,
-                Err(why) => recorder.failed(&mut view, why)?,
-            }
-        }
+        self.observe(made.as_ref().err())?;
         Ok(made)
+    }
+
+    /// Shows the step that was made, or why it failed, to recorder and history.
+    pub(super) fn observe(&mut self, failed: Option<&Failed>) -> Result<(), Fault> {
+        let mut view = self.steps.view(&self.state);
+        match failed {
+            None => self.history.step(&mut view)?,
+            Some(why) => self.history.failed(&mut view, why)?,
+        }
+        match (&mut self.recorder, failed) {
+            (None, _) => Ok(()),
+            (Some(recorder), None) => recorder.step(&mut self.steps.view(&self.state)),
+            (Some(recorder), Some(why)) => recorder.failed(&mut self.steps.view(&self.state), why),
+        }
     }
 
     pub(super) fn finish_recording(&mut self, py: Python<'_>) -> PyResult<Option<Recording>> {

@@ -1,6 +1,7 @@
 //! A run that its caller makes step by step, with inputs that may change from step to step.
 
 use super::{Driver, Options, View};
+use crate::boundary::{NotDifferentiable, Parameters, StepDerivative, step_with_derivatives};
 use crate::inputs::Inputs;
 use crate::model::Model;
 use crate::state::State;
@@ -23,6 +24,32 @@ impl Stepwise {
         self.0.inputs.clone_from(inputs);
         self.0.step(state)?;
         Ok(self.0.report)
+    }
+
+    /// One step of the scene's `h` under inputs, and its derivative. On failure the state is as it was.
+    ///
+    /// # Errors
+    /// The step fails, or has no derivative.
+    pub fn step_with_derivatives(
+        &mut self,
+        state: &mut State,
+        inputs: &Inputs,
+        parameters: &Parameters,
+    ) -> Result<(StepReport, StepDerivative), NotDifferentiable> {
+        self.0.inputs.clone_from(inputs);
+        let (before, mut derivative) = (state.clone(), StepDerivative::default());
+        let made = self.0.step_by(state, |stepper, state, inputs, h| {
+            let (report, made) = step_with_derivatives(stepper, state, inputs, h, parameters)?;
+            derivative = made;
+            Ok(report)
+        });
+        match made {
+            Ok(()) => Ok((self.0.report, derivative)),
+            Err(why) => {
+                *state = before;
+                Err(why)
+            }
+        }
     }
 
     /// To be called when the state was changed by other means than a step.
@@ -95,5 +122,19 @@ mod tests {
         }
         assert!((state.velocity[0] - 3.0 / 2.0 * 0.01).abs() < 1e-15, "{:?}", state.velocity);
         assert_eq!(steps.view(&state).kinematics().pose(0).position[0], state.position[0]);
+    }
+
+    /// A step with its derivative is a step; m v' = -mu m g while it slides, so that dv+/dv = 1 along x.
+    #[test]
+    fn a_step_with_its_derivative_is_the_same_step() {
+        let model = model();
+        let (mut plain, mut other) = (model.initial(), model.initial());
+        let [mut steps, mut watched] = [0, 1].map(|_| Stepwise::new(&model, &plain, &Options::default()));
+        let report = steps.step(&mut plain, &Inputs::default()).unwrap();
+        let made = watched.step_with_derivatives(&mut other, &Inputs::default(), &Parameters::default());
+        let (watched_report, derivative) = made.unwrap();
+        assert_eq!((&plain, report), (&other, watched_report));
+        assert_eq!((steps.view(&plain).made, watched.view(&other).made), (1, 1));
+        assert!((derivative.matrix()[6][6] - 1.0).abs() < 1e-9);
     }
 }
