@@ -16,6 +16,7 @@ pub mod gauss_seidel;
 pub mod interior_point;
 pub mod lemke;
 pub mod newton;
+pub mod newton_lemke;
 pub mod portfolio;
 pub mod velocity_newton;
 
