@@ -10,6 +10,10 @@
 //! rigid bodies overlap already, `g/h` is bounded from below ([`ContactProblem::gap_rate`]): overlap is
 //! resolved at a bounded velocity.
 
+mod layers;
+
+pub use layers::Soft;
+
 use crate::contact::set::{Contact, ContactSet};
 use crate::contact::{Compliance, Grid};
 use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
@@ -177,6 +181,11 @@ impl ContactProblem {
     pub fn rows_of_contact(&self, contact: &Contact) -> Range<usize> {
         let offsets = self.factors().offsets();
         offsets[contact.first]..offsets[contact.first + contact.count]
+    }
+
+    /// Mobility `j M^-1 j'` of an element's normal row, 1/kg.
+    pub(crate) fn mobility(&self, element: usize) -> f64 {
+        self.mobility[element]
     }
 
     /// Whether there are no rows.

@@ -1,9 +1,10 @@
 //! Contact rules: law and friction between two parts of a scene, and their checks.
 
 use super::resolved::{Grain, Owner, Pair, PairOf, Resolved};
+use crate::contact::Layer;
 use crate::contact::{FrictionRule, Law};
 use crate::dynamics::Joint;
-use crate::scene::{Fault, FrictionKind, Material};
+use crate::scene::{Fault, FrictionKind, Material, Scheme};
 use crate::space::length;
 
 /// Largest coefficient of friction. Above it the residual, which slip divides between normal and friction in
@@ -153,6 +154,24 @@ impl Resolved {
             let why = "expected \"cone\", for other contacts of the scene have torsion or rolling friction";
             fault(path, format!("friction set of {names}: {why}"));
         }
+        let implicit = self.step.scheme == Scheme::Implicit;
+        if implicit && matches!(rule.law, Law::HalfSpace { .. } | Law::HertzMindlin { .. }) {
+            let law = rule.law.name();
+            let why = "expected rigid, kelvin_voigt or layer with scheme = \"implicit\"";
+            fault("step.scheme".to_owned(), format!("law of {names} is {law}, {why}"));
+        }
+        if implicit && rule.restitution > 0.0 {
+            let why = "expected 0 with scheme = \"implicit\", whose layers decide how bodies rebound";
+            fault("step.scheme".to_owned(), format!("restitution of {names} is {}, {why}", rule.restitution));
+        }
+        if implicit && rule.grain.is_some_and(|_| rule.law != Law::Rigid) {
+            let why = "expected rigid contacts where friction is anisotropic with scheme = \"implicit\"";
+            fault("step.scheme".to_owned(), format!("{names}: {why}"));
+        }
+        if !implicit && matches!(rule.law, Law::Layer { .. }) {
+            let why = "a layer over a rigid core needs scheme = \"implicit\"";
+            fault("step.scheme".to_owned(), format!("law of {names}: {why}"));
+        }
         let share = self.step.explicit_share;
         if share > 0.5 && rule.law == Law::Rigid {
             let why = "where contacts are rigid: above, they rebound faster than they approach";
@@ -162,6 +181,21 @@ impl Resolved {
             );
         }
         faults
+    }
+
+    /// Soft layers of a contact, that of the first part first, in the implicit scheme; a law of a pair is one layer.
+    pub(super) fn layers(&self, rule: &ContactRule, sides: Sides) -> Vec<Layer> {
+        if self.step.scheme != Scheme::Implicit {
+            return vec![];
+        }
+        let by_pair = self.pair_that(|p| p.law.is_some(), sides[0], sides[1]);
+        let both = sides.map(|(_, k)| &self.laws[k]);
+        match (by_pair, both) {
+            (None, [Law::Layer { .. }, Law::Layer { .. }]) => {
+                both.into_iter().filter_map(Layer::of).collect()
+            }
+            _ => Layer::of(&rule.law).into_iter().collect(),
+        }
     }
 
     /// Faults of a rule's law: different compliant laws, or a patch or Hertz' contact without an elastic
@@ -178,7 +212,7 @@ impl Resolved {
         let elastic = match rule.law {
             Law::HalfSpace { .. } => "half_space",
             Law::HertzMindlin { .. } => "hertz_mindlin",
-            Law::Rigid | Law::KelvinVoigt { .. } => return vec![],
+            Law::Rigid | Law::KelvinVoigt { .. } | Law::Layer { .. } => return vec![],
         };
         let rigid = both.iter().all(|m| m.young.is_none());
         let message = || format!("{elastic} between {names}, expected young of one of them");
@@ -244,6 +278,8 @@ impl Resolved {
     fn common_law(&self, [a, b]: [usize; 2]) -> Option<&Law> {
         match (&self.laws[a], &self.laws[b]) {
             (Law::Rigid, law) | (law, Law::Rigid) => Some(law),
+            // both layers count
+            (law @ Law::Layer { .. }, Law::Layer { .. }) => Some(law),
             (first, second) => (first == second).then_some(first),
         }
     }

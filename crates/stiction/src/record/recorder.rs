@@ -348,7 +348,7 @@ impl Observer for Recorder {
                 h = *smallest;
                 self.since = Since { solver, residual: *residual, ..Since::NOTHING };
             }
-            Failed::Unsettled { h: smallest, .. } => h = *smallest,
+            Failed::Unsettled { h: smallest, .. } | Failed::Passes { h: smallest, .. } => h = *smallest,
             Failed::Interrupted { .. } | Failed::NotFinite { .. } | Failed::Mass(_) | Failed::Model(_) => (),
         }
         self.write_step(view, h, "failed");

@@ -31,7 +31,7 @@ pub use load::{Axes, Course, End, Load, Motor, Point, Spring};
 pub use material::{Grain, Law, Material, Pair};
 pub use numbers::Numbers;
 pub use schema::schema;
-pub use settings::{ForceTime, FrictionKind, GapLevel, RecordSettings, StepSettings, Table};
+pub use settings::{ForceTime, FrictionKind, GapLevel, RecordSettings, Scheme, StepSettings, Table};
 pub use summary::summary;
 
 use schemars::JsonSchema;

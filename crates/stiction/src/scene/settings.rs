@@ -12,11 +12,16 @@ const MOST_STEPS: f64 = 1e12;
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StepSettings {
+    /// Time-stepping scheme; theta by default.
+    pub scheme: Scheme,
     /// Step length, s; 1e-3 by default.
     pub h: f64,
     /// Share of the old velocity in the position update (theta), from 0 to 1; 0 by default (song2004). Above
     /// 1/2 every contact must be compliant.
     pub explicit_share: f64,
+    /// Whether slip counts the rate of the tangential springs of soft layers (scheme implicit); true by default. Without it the springs
+    /// carry the friction force but never act, as in chakraborty2007 (14) to the letter.
+    pub tangential_springs: bool,
     /// Time in a step at which forces other than contact forces are evaluated; start by default for
     /// explicit_share = 0, else theta.
     pub forces: Option<ForceTime>,
@@ -46,8 +51,10 @@ pub struct StepSettings {
 impl Default for StepSettings {
     fn default() -> Self {
         Self {
+            scheme: Scheme::Theta,
             h: 1e-3,
             explicit_share: 0.0,
+            tangential_springs: true,
             forces: None,
             duration: 1.0,
             friction: FrictionKind::Cone,
@@ -97,6 +104,18 @@ impl StepSettings {
         (steps > MOST_STEPS)
             .then(|| format!("duration / h is {steps:.1e} steps, expected at most {MOST_STEPS:e}"))
     }
+}
+
+/// Time-stepping scheme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheme {
+    /// Theta rule, with contact points and normals at the start of a step (pang2005, song2004).
+    #[default]
+    Theta,
+    /// Contact points, normals and gaps at the end of a step, which are solved with the motion (chakraborty2007); explicit_share is
+    /// 0, or 0.5 for the midpoint rule where the contacts allow it.
+    Implicit,
 }
 
 /// Time in a step at which the forces f are evaluated: weight, springs, loads, motors. Contact forces are

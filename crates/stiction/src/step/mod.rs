@@ -18,6 +18,7 @@
 mod advance;
 mod detect;
 mod impact;
+mod implicit;
 mod jam;
 mod load;
 mod motion;
@@ -75,6 +76,7 @@ pub struct Workspace {
     settling: theta::Scratch,
     impacts: impact::Impacts,
     retry: retry::Memory,
+    implicit: implicit::Scratch,
 }
 
 impl Workspace {
@@ -95,6 +97,7 @@ impl Workspace {
             settling: theta::Scratch::default(),
             impacts: impact::Impacts::default(),
             retry: retry::Memory::default(),
+            implicit: implicit::Scratch::default(),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! What a step did: what it cost, what its elements did, where the energy is; and why a step fails.
 
 use super::jam::is_jammed;
-use super::{InvalidModel, Solved, Trust, load};
+use super::{Forces, InvalidModel, Solved, Trust, load};
+use crate::contact::set::ContactSet;
 use crate::dynamics::{Kinematics, SingularMass};
+use crate::formulation::ContactProblem;
 use crate::model::{Model, Owner, StandingKind};
 use crate::space::{Frame, Vector};
 use crate::state::{ContactId, Remembered, RowId, State};
@@ -45,6 +47,20 @@ pub enum Failed {
         h: f64,
         /// Last change of a velocity, m/s or rad/s.
         change: f64,
+    },
+    /// Two parts pass through each other within the step, though they are apart at its end.
+    #[error(
+        "{names} pass through each other after t = {time} s, {depth:.1e} m deep, down to a step of {h:e} s"
+    )]
+    Passes {
+        /// s.
+        time: f64,
+        /// Smallest step tried, s.
+        h: f64,
+        /// Names of the parts.
+        names: String,
+        /// Depth on the way, m.
+        depth: f64,
     },
     /// The stop flag was raised while the contact problem was solved.
     #[error("interrupted while the contact problem at t = {time} s was solved")]
@@ -96,6 +112,8 @@ pub struct ElementReport {
     pub gap: f64,
     /// On the second body, along n, t, o, N.
     pub force: Vector,
+    /// Part of the normal force that the rigid core carries (scheme implicit; all of it if the contact is rigid), N.
+    pub core: f64,
     /// Moment of friction on the second body, about n, t, o through `point`, N m; 0 without torsion and rolling friction.
     pub moment: Vector,
     /// `s`, along n, t, o, m/s.
@@ -211,7 +229,13 @@ impl Energy {
 /// Elastic energy in what a contact remembers, J.
 pub(super) fn elastic(model: &Model, m: Remembered<'_>) -> f64 {
     let RowId::Contact(id) = m.id else { return 0.0 };
-    let compliance = model.contacts().rule_of(id).and_then(|r| r.compliance.as_ref());
+    let Some(rule) = model.contacts().rule_of(id) else { return 0.0 };
+    if !rule.layers.is_empty() {
+        let springs = model.scene().step.tangential_springs;
+        let own = m.deformations.chunks_exact(model.contacts().linear_rows());
+        return rule.layers.iter().zip(own).map(|(l, d)| l.energy(if springs { d } else { &d[..1] })).sum();
+    }
+    let compliance = rule.compliance.as_ref();
     let known = compliance.filter(|c| c.rows() == m.deformations.len());
     known.map_or(0.0, |c| c.elastic_energy(m.deformations))
 }
@@ -266,6 +290,7 @@ pub fn elements(
                 frame: c.frame,
                 gap: problem.gap[k],
                 force,
+                core: if rule.compliance.is_some() { 0.0 } else { force[0] },
                 moment,
                 speed,
                 turn,
@@ -279,8 +304,20 @@ pub fn elements(
 
 /// What the standing rows of a step did, and what friction in joints dissipated.
 pub fn standing(model: &Model, solved: Solved<'_>, out: &mut Vec<StandingReport>, report: &mut StepReport) {
-    out.clear();
     let Solved { contacts, problem, forces, .. } = solved;
+    standing_rows(model, problem, contacts, forces, out, report);
+}
+
+/// The same in parts.
+pub(super) fn standing_rows(
+    model: &Model,
+    problem: &ContactProblem,
+    contacts: &ContactSet,
+    forces: &Forces,
+    out: &mut Vec<StandingReport>,
+    report: &mut StepReport,
+) {
+    out.clear();
     let (h, still) = (problem.h, STILL * problem.fastest);
     for (element, &k) in (contacts.elements.len()..).zip(&problem.standing) {
         let (row, at) = (&model.standing()[k], problem.rows_of(element).start);

@@ -1,9 +1,9 @@
 //! What surrounds a step: where it fails it is made in halves, and where these fail too the cause is found.
 
-use super::{Failed, StepReport, Workspace, theta};
+use super::{Failed, StepReport, Workspace, implicit, theta};
 use crate::inputs::Inputs;
 use crate::model::Model;
-use crate::scene::Method;
+use crate::scene::{Method, Scheme};
 use crate::state::{State, next_time};
 use complementarity::certificate::{Diagnosis, Settings, examine};
 use complementarity::problem::FrictionProblem;
@@ -49,7 +49,11 @@ pub(super) fn step(
         // two short steps are mostly easier than one that is hard; where they are not, they are pursued
         work.solver.try_harder = level > 0 || retries == 0;
         work.solver.loose = level >= LOOSE_LEVEL.min(retries);
-        let mut why = match theta::step(model, state, inputs, part, work, &mut report) {
+        let made_part = match model.scene().step.scheme {
+            Scheme::Theta => theta::step(model, state, inputs, part, work, &mut report),
+            Scheme::Implicit => implicit::step(model, state, inputs, part, work, &mut report),
+        };
+        let mut why = match made_part {
             Ok(()) => {
                 (left, made) = (left - 1, made + 1);
                 continue;
@@ -57,7 +61,7 @@ pub(super) fn step(
             Err(why) => why,
         };
         let unsolved = matches!(why, Failed::Unsolved { .. });
-        let again = (unsolved || matches!(why, Failed::Unsettled { .. }))
+        let again = (unsolved || matches!(why, Failed::Unsettled { .. } | Failed::Passes { .. }))
             && level < retries.min(MOST_RETRIES)
             && work.solver.has_budget();
         if unsolved && (work.retry.keep_unsolved || !again) && work.retry.unsolved.is_none() {

@@ -6,7 +6,7 @@
 
 use super::impact::bounce;
 use super::motion::{CLOSED, fall};
-use super::{Failed, Solved, StepReport, Workspace, advance, detect, elements, place, standing};
+use super::{Failed, Forces, Solved, StepReport, Workspace, advance, detect, elements, place, standing};
 use crate::contact::set::ContactSet;
 use crate::dynamics::Kinematics;
 use crate::formulation::{ContactProblem, assemble};
@@ -55,7 +55,7 @@ pub(super) fn step(
         keep_closed(model, state, work);
     }
     assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
-    remember_solver(model, state, work);
+    remember_solver(model, state, &work.contacts, &work.problem, &mut work.forces);
     let before = (report.parts, report.iterations);
     work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
     if model.scene().step.force_time() == ForceTime::Theta {
@@ -98,14 +98,20 @@ fn keep_closed(model: &Model, state: &State, work: &mut Workspace) {
 }
 
 /// The solve starts from the last forces, and from what the solver remembers if the rows are the same.
-fn remember_solver(model: &Model, state: &State, work: &mut Workspace) {
-    let contacts = work.contacts.contacts.iter().map(|c| RowId::Contact(c.id));
-    let now = contacts.chain(work.problem.standing.iter().map(|&k| model.standing()[k].id));
+pub(super) fn remember_solver(
+    model: &Model,
+    state: &State,
+    contacts: &ContactSet,
+    problem: &ContactProblem,
+    forces: &mut Forces,
+) {
+    let now = contacts.contacts.iter().map(|c| RowId::Contact(c.id));
+    let now = now.chain(problem.standing.iter().map(|&k| model.standing()[k].id));
     match now.eq(state.memory.iter().map(|m| m.id)) {
-        true => work.forces.memory.copy_from(&state.solver),
-        false => work.forces.memory.clear(),
+        true => forces.memory.copy_from(&state.solver),
+        false => forces.memory.clear(),
     }
-    work.forces.lambda.clone_from(&work.problem.start);
+    forces.lambda.clone_from(&problem.start);
 }
 
 /// Evaluates f at `(t+h, q_theta, v_theta)` and solves again, until f stays. The contact problem has been solved with
