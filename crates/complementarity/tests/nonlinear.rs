@@ -191,3 +191,111 @@ fn all_solutions_of_a_box_are_listed() {
         BoxedLcp::new(Matrix::from_rows(&[&[0.0]]), vec![1.0], vec![f64::NEG_INFINITY], vec![0.0]).unwrap();
     assert_eq!(solve_boxed(&none, &portfolio::Settings::default(), &mut |_| ()).status, Status::NoSolution);
 }
+
+/// Coulomb's cone as a mixed NCP (trinkle1995 (27)-(29)): per contact `0 <= l_n _|_ s_n >= 0`, `mu l_n s_t + sigma l_t = 0` and
+/// `0 <= sigma _|_ (mu l_n)^2 - |l_t|^2 >= 0`, with `s = A l + b`; z = (l, sigma).
+struct Cone {
+    a: Matrix,
+    b: Vec<f64>,
+    mu: f64,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+}
+
+impl Cone {
+    fn contacts(&self) -> usize {
+        self.b.len() / 3
+    }
+}
+
+impl Nonlinear for Cone {
+    fn lower(&self) -> &[f64] {
+        &self.lower
+    }
+
+    fn upper(&self) -> &[f64] {
+        &self.upper
+    }
+
+    fn value(&self, z: &[f64], f: &mut [f64]) {
+        let n = 3 * self.contacts();
+        let s: Vec<f64> = self.a.times(&z[..n]).iter().zip(&self.b).map(|(s, b)| s + b).collect();
+        for c in 0..self.contacts() {
+            let (k, sigma) = (3 * c, z[n + c]);
+            f[k] = s[k];
+            (1..3).for_each(|i| f[k + i] = self.mu * z[k] * s[k + i] + sigma * z[k + i]);
+            f[n + c] = (self.mu * z[k]).powi(2) - z[k + 1].powi(2) - z[k + 2].powi(2);
+        }
+    }
+
+    fn jacobian(&self, z: &[f64], j: &mut SparseRows) {
+        let n = 3 * self.contacts();
+        let s: Vec<f64> = self.a.times(&z[..n]).iter().zip(&self.b).map(|(s, b)| s + b).collect();
+        j.clear();
+        for row in 0..n {
+            let k = row - row % 3;
+            j.begin();
+            let factor = if row == k { 1.0 } else { self.mu * z[k] };
+            (0..n).for_each(|i| j.add(i, factor * self.a[(row, i)]));
+            if row != k {
+                j.add(k, self.mu * s[row]);
+                j.add(row, z[n + k / 3]);
+                j.add(n + k / 3, z[row]);
+            }
+        }
+        for c in 0..self.contacts() {
+            let k = 3 * c;
+            j.begin();
+            j.add(k, 2.0 * self.mu * self.mu * z[k]);
+            (1..3).for_each(|i| j.add(k + i, -2.0 * z[k + i]));
+        }
+    }
+}
+
+/// The cone methods and the mixed NCP agree, sticking and slipping.
+#[test]
+fn the_cone_as_a_mixed_ncp_checks_the_cone_methods() {
+    use complementarity::problem::{Friction, FrictionProblem};
+    let (mut seed, mut slips, mut sticks) = (21, 0, 0);
+    for contacts in [1, 2, 4] {
+        for _ in 0..10 {
+            let n = 3 * contacts;
+            let g = Matrix::from_fn(n, n, |_, _| 2.0 * random(&mut seed) - 1.0);
+            let a = Matrix::from_fn(n, n, |i, j| {
+                0.1 * (0..n).map(|k| g[(i, k)] * g[(j, k)]).sum::<f64>() + f64::from(u8::from(i == j))
+            });
+            let b: Vec<f64> =
+                (0..n).map(|i| if i % 3 == 0 { -1.0 } else { 1.5 * (random(&mut seed) - 0.5) }).collect();
+            let p =
+                FrictionProblem::new(a.clone(), b.clone(), vec![0.4; contacts], 3, Friction::Cone).unwrap();
+            let known = portfolio::solve_friction(
+                &p,
+                &portfolio::Settings { tolerance: 1e-12, ..Default::default() },
+                &mut |_| (),
+            );
+            assert_eq!(known.status, Status::Solved);
+            let s = p.speed(&known.solution);
+            for c in 0..contacts {
+                let slip = s[3 * c + 1].hypot(s[3 * c + 2]);
+                if slip > 1e-6 { slips += 1 } else { sticks += 1 }
+            }
+            let mut lower = vec![f64::NEG_INFINITY; n + contacts];
+            (0..contacts).for_each(|c| (lower[3 * c], lower[n + c]) = (0.0, 0.0));
+            let upper = vec![f64::INFINITY; n + contacts];
+            let cone = Cone { a, b, mu: 0.4, lower, upper };
+            let mut start = vec![0.0; n + contacts];
+            (0..contacts).for_each(|c| (start[3 * c], start[n + c]) = (1.0, 0.5));
+            assert!(derivative_error(&cone, &start.iter().map(|x| x + 0.1).collect::<Vec<_>>()) < 1e-7);
+            let report = solve(&cone, &start, &Settings::default()).unwrap();
+            assert_eq!(report.status, Status::Solved, "{report:?}");
+            for i in 0..n {
+                assert!(
+                    (report.solution[i] - known.solution[i]).abs() < 1e-7,
+                    "{i}: {report:?} {:?}",
+                    known.solution
+                );
+            }
+        }
+    }
+    assert!(slips > 5 && sticks > 5, "{slips} {sticks}");
+}

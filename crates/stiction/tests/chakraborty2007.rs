@@ -129,9 +129,6 @@ fn a_level_ellipsoid_stops_spinning_when_the_friction_moment_has_used_up_its_mom
         assert_eq!(frames.iter().any(|f| f.core > 0.0), meets, "{name}");
         let last = frames.last().unwrap();
         assert!((last.force - G).abs() < 1e-4 * G && last.status == Status::Stick, "{name}: {}", last.force);
-        for k in (1..10).rev() {
-            println!("{:?}", frames[frames.len() - 100 * k].force);
-        }
         // printed damping: 3.3 mm of 5
         assert!(meets || (deepest - 0.0033).abs() < 2e-4, "{deepest}");
     }
@@ -150,4 +147,117 @@ fn a_tilted_ellipsoid_slides_and_then_rolls() {
         );
         assert!(last.force > 0.0);
     }
+}
+
+/// (16)-(22) as they stand, but for the gap as a signed multiplier and the normals' condition projected on the tangent:
+/// z = vx, vy, w, a1x, a1y, a2x, a2y, delta, p_ns, p_nr, for the disc of example 1 from a state.
+struct Mixed {
+    q: [f64; 2],
+    v: [f64; 3],
+    thickness: f64,
+    lower: [f64; 10],
+    upper: [f64; 10],
+}
+
+const H: f64 = 1e-4;
+
+impl complementarity::problem::Nonlinear for Mixed {
+    fn lower(&self) -> &[f64] {
+        &self.lower
+    }
+
+    fn upper(&self) -> &[f64] {
+        &self.upper
+    }
+
+    fn value(&self, z: &[f64], f: &mut [f64]) {
+        let c = [self.q[0] + H * z[0], self.q[1] + H * z[1]];
+        // the force acts along (0, 1) at a1
+        f[0] = z[0] - self.v[0];
+        f[1] = z[1] - self.v[1] + H * G - z[8] - z[9];
+        f[2] = 0.5 * (z[2] - self.v[2]) - (z[3] - c[0]) * (z[8] + z[9]);
+        f[3] = z[3] - c[0];
+        f[4] = (z[3] - c[0]).powi(2) + (z[4] - c[1]).powi(2) - 1.0;
+        f[5] = z[5] - z[3];
+        f[6] = z[6] + z[7];
+        f[7] = z[8] - H * 1000.0 * z[7];
+        f[8] = z[4] + z[7];
+        f[9] = self.thickness - z[7];
+    }
+
+    fn jacobian(&self, z: &[f64], j: &mut complementarity::problem::SparseRows) {
+        let c = [self.q[0] + H * z[0], self.q[1] + H * z[1]];
+        let (x, y) = (z[3] - c[0], z[4] - c[1]);
+        j.clear();
+        let rows: [&[(usize, f64)]; 10] = [
+            &[(0, 1.0)],
+            &[(1, 1.0), (8, -1.0), (9, -1.0)],
+            &[(2, 0.5), (3, -z[8] - z[9]), (0, H * (z[8] + z[9])), (8, -x), (9, -x)],
+            &[(3, 1.0), (0, -H)],
+            &[(3, 2.0 * x), (4, 2.0 * y), (0, -2.0 * x * H), (1, -2.0 * y * H)],
+            &[(5, 1.0), (3, -1.0)],
+            &[(6, 1.0), (7, 1.0)],
+            &[(8, 1.0), (7, -H * 1000.0)],
+            &[(4, 1.0), (7, 1.0)],
+            &[(7, -1.0)],
+        ];
+        for row in rows {
+            j.begin();
+            row.iter().for_each(|(k, x)| j.add(*k, *x));
+        }
+    }
+
+    // impulses of 1e-3 N s and lengths of a millimetre matter
+    fn typical(&self, i: usize) -> f64 {
+        [1e-2, 1e-2, 1e-2, 1e-3, 1e-3, 1e-3, 1e-3, 1e-3, 1e-4, 1e-4][i]
+    }
+}
+
+/// A step of the scheme solves the paper's mixed NCP: flight, spring, core.
+#[test]
+fn the_scheme_solves_the_mixed_ncp_of_the_paper() {
+    use complementarity::problem::derivative_error;
+    use complementarity::report::Status as Ended;
+    use complementarity::solver::newton_lemke::{Settings, solve};
+    let mut stepper = Stepper::new(scene("chakraborty2007/disc.toml")).expect("a valid model");
+    let mut state = stepper.initial();
+    let (mut compared, mut cores) = (0, 0);
+    for k in 0..4000 {
+        let (q, v) = (
+            [state.position[0], state.position[1]],
+            [state.velocity[0], state.velocity[1], state.velocity[2]],
+        );
+        let _ = stepper.step(&mut state).expect("no step fails");
+        let element = stepper.elements().first().copied();
+        let core = element.is_some_and(|e| e.core > 0.0);
+        if !(core || k % 97 == 0) {
+            continue;
+        }
+        let (mut lower, upper) = ([f64::NEG_INFINITY; 10], [f64::INFINITY; 10]);
+        (lower[8], lower[9]) = (0.0, 0.0);
+        let problem = Mixed { q, v, thickness: 0.05, lower, upper };
+        let start = [v[0], v[1], v[2], q[0], q[1] - 1.0, q[0], 0.0, 0.0, 0.0, 0.0];
+        assert!(derivative_error(&problem, &start.map(|x| x + 0.01)) < 1e-6);
+        let report = solve(&problem, &start, &Settings::default()).unwrap();
+        assert_eq!(report.status, Ended::Solved, "t = {}: {report:?}", state.time);
+        let z = &report.solution;
+        for i in 0..3 {
+            assert!(
+                (z[i] - state.velocity[i]).abs() < 1e-7,
+                "t = {}: {z:?} {:?}",
+                state.time,
+                state.velocity
+            );
+        }
+        if let Some(e) = element {
+            assert!(
+                (z[7] - e.deformation[0]).abs() < 1e-9
+                    && ((z[8] + z[9]) / H - e.force[0]).abs() < 1e-3 * (1.0 + e.force[0].abs()),
+                "{z:?} {e:?}"
+            );
+        }
+        compared += 1;
+        cores += usize::from(core);
+    }
+    assert!(compared > 30 && cores >= 1, "{compared} {cores}");
 }

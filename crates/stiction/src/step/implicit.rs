@@ -13,6 +13,7 @@
 //! - closest points are eliminated, not unknowns of the same system: each iterate has its own exactly;
 //! - derivatives of `W' lambda` are left out of the linearisation, so that convergence is linear, at a rate of `h |v| times a curvature` or less: two to
 //!   five iterations reach rounding; the accepted end satisfies the nonlinear equations all the same;
+//! - where convergence is slow (nearly flat surfaces, whose contact point runs far for a small turn) the velocities of each tree are extrapolated along their last two iterates;
 //! - sigma of (5) does not appear: the friction law is the natural map of the element, which leaves nothing open at `p_n = 0`;
 //! - velocity products follow in the [`crate::dynamics::Drift`] as in the theta scheme, and the contact laws hold for the velocities after it; the
 //!   linearisation uses the masses at the end.
@@ -25,6 +26,7 @@
 
 mod between;
 mod ending;
+mod secant;
 
 use super::motion::Motion;
 use super::theta::remember_solver;
@@ -36,6 +38,7 @@ use crate::inputs::Inputs;
 use crate::model::{InvalidModel, Model, Owner};
 use crate::space::{dot, length, sub};
 use crate::state::{ContactId, RowId, State};
+use secant::Secant;
 
 /// Iterations after which a step counts as not settled.
 const ROUNDS: usize = 40;
@@ -48,6 +51,8 @@ const OVERLAP: f64 = 1e-8;
 const OVERLAP_SIZE: f64 = 1e-11;
 /// A start that is deeper than the core by more than this share of the bodies' size is refused.
 const DEEP: f64 = 1e-6;
+/// Where changes do not fall to this share of the ones before, they are extrapolated.
+const SLOW: f64 = 0.1;
 /// Approach, over the velocity that the contact's force changes in a step, up to which a contact counts as resting.
 const RESTING: f64 = 0.2;
 
@@ -69,12 +74,12 @@ pub(super) struct Scratch {
     mean: Vec<f64>,
     seen: Vec<f64>,
     after: Vec<f64>,
-    last: Vec<f64>,
+    secant: Secant,
     /// `v' - free`, then the momentum `h W' lambda`, of the iterate.
     kick: Vec<f64>,
     impulse: Vec<f64>,
-    /// Gaps at the beginning of the step.
-    begin: Vec<(ContactId, f64)>,
+    /// Gaps and their rates at the beginning of the step.
+    begin: Vec<(ContactId, f64, f64)>,
     path: Option<Kinematics>,
 }
 
@@ -141,9 +146,9 @@ fn is_smooth(model: &Model, state: &State, work: &Workspace) -> bool {
         }
         // rigid contacts must not approach or open; springs may
         if (0..layers).all(|l| soft.core[l]) {
-            let v = relative(&motion.kinematics, c.owners, contacts.elements[c.first].point);
+            let Ok(k) = scratch.begin.binary_search_by_key(&c.id, |b| b.0) else { return false };
             let kick = motion.h * known.forces[0].max(forces.lambda[at]) * problem.mobility(c.first);
-            if dot(c.frame.n, v).abs() > RESTING * kick {
+            if scratch.begin[k].2.abs() > RESTING * kick {
                 return false;
             }
         }
@@ -181,7 +186,7 @@ fn solve(
         mean,
         seen,
         after,
-        last,
+        secant,
         kick,
         impulse,
         begin,
@@ -201,6 +206,7 @@ fn solve(
     }
     soft.clear();
     begin.clear();
+    secant.clear();
     let drift = advancing.drift.get_or_insert_with(|| Drift::new(model.system()));
     let fastest = motion.fastest.iter().chain(&motion.free).fold(0.0f64, |m, v| m.max(v.abs()));
     let scale = fastest.max(h * length(model.scene().gravity)).max(f64::MIN_POSITIVE);
@@ -215,7 +221,10 @@ fn solve(
                 return Ok(());
             }
         } else {
-            begin.extend(next.contacts.iter().map(|c| (c.id, next.elements[c.first].gap)));
+            begin.extend(next.contacts.iter().map(|c| {
+                let element = next.elements[c.first];
+                (c.id, element.gap, dot(c.frame.n, relative(&motion.kinematics, c.owners, element.point)))
+            }));
             refuse_deep(model, state, next)?;
         }
         if theta > 0.0 && round > 0 {
@@ -275,7 +284,6 @@ fn solve(
             let tolerance = 1e-9 * own[0].abs();
             regimes |= soft.update(&model.contacts().rules()[c.rule].layers, (h, theta), own, tolerance);
         }
-        last.clone_from(after);
         after.clone_from(&motion.free);
         if !problem.is_empty() {
             problem.push(&end.mass, &forces.lambda, impulse, kick_of(kick, after.len()));
@@ -285,6 +293,10 @@ fn solve(
             motion.mass.solve(impulse);
             after.iter_mut().zip(&*impulse).for_each(|(v, by)| *v += by);
         }
+        (before, change) = (change, secant.residual(after));
+        let slow = round > 1 && !regimes && change > ROUNDED * scale && change > SLOW * before;
+        secant.accelerate(&motion.mass, slow, after, kick);
+        secant.point.clone_from(after);
         mean.clear();
         mean.extend(motion.velocity.iter().zip(&*after).map(|(v, a)| theta * v + (1.0 - theta) * a));
         drift.advance(&motion.kinematics, &motion.mass, h, mean, (position, after)).map_err(|e| match e {
@@ -296,7 +308,6 @@ fn solve(
         if !position.iter().chain(&*after).all(|x| x.is_finite()) {
             return Err(Failed::NotFinite { time: state.time });
         }
-        (before, change) = (change, last.iter().zip(&*after).fold(0.0f64, |m, (a, b)| m.max((a - b).abs())));
         report.rounds += 1;
         if problem.is_empty() {
             return Ok(());

@@ -4,6 +4,7 @@
 //! `v_theta = theta v + (1-theta) v+` and `q_theta`, and so on: the contraction in the proof of pang2005 Proposition 3, for h
 //! small. M, W and G stay those of the old state; velocity products are no part of f, see [`crate::dynamics::Drift`]. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
 
+use super::detect::refuse_dent;
 use super::impact::bounce;
 use super::motion::{CLOSED, fall};
 use super::{Failed, Forces, Solved, StepReport, Workspace, advance, detect, elements, place, standing};
@@ -60,6 +61,11 @@ pub(super) fn step(
     work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
     if model.scene().step.force_time() == ForceTime::Theta {
         settle(model, state, inputs, before, work, report)?;
+    }
+    for c in &work.contacts.contacts {
+        if work.forces.lambda[work.problem.rows_of_contact(c).start] > 0.0 {
+            refuse_dent(model, &work.detection, c, &work.contacts.elements[c.first], state.time)?;
+        }
     }
     let Workspace { laws, motion, contacts, problem, forces, advancing, solver, impacts, .. } = work;
     let bounced = bounce(model, (motion, contacts), problem, forces, solver, impacts, (state.time, report))?;

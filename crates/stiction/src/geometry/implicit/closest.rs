@@ -70,15 +70,60 @@ impl Body<'_> {
         v
     }
 
+    /// The point where the ray from inside through `x` leaves the body; the foot of `x` on the largest function if the body has no known inside.
+    fn on_surface(&self, x: Vector, size: f64) -> Vector {
+        let along = sub(x, self.inside);
+        if self.depth(self.inside) >= 0.0 || dot(along, along) == 0.0 {
+            let worst =
+                (0..self.surfaces.len()).max_by(|&i, &j| self.value(i, x).f.total_cmp(&self.value(j, x).f));
+            return worst.map_or(x, |k| {
+                let v = self.value(k, x);
+                sub(x, scale(v.f, v.gradient))
+            });
+        }
+        let at = |t: f64| add(self.inside, scale(t, along));
+        let (mut low, mut high) = (0.0, 1.0);
+        while self.depth(at(high)) < 0.0 && high * dot(along, along).sqrt() < 10.0 * size {
+            (low, high) = (high, 2.0 * high);
+        }
+        for _ in 0..40 {
+            let middle = 0.5 * (low + high);
+            if self.depth(at(middle)) < 0.0 { low = middle } else { high = middle }
+        }
+        at(0.5 * (low + high))
+    }
+
     /// Largest of the functions.
     pub fn depth(&self, x: Vector) -> f64 {
         (0..self.surfaces.len()).map(|k| self.value(k, x).f).fold(f64::NEG_INFINITY, f64::max)
     }
 }
 
-/// Closest points of two bodies of about this size; `None` if none were found.
+/// Closest points of two bodies of about this size; `None` if a function is not finite. Where Newton's method does not converge from any start, the points are those of
+/// first order about the deepest point, which are good near touch; [`Closest::residual`] tells.
 pub fn closest(a: &Body<'_>, b: &Body<'_>, size: f64) -> Option<Closest> {
     let (start, weights, n) = deepest(a, b, size)?;
+    let apart = sub(b.inside, a.inside);
+    let between = if dot(apart, apart) > 0.0 { scale(1.0 / dot(apart, apart).sqrt(), apart) } else { n };
+    newton(a, b, size, (start, &weights, n))
+        .or_else(|| newton(a, b, size, (start, &weights, between)))
+        .or_else(|| Some(first_order(a, b, start, n)))
+        .filter(|c| c.gap.is_finite() && c.normal.iter().all(|x| x.is_finite()))
+}
+
+/// Points of both surfaces along the normal from a point near both.
+fn first_order(a: &Body<'_>, b: &Body<'_>, at: Vector, n: Vector) -> Closest {
+    let [x, y] = [(a, 1.0), (b, -1.0)].map(|(body, sign)| sub(at, scale(sign * body.depth(at), n)));
+    Closest { points: [x, y], normal: n, gap: dot(n, sub(y, x)), active: [1, 1], residual: 1.0 }
+}
+
+/// Newton's method, with guesses of the active functions.
+fn newton(
+    a: &Body<'_>,
+    b: &Body<'_>,
+    size: f64,
+    (start, weights, n): (Vector, &[f64], Vector),
+) -> Option<Closest> {
     let count = [a.surfaces.len(), b.surfaces.len()];
     let mut active: [Vec<usize>; 2] = [vec![], vec![]];
     for (side, offset) in [(0, 0), (1, count[0])] {
@@ -89,9 +134,10 @@ pub fn closest(a: &Body<'_>, b: &Body<'_>, size: f64) -> Option<Closest> {
         order.truncate(MOST_ACTIVE);
         active[side] = order;
     }
+    let points = [a.on_surface(start, size), b.on_surface(start, size)];
     let mut best: Option<Closest> = None;
     for _ in 0..GUESSES {
-        let mut state = State::new(start, n, &active);
+        let mut state = State::new(points, n, &active);
         state.solve([a, b], &active, size);
         let found = state.closest(&active);
         // a multiplier that pulls, or a function that is violated, changes the guess
@@ -116,7 +162,12 @@ pub fn closest(a: &Body<'_>, b: &Body<'_>, size: f64) -> Option<Closest> {
 }
 
 /// A function that is positive where it must not be: its side and number.
-fn violated(bodies: [&Body<'_>; 2], active: &[Vec<usize>; 2], at: [Vector; 2], size: f64) -> Option<(usize, usize)> {
+fn violated(
+    bodies: [&Body<'_>; 2],
+    active: &[Vec<usize>; 2],
+    at: [Vector; 2],
+    size: f64,
+) -> Option<(usize, usize)> {
     for side in 0..2 {
         for k in (0..bodies[side].surfaces.len()).filter(|k| !active[side].contains(k)) {
             if bodies[side].value(k, at[side]).f > 1e-10 * size {
@@ -125,6 +176,13 @@ fn violated(bodies: [&Body<'_>; 2], active: &[Vec<usize>; 2], at: [Vector; 2], s
         }
     }
     None
+}
+
+/// A point inside a body of about this size, where its largest function is least; `None` if that is not negative.
+pub(super) fn innermost(body: &Body<'_>, size: f64) -> Option<Vector> {
+    let none = Body { surfaces: &[], ..*body };
+    let (x, _, _) = deepest(body, &none, size)?;
+    (body.depth(x) < 0.0).then_some(x)
 }
 
 /// The point where the largest function of both bodies is least, the functions' weights there, and the direction from a to b.
@@ -217,7 +275,8 @@ fn deepest(a: &Body<'_>, b: &Body<'_>, size: f64) -> Option<(Vector, Vec<f64>, V
         }
         t *= 10.0;
     }
-    let weights: Vec<f64> = (0..count).map(|k| scales[k] / (s - value(k, x).f).max(f64::MIN_POSITIVE)).collect();
+    let weights: Vec<f64> =
+        (0..count).map(|k| scales[k] / (s - value(k, x).f).max(f64::MIN_POSITIVE)).collect();
     let mut n = [0.0; 3];
     for k in 0..a.surfaces.len() {
         n = add(n, scale(weights[k], raw(k, x).gradient));
@@ -227,8 +286,10 @@ fn deepest(a: &Body<'_>, b: &Body<'_>, size: f64) -> Option<(Vector, Vec<f64>, V
     }
     let length = dot(n, n).sqrt();
     // in units of the functions over the lengths of their gradients
-    let weights = (0..count).map(|k| weights[k] * dot(raw(k, x).gradient, raw(k, x).gradient).sqrt()).collect();
-    (length > 0.0).then(|| (x, weights, scale(1.0 / length, n)))
+    let weights =
+        (0..count).map(|k| weights[k] * dot(raw(k, x).gradient, raw(k, x).gradient).sqrt()).collect();
+    let n = if length > 0.0 { scale(1.0 / length, n) } else { [1.0, 0.0, 0.0] };
+    Some((x, weights, n))
 }
 
 /// Gauss-Jordan with row exchanges; the last column becomes the solution.
@@ -264,13 +325,13 @@ struct State {
 type System = [[f64; MOST + 1]; MOST];
 
 impl State {
-    fn new(x: Vector, n: Vector, active: &[Vec<usize>; 2]) -> Self {
+    fn new([x, y]: [Vector; 2], n: Vector, active: &[Vec<usize>; 2]) -> Self {
         let mut multipliers = [[0.0; MOST_ACTIVE]; 2];
         for side in 0..2 {
             let share = 1.0 / active[side].len().max(1) as f64;
             multipliers[side][..active[side].len()].fill(share);
         }
-        Self { x, y: x, n, gap: 0.0, multipliers, residual: f64::INFINITY }
+        Self { x, y, n, gap: dot(n, sub(y, x)), multipliers, residual: f64::INFINITY }
     }
 
     fn closest(&self, active: &[Vec<usize>; 2]) -> Closest {
@@ -398,8 +459,12 @@ impl State {
                     if let Some(m) = system.as_deref_mut() {
                         for j in 0..3 {
                             // the unit normal turns by the part of the Hessian across it
-                            let across: f64 =
-                                (0..3).map(|l| (if i == l { 1.0 } else { 0.0 } - v.gradient[i] * v.gradient[l]) * v.hessian[l][j]).sum();
+                            let across: f64 = (0..3)
+                                .map(|l| {
+                                    (if i == l { 1.0 } else { 0.0 } - v.gradient[i] * v.gradient[l])
+                                        * v.hessian[l][j]
+                                })
+                                .sum();
                             m[3 + 3 * side + i][columns + j] += mu * across;
                         }
                         m[3 + 3 * side + i][first + k] = v.gradient[i];

@@ -65,7 +65,9 @@ impl Surface {
     pub fn at(&self, x: Vector) -> Value {
         let mut hessian = [[0.0; 3]; 3];
         match self {
-            Self::Plane { normal, offset } => Value { f: dot(*normal, x) - offset, gradient: *normal, hessian },
+            Self::Plane { normal, offset } => {
+                Value { f: dot(*normal, x) - offset, gradient: *normal, hessian }
+            }
             Self::Quadric { matrix, vector, constant } => {
                 let ax = times(matrix, x);
                 for i in 0..3 {
@@ -87,7 +89,11 @@ impl Surface {
                 let g = [0, 1, 2].map(|i| (w[i] / norm).powf(p - 1.0) * x[i].signum() / semi_axes[i]);
                 for i in 0..3 {
                     for j in 0..3 {
-                        let own = if i == j { (w[i] / norm).powf(p - 2.0) / (semi_axes[i] * semi_axes[i]) } else { 0.0 };
+                        let own = if i == j {
+                            (w[i] / norm).powf(p - 2.0) / (semi_axes[i] * semi_axes[i])
+                        } else {
+                            0.0
+                        };
                         hessian[i][j] = (p - 1.0) * (own - g[i] * g[j]) / (norm * largest);
                     }
                 }
@@ -103,7 +109,13 @@ impl Surface {
                 let beyond = if r[2] == 0.0 { 0.0 } else { 1.0 };
                 for i in 0..3 {
                     for j in 0..3 {
-                        let one = if i != j { 0.0 } else if i == 2 { beyond } else { 1.0 };
+                        let one = if i != j {
+                            0.0
+                        } else if i == 2 {
+                            beyond
+                        } else {
+                            1.0
+                        };
                         hessian[i][j] = (one - n[i] * n[j]) / far;
                     }
                 }
@@ -119,7 +131,8 @@ impl Surface {
                 };
                 for (c, k) in terms {
                     let p = [0, 1, 2].map(|i| power(x[i], k[i]));
-                    let product = |orders: [usize; 3]| c * p[0][orders[0]] * p[1][orders[1]] * p[2][orders[2]];
+                    let product =
+                        |orders: [usize; 3]| c * p[0][orders[0]] * p[1][orders[1]] * p[2][orders[2]];
                     f += product([0, 0, 0]);
                     for i in 0..3 {
                         let mut orders = [0; 3];
@@ -178,11 +191,21 @@ mod tests {
         vec![
             Surface::Plane { normal: [0.6, 0.0, 0.8], offset: 0.3 },
             Surface::ellipsoid([0.3, 0.2, 0.5]),
-            Surface::Quadric { matrix: [[2.0, 0.3, 0.0], [0.3, 1.0, 0.1], [0.0, 0.1, 0.0]], vector: [0.1, 0.0, -0.5], constant: -0.2 },
+            Surface::Quadric {
+                matrix: [[2.0, 0.3, 0.0], [0.3, 1.0, 0.1], [0.0, 0.1, 0.0]],
+                vector: [0.1, 0.0, -0.5],
+                constant: -0.2,
+            },
             Surface::Superellipsoid { semi_axes: [0.3, 0.2, 0.5], exponent: 4.0 },
             Surface::Superellipsoid { semi_axes: [0.3, 0.2, 0.5], exponent: 2.5 },
             Surface::Segment { half_length: 0.2, radius: 0.1 },
-            Surface::Polynomial(vec![(1.0, [4, 0, 0]), (2.0, [0, 2, 0]), (1.0, [0, 0, 2]), (0.5, [1, 1, 0]), (-1.0, [0, 0, 0])]),
+            Surface::Polynomial(vec![
+                (1.0, [4, 0, 0]),
+                (2.0, [0, 2, 0]),
+                (1.0, [0, 0, 2]),
+                (0.5, [1, 1, 0]),
+                (-1.0, [0, 0, 0]),
+            ]),
         ]
     }
 
@@ -197,12 +220,20 @@ mod tests {
                 for i in 0..3 {
                     let mut unit = [0.0; 3];
                     unit[i] = e;
-                    let (up, down) = (surface.placed(&pose, add(x, unit)), surface.placed(&pose, sub(x, unit)));
+                    let (up, down) =
+                        (surface.placed(&pose, add(x, unit)), surface.placed(&pose, sub(x, unit)));
                     let slope = (up.f - down.f) / (2.0 * e);
-                    assert!((slope - found.gradient[i]).abs() < 1e-6 * (1.0 + slope.abs()), "{surface:?} {i}");
+                    assert!(
+                        (slope - found.gradient[i]).abs() < 1e-6 * (1.0 + slope.abs()),
+                        "{surface:?} {i}"
+                    );
                     let rate = scale(0.5 / e, sub(up.gradient, down.gradient));
                     for j in 0..3 {
-                        assert!((rate[j] - found.hessian[i][j]).abs() < 2e-5 * (1.0 + rate[j].abs()), "{surface:?} {i} {j}: {rate:?} {:?}", found.hessian);
+                        assert!(
+                            (rate[j] - found.hessian[i][j]).abs() < 2e-5 * (1.0 + rate[j].abs()),
+                            "{surface:?} {i} {j}: {rate:?} {:?}",
+                            found.hessian
+                        );
                     }
                 }
             }
@@ -212,7 +243,13 @@ mod tests {
     #[test]
     fn a_dent_is_not_convex() {
         // a torus-like profile: x^4 - x^2 + y^2 + z^2 - 1/8
-        let dented = Surface::Polynomial(vec![(1.0, [4, 0, 0]), (-1.0, [2, 0, 0]), (1.0, [0, 2, 0]), (1.0, [0, 0, 2]), (-0.125, [0, 0, 0])]);
+        let dented = Surface::Polynomial(vec![
+            (1.0, [4, 0, 0]),
+            (-1.0, [2, 0, 0]),
+            (1.0, [0, 2, 0]),
+            (1.0, [0, 0, 2]),
+            (-0.125, [0, 0, 0]),
+        ]);
         assert!(!dented.is_convex_at([0.0, 0.125f64.sqrt(), 0.0]));
         assert!(dented.is_convex_at([1.0, 0.0, 0.3]));
     }

@@ -6,10 +6,11 @@
 use super::super::motion::CLOSED;
 use super::super::{Failed, Workspace};
 use super::size;
+use crate::contact::set::Contact;
 use crate::dynamics::Kinematics;
 use crate::geometry::{Workspace as Touching, touches};
 use crate::model::{Model, Owner};
-use crate::state::State;
+use crate::state::{ContactId, State};
 
 /// Overlap on the way, over the size of the smaller body, that is let pass: contacts that graze.
 const GRAZE: f64 = 1e-3;
@@ -24,7 +25,12 @@ pub(super) fn check(model: &Model, state: &State, work: &mut Workspace) -> Resul
     let mut found = Vec::new();
     let mut touching = Touching::default();
     for c in &work.contacts.contacts {
-        if work.forces.lambda[work.problem.rows_of(c.first).start] > 0.0 {
+        // a pair that touches somewhere is kept apart there
+        let pair = |id: ContactId| (id.part_a, id.part_b) == (c.id.part_a, c.id.part_b);
+        let loaded = |o: &Contact| work.forces.lambda[work.problem.rows_of(o.first).start] > 0.0;
+        if work.contacts.contacts.iter().any(|o| pair(o.id) && loaded(o))
+            || scratch.begin.iter().any(|b| pair(b.0) && b.1 <= 0.0)
+        {
             continue;
         }
         let Ok(k) = scratch.begin.binary_search_by_key(&c.id, |b| b.0) else { continue };

@@ -1,8 +1,10 @@
 //! The end of an implicit step: checks of the way, the next state, what contacts remember, and the report.
 
+use super::super::detect::refuse_dent;
 use super::super::report::elastic;
 use super::super::{ElementReport, Failed, Status, StepReport, Workspace, trust};
 use super::between;
+use crate::contact::set::Element;
 use crate::model::Model;
 use crate::state::{RowId, State, next_time};
 use complementarity::matrix::dot;
@@ -20,6 +22,13 @@ pub(super) fn finish(
     report: &mut StepReport,
 ) -> Result<(), Failed> {
     between::check(model, state, work)?;
+    for c in &work.contacts.contacts {
+        if work.forces.lambda[work.problem.rows_of(c.first).start] > 0.0 {
+            // the gap of the linearised problem is not that of the shapes
+            let element = Element { gap: 0.0, ..work.contacts.elements[c.first] };
+            refuse_dent(model, &work.detection, c, &element, state.time)?;
+        }
+    }
     let h = work.motion.h;
     report.work += h * dot(&work.motion.outside, &work.implicit.seen);
     let linear = model.contacts().linear_rows();
