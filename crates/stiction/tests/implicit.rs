@@ -151,7 +151,8 @@ scheme = "implicit"
         let [x1, x2] = [0, 1].map(|i| now.pose(i).position[0]);
         println!("offset {offset}: met {met}, in up to {cut} parts, at {x1:.3} and {x2:.3}");
         assert!(met, "offset {offset}");
-        if offset < 0.1 {
+        // beside each other they glance off and go on
+        if offset < 0.03 {
             assert!(x1 < x2, "passed through: {x1} {x2}");
         }
         let after = now.momentum().0;

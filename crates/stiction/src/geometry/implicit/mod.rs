@@ -79,6 +79,19 @@ pub(super) fn touch(
     (b, pose_b): (&Solid, &Pose),
     margin: f64,
 ) -> Option<Touch> {
+    // far apart, without solving anything
+    for ((plane, pose), (other, other_pose)) in [((a, pose_a), (b, pose_b)), ((b, pose_b), (a, pose_a))] {
+        if plane.is_half_space() {
+            let n = super::plane::outward(pose, plane.planar());
+            if dot(n, sub(other_pose.position, pose.position)) > other.reach + margin {
+                return None;
+            }
+        }
+    }
+    let apart = sub(pose_b.position, pose_a.position);
+    if dot(apart, apart).sqrt() > a.reach + b.reach + margin && !a.is_half_space() && !b.is_half_space() {
+        return None;
+    }
     let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
     let size = (finite(a.reach) + finite(b.reach)).max(f64::MIN_POSITIVE);
     let (mut one, mut two) = (body(a, pose_a), body(b, pose_b));
