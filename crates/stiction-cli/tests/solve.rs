@@ -200,7 +200,7 @@ fn mixed_lcp_is_solved() {
 /// examples/make.py: the clutch slips at its limit, the brake holds: velocities 0 and 3 - h 3 / 0.1, moments 1 + 3 and 3.
 #[test]
 fn a_boxed_mixed_lcp_is_solved_by_every_method() {
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/brake.npz");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/brake.npz");
     for method in ["auto", "lemke", "interior-point", "decide"] {
         let value = json(&file, &["--solver", method], 0);
         assert_eq!(

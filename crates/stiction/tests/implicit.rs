@@ -164,29 +164,17 @@ scheme = "implicit"
 fn ten_bodies_in_a_bowl_come_to_rest() {
     let (mut stepper, mut state) = start(scene("bowl.toml"), 2e-3);
     let (mut cut, mut rounds, mut deepest) = (0, 0, 0.0f64);
-    let begin = std::time::Instant::now();
-    for k in 0..2000 {
+    for _ in 0..1300 {
         let report = stepper.step(&mut state).expect("no step fails");
         cut += usize::from(report.parts > 1);
         rounds += report.rounds;
         for e in stepper.elements() {
             deepest = deepest.max(-e.gap);
         }
-        if std::env::var("SHOW").is_ok() && (report.parts > 1 || k % 100 == 0) {
-            println!(
-                "{:.3} {:.2?} parts {} rounds {} wasted {} contacts {}",
-                state.time,
-                begin.elapsed(),
-                report.parts,
-                report.rounds,
-                report.wasted,
-                stepper.elements().len()
-            );
-        }
     }
     let kinetic = stepper.energy(&state).kinetic;
     println!(
-        "bowl: kinetic energy {kinetic:e} J after 4 s, {cut} steps cut, {rounds} rounds, deepest {deepest:e}"
+        "bowl: kinetic energy {kinetic:e} J after 2.6 s, {cut} steps cut, {rounds} rounds, deepest {deepest:e}"
     );
     // rounding of gaps: 1e-8 of the way of a step, and of the sizes
     assert!(kinetic < 1e-3 && deepest < 1e-8, "{kinetic:e} {deepest:e}");

@@ -7,7 +7,6 @@ use super::super::motion::CLOSED;
 use super::super::{Failed, Workspace};
 use super::size;
 use crate::dynamics::Kinematics;
-use crate::formulation::Soft;
 use crate::geometry::{Workspace as Touching, touches};
 use crate::model::{Model, Owner};
 use crate::state::{ContactId, State};
@@ -27,14 +26,10 @@ pub(super) fn check(model: &Model, state: &State, work: &mut Workspace) -> Resul
     let mut found = Vec::new();
     let mut touching = Touching::default();
     for c in &work.contacts.contacts {
-        // a pair that touches somewhere at an end of the step is kept apart there
+        // a pair that touches when the step begins is kept apart there
         let pair = |id: ContactId| (id.part_a, id.part_b) == (c.id.part_a, c.id.part_b);
         let near = TOUCHING * size(model, c.owners);
-        let layers_of = |id: ContactId| scratch.soft.iter().find(|s| s.id == id).map_or(0.0, Soft::compression);
-        let ends = &scratch.next;
-        let touches_at_end =
-            ends.contacts.iter().any(|o| pair(o.id) && ends.elements[o.first].gap + layers_of(o.id) <= near);
-        if touches_at_end || scratch.begin.iter().any(|b| pair(b.0) && b.1 <= 0.0) {
+        if scratch.begin.iter().any(|b| pair(b.0) && b.1 <= near) {
             continue;
         }
         let Ok(k) = scratch.begin.binary_search_by_key(&c.id, |b| b.0) else { continue };
