@@ -104,7 +104,7 @@ pub(super) fn step(
             if is_smooth(model, state, work) { Ok(()) } else { Err(unsettled(state, h, 0.0)) }
         });
         match found {
-            Ok(()) => return ending::finish(model, state, share, work, report),
+            Ok(()) => return ending::finish(model, state, work, report),
             Err(Failed::Unsettled { .. } | Failed::Unsolved { .. }) => {
                 let wasted = report.iterations - before.iterations;
                 *report = before;
@@ -114,7 +114,7 @@ pub(super) fn step(
         }
     }
     solve(model, state, 0.0, work, report)?;
-    ending::finish(model, state, 0.0, work, report)
+    ending::finish(model, state, work, report)
 }
 
 fn unsettled(state: &State, h: f64, change: f64) -> Failed {

@@ -17,7 +17,6 @@ const STILL: f64 = 1e-9;
 pub(super) fn finish(
     model: &Model,
     state: &mut State,
-    theta: f64,
     work: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failed> {
@@ -115,6 +114,5 @@ pub(super) fn finish(
     let until_examined = state.solver.until_examined;
     state.solver.copy_from(&work.forces.memory);
     (state.solver.trust, state.solver.until_examined) = (report.trust, until_examined);
-    let _ = theta;
     Ok(())
 }
