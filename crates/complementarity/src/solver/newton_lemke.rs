@@ -7,7 +7,7 @@
 //! box, T. De Luca, F. Facchinei, C. Kanzow (1996) for steps on their merit function.
 //!
 //! Each iteration linearises `F` at `z` and follows the path of the linearised problem from `x` to its Newton point
-//! ([`path`]). The Newton point is taken if it decreases the normal map's norm against the worst of the last few, or
+//! (`path.rs`). The Newton point is taken if it decreases the normal map's norm against the worst of the last few, or
 //! unconditionally up to [`Settings::watchdog`] times in a row; then the best point so far comes back and a point of its path is
 //! searched that does. Where there is none, or no path, Levenberg-Marquardt steps on the Fischer-Burmeister equations
 //! take over until they have gained. Where these end in a local minimum, the iteration starts again from a random point nearby.

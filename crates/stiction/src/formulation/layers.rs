@@ -39,8 +39,8 @@ impl Soft {
         self.after.iter().map(|d| d[0]).sum()
     }
 
-    /// Deformations after the step under the force `lambda` (n, t, o); says whether a layer met its core or left it.
-    /// `springs`: whether the tangential springs take part.
+    /// Deformations after the step under the force `lambda` (n, t, o); says whether a layer met its core or left it. Forces within `tolerance` of the
+    /// core's limit do not change that.
     pub fn update(&mut self, layers: &[Layer], step: (f64, f64), lambda: &[f64], tolerance: f64) -> bool {
         let mut changed = false;
         self.core_force = 0.0;
