@@ -1,5 +1,7 @@
 //! Classical mixed complementarity problems, written from their formulas. Each closure is `F`; Jacobians are exact, by dual numbers.
 
+#![allow(clippy::suspicious_arithmetic_impl, reason = "rules of differentiation")]
+
 use complementarity::problem::{Nonlinear, SparseRows};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -82,6 +84,8 @@ impl Neg for Dual {
     }
 }
 
+/// What is known of a solution.
+type Claim = Box<dyn Fn(&[f64]) -> bool>;
 type Function = Box<dyn Fn(&[Dual]) -> Vec<Dual>>;
 
 /// A problem with its name, the range of random starts and what is known of its solutions.
@@ -94,7 +98,7 @@ pub struct Classical {
     pub typical: f64,
     f: Function,
     /// Whether a point is a known solution.
-    pub known: Box<dyn Fn(&[f64]) -> bool>,
+    pub known: Claim,
 }
 
 impl Classical {
@@ -140,13 +144,7 @@ fn near(z: &[f64], solution: &[f64], tolerance: f64) -> bool {
     z.iter().zip(solution).all(|(a, b)| (a - b).abs() <= tolerance * (1.0 + b.abs()))
 }
 
-fn ncp(
-    name: &'static str,
-    n: usize,
-    starts: [f64; 2],
-    f: Function,
-    known: Box<dyn Fn(&[f64]) -> bool>,
-) -> Classical {
+fn ncp(name: &'static str, n: usize, starts: [f64; 2], f: Function, known: Claim) -> Classical {
     Classical { name, lower: vec![0.0; n], upper: vec![f64::INFINITY; n], starts, typical: 0.0, f, known }
 }
 

@@ -133,7 +133,7 @@ fn a_box_of_six_planes_is_the_box() {
     let mut seed = 3;
     let half = [0.3, 0.2, 0.25];
     let planes = [0, 1, 2, 3, 4, 5].map(|k: usize| {
-        let (axis, sign) = (k / 2, if k % 2 == 0 { 1.0 } else { -1.0 });
+        let (axis, sign) = (k / 2, if k.is_multiple_of(2) { 1.0 } else { -1.0 });
         let mut n = [0.0; 3];
         n[axis] = sign;
         // a half-space's outward normal is z
