@@ -4,15 +4,17 @@
 //! and o); every other element has one row. The first three rows are forces (N) and velocities (m/s); the
 //! rows after them are moments (N m) and angular velocities (rad/s). `element/law.rs` defines what solvers,
 //! residual and certificates need of each kind: projection, support function and natural map;
-//! `element/linear.rs` holds its one linearisation.
+//! `element/linear.rs` holds its one linearisation, and `element/tangent.rs` gives it at a solution, for derivatives.
 
 pub(crate) mod ellipsoid;
 pub(crate) mod law;
 pub(crate) mod linear;
 pub(crate) mod polygon;
+mod tangent;
 
 pub use ellipsoid::{project_ellipsoid, support_ellipsoid};
 pub use law::{project, project_in_place, support};
+pub use tangent::{ElementTangent, Status};
 
 use crate::operator::MOST_ROWS;
 use ellipsoid::natural_ellipsoid;

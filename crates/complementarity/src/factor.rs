@@ -14,11 +14,11 @@ const SMALL: usize = 64;
 
 /// The matrix has no usable pivot in some column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Singular;
+pub struct Singular;
 
 /// Factors and their buffers; reused from solve to solve.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Lu {
+pub struct Lu {
     n: usize,
     /// Small: rows of L and U, row-major, rows exchanged. Large: column-major.
     data: Vec<f64>,

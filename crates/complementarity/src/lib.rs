@@ -34,7 +34,7 @@ mod basis;
 mod bench;
 mod block_lu;
 mod dictionary;
-mod factor;
+pub mod factor;
 mod islands;
 mod linear_program;
 mod one_contact;

@@ -418,7 +418,8 @@ mod tests {
             let p = FrictionProblem::new(a, b, vec![0.5; 2], 3, friction_).unwrap();
             for force in [1.0, 1e3, 1e15, 1e30] {
                 let r = friction(&p, &[force, 0.0, 0.0, force, 0.0, 0.0]);
-                // forces count up to a thousand times the load
+                // forces count as load up to MOST_FORCE times the load proper, so that an overlap of all of the load is told as
+                // 1e-3 at the least, whatever the forces, and not as 1: seven orders above a tolerance of 1e-10
                 assert!(r.fclib > 0.99 && r.relative > 0.99e-3, "{friction_:?} {force:e}: {r:?}");
             }
         }

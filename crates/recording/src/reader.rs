@@ -14,6 +14,8 @@ pub struct Recording {
     folder: PathBuf,
     format: Format,
     layout: Arc<Layout>,
+    /// Column of numbers that grow, and the last of them that is read.
+    end: Option<(String, f64)>,
 }
 
 impl Recording {
@@ -22,12 +24,32 @@ impl Recording {
         folder.read_dir().map_err(|e| Error::io(folder, e))?;
         let folder = folder.to_owned();
         match Format::ALL.into_iter().find(|f| layout.has_tables(&folder, *f)) {
-            Some(format) => Ok(Self { folder, format, layout: layout.clone() }),
+            Some(format) => Ok(Self { folder, format, layout: layout.clone(), end: None }),
             None => {
                 let table = layout.tables.first().map_or(String::new(), |t| t.name.to_string());
                 Err(Error::NoRecording { folder, table })
             }
         }
+    }
+
+    /// Leaves out the rows of all tables from the first on whose number in a column, in which numbers do not fall, is above `last`: rows that were written
+    /// after what a recording is to agree with.
+    #[must_use]
+    pub fn end_at(mut self, column: &str, last: f64) -> Self {
+        self.end = Some((column.to_owned(), last));
+        self
+    }
+
+    /// The rows up to the end.
+    fn cut(&self, rows: Rows) -> Rows {
+        let Some((column, last)) = &self.end else { return rows };
+        let kept = rows.numbers(column).partition_point(|x| x <= last);
+        if rows.numbers(column).is_empty() || kept == rows.len() {
+            return rows;
+        }
+        let mut cut = Rows::new(rows.table());
+        cut.append(&rows, 0..kept);
+        cut
     }
 
     /// Where it is.
@@ -82,7 +104,7 @@ impl Recording {
                 loop {
                     let rows = reader.read(PART).map_err(fault)?;
                     let end = rows.len() < PART;
-                    each(rows)?;
+                    each(self.cut(rows))?;
                     if end {
                         return Ok(());
                     }
@@ -96,7 +118,7 @@ impl Recording {
                     if first.get_or_insert_with(|| rows.table().clone()) != rows.table() {
                         return Err(fault("its columns are not those of the first part".to_owned()));
                     }
-                    each(rows)?;
+                    each(self.cut(rows))?;
                 }
                 Ok(())
             }

@@ -21,7 +21,13 @@ pub enum Command {
     Plot(Plot),
     Export(Export),
     Solve(Solve),
+    Accelerate(Accelerate),
     Check(Check),
+    Shoot(Shoot),
+    Converge(Converge),
+    View(View),
+    Report(Report),
+    Render(Render),
 }
 
 /// A scene, of every subcommand that takes one.
@@ -78,6 +84,130 @@ pub struct Run {
     /// Print one JSON object instead of the summary.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Show a scene or a recording in the browser.
+///
+/// Prints the address of a local page and serves it until Ctrl-C: a recording is played, also while it is still being recorded; a
+/// scene is run live, can be paused, and its bodies can be dragged. Example: stiction view scenes/heap.toml. Exit code: 0 ended by Ctrl-C or SIGTERM, 2
+/// nothing to show, or the port is taken.
+#[derive(Debug, Args)]
+pub struct View {
+    /// A scene (TOML) or a recording (folder).
+    #[arg(value_name = "SCENE|RECORDING")]
+    pub thing: PathBuf,
+
+    /// Set a value of the scene before it is run, as in run.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+
+    /// Port of the page on 127.0.0.1 [default: a free one].
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<u16>,
+
+    /// Start a live run paused.
+    #[arg(long)]
+    pub paused: bool,
+
+    /// Seconds of the scene per second of a live run; 0: as fast as possible.
+    #[arg(long, value_name = "X", default_value = "1", value_parser = not_negative, allow_negative_numbers = true)]
+    pub speed: f64,
+
+    /// Time at which a live run ends, s [default: the scene's].
+    #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true)]
+    pub duration: Option<f64>,
+
+    /// Open the page in the browser.
+    #[arg(long)]
+    pub browser: bool,
+
+    /// Print one JSON object with the address.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Write a recording as one HTML file: viewer, summary, plots and scene.
+///
+/// The file needs no network and no other file. Example: stiction report heap.recording. Exit code: 0 written, 2 no recording, or the file is
+/// there already.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The recording.
+    pub recording: PathBuf,
+
+    /// The file [default: the recording's name and .html, in the working folder].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// Replace a file that is there.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Draw a recording as an image or an animation, without a screen and a browser.
+///
+/// Writes PNG: one image with --at, or an animated PNG of the whole recording. Examples: stiction render heap.recording --at 1.5; stiction render
+/// heap.recording --to 2 --fps 25. Exit code: 0 written, 2 no recording, or the file is there already.
+#[derive(Debug, Args)]
+pub struct Render {
+    /// The recording.
+    pub recording: PathBuf,
+
+    /// The file [default: the recording's name and .png, in the working folder].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// One image of this time, s.
+    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true, conflicts_with_all = ["from", "to", "fps"])]
+    pub at: Option<f64>,
+
+    /// An animation from this time, s [default: the first record].
+    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true)]
+    pub from: Option<f64>,
+
+    /// An animation until this time, s [default: the last record].
+    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true)]
+    pub to: Option<f64>,
+
+    /// Images per second of an animation.
+    #[arg(long, value_name = "N", default_value = "20", value_parser = positive, allow_negative_numbers = true)]
+    pub fps: f64,
+
+    /// Seconds of the recording per second of an animation.
+    #[arg(long, value_name = "X", default_value = "1", value_parser = positive, allow_negative_numbers = true)]
+    pub speed: f64,
+
+    /// Width and height in pixels.
+    #[arg(long, value_name = "WxH", default_value = "960x600", value_parser = pixels)]
+    pub size: [usize; 2],
+
+    /// Light or dark background.
+    #[arg(long, value_enum, default_value_t = Theme::Light)]
+    pub theme: Theme,
+
+    /// Draw no contact points and forces.
+    #[arg(long)]
+    pub plain: bool,
+
+    /// Replace a file that is there.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Theme {
+    /// Dark on light
+    Light,
+    /// Light on dark
+    Dark,
 }
 
 /// Convert a recording to CSV, or back to Parquet.
@@ -232,6 +362,138 @@ pub struct Check {
     pub scene: SceneArguments,
 }
 
+/// Accelerations and contact forces at an instant: one solution, all of them, or a proof that there is none.
+///
+/// THING is a scene (at its start, or at --at, up to which it is run) or a recording (at its end, or at the record nearest to
+/// --at). Friction is the pyramid of trinkle1995 (32)-(35), and Coulomb's cone beside it. Exit code: 0 decided, 1 not decided,
+/// 2 wrong input. Example: stiction accelerate scenes/trinkle1995/rod.toml --all --picture rod.svg
+#[derive(Debug, Args)]
+pub struct Accelerate {
+    /// The scene (TOML) or the folder of a recording.
+    #[arg(value_name = "SCENE|RECORDING")]
+    pub thing: PathBuf,
+
+    /// Set a value of the scene first, as run does; may be given several times.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+
+    /// Time of the instant, s.
+    #[arg(long, value_name = "TIME", value_parser = finite, allow_negative_numbers = true)]
+    pub at: Option<f64>,
+
+    /// Find every solution under friction pyramids, with the range of each normal force.
+    #[arg(long)]
+    pub all: bool,
+
+    /// The joint of a body has this acceleration (quasistatic: displacement), and its effort is unknown: arm=2.5, or arm:1=2.5 for its
+    /// second degree of freedom. May be given several times.
+    #[arg(long, value_name = "BODY=VALUE", value_parser = assignment)]
+    pub joint: Vec<(String, String)>,
+
+    /// Effort on the joint of a body beside its motor, N or N m; may be given several times.
+    #[arg(long, value_name = "BODY=VALUE", value_parser = assignment)]
+    pub effort: Vec<(String, String)>,
+
+    /// Drop mass and velocity products: equilibrium and displacements instead of accelerations.
+    #[arg(long)]
+    pub quasistatic: bool,
+
+    /// Stiffness of the joint of a body, N/m or N m/rad, with --quasistatic; may be given several times.
+    #[arg(long, value_name = "BODY=VALUE", value_parser = assignment, requires = "quasistatic")]
+    pub stiffness: Vec<(String, String)>,
+
+    /// Contacts with gaps up to this are closed, m [default: 1e-9 for scenes, 1e-6 for recordings and with --at].
+    #[arg(long, value_name = "M", value_parser = positive, allow_negative_numbers = true)]
+    pub gap: Option<f64>,
+
+    /// Relative velocities up to this are zero, m/s [default: rounding for scenes, weight times one step otherwise].
+    #[arg(long, value_name = "V", value_parser = positive, allow_negative_numbers = true)]
+    pub rest: Option<f64>,
+
+    /// Treat compliant point contacts as rigid.
+    #[arg(long)]
+    pub rigid: bool,
+
+    /// Nodes after which the search for a decision ends.
+    #[arg(long, value_name = "NODES", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub limit: Option<usize>,
+
+    /// Draw bodies, contact forces and accelerations into this file (.svg or .png).
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
+
+    /// Plane of the picture.
+    #[arg(long, value_enum, default_value_t = ViewPlane::Xz)]
+    pub view: ViewPlane,
+
+    /// Print one JSON object instead of the report.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ViewPlane {
+    /// x to the right, z up (planar scenes: y up)
+    Xz,
+    /// x to the right, y up
+    Xy,
+    /// y to the right, z up
+    Yz,
+}
+
+/// Find the start from which a scene ends as wanted: its [boundary].
+///
+/// Prints the initial values, and writes a recording of each solution and, for one or two unknowns, a figure of the
+/// residual over them. Example: stiction shoot scenes/pang2005/sphere-velocity.toml. Exit code: 0 solved, 1 not reached
+/// (the nearest miss is printed), 2 wrong scene or folder.
+#[derive(Debug, Args)]
+pub struct Shoot {
+    #[command(flatten)]
+    pub scene: SceneArguments,
+
+    /// Folder of recordings and figure [default: the scene's name and .shoot].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Replace recordings that are there.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Write neither recordings nor a figure.
+    #[arg(long)]
+    pub dry: bool,
+
+    /// Print one JSON object instead of the report.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Run a scene with several step lengths, and show how its motion converges.
+///
+/// Example: stiction converge scenes/sliding-sphere.toml --steps 4e-3,2e-3,1e-3,5e-4 --thetas 0,0.5. Exit code: 0 all
+/// runs were made, 1 one of them failed, 2 wrong scene or step lengths.
+#[derive(Debug, Args)]
+pub struct Converge {
+    #[command(flatten)]
+    pub scene: SceneArguments,
+
+    /// Step lengths, s, a comma between; the shortest is the reference.
+    #[arg(long, value_name = "H1,H2,...", value_delimiter = ',', required = true, value_parser = positive)]
+    pub steps: Vec<f64>,
+
+    /// Explicit shares theta, a comma between [default: the scene's].
+    #[arg(long, value_name = "T1,T2,...", value_delimiter = ',', value_parser = finite)]
+    pub thetas: Vec<f64>,
+
+    /// File of the figure, .svg or .png [default: the scene's name and -convergence.svg].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// Print one JSON object instead of the table.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Methods by their names, with a line on each.
 #[derive(Debug, Clone)]
 struct MethodParser;
@@ -287,6 +549,19 @@ fn positive(text: &str) -> Result<f64, String> {
         Ok(x) if f64::is_finite(x) && x > 0.0 => Ok(x),
         _ => Err("expected a positive number".to_owned()),
     }
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if f64::is_finite(x) && x >= 0.0 => Ok(x),
+        _ => Err("expected a number of at least 0".to_owned()),
+    }
+}
+
+fn pixels(text: &str) -> Result<[usize; 2], String> {
+    let side = |t: &str| t.parse().ok().filter(|n| (16..=4096).contains(n));
+    let sides = text.split_once('x').and_then(|(w, h)| Some([side(w)?, side(h)?]));
+    sides.ok_or_else(|| "expected WIDTHxHEIGHT, each 16 to 4096, as in 960x600".to_owned())
 }
 
 fn finite(text: &str) -> Result<f64, String> {

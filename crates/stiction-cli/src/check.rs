@@ -18,7 +18,7 @@ pub fn run(arguments: &Check) -> Result<ExitCode, InputError> {
     let model = Model::new(&scene).map_err(|faults| InputError::model(&arguments.scene.file, faults))?;
     let mut text = summary(&model);
     let misfit = model.scene().step.misfit();
-    for line in misfit.into_iter().chain(overlap_lines(&model, &model.initial())) {
+    for line in scene.warnings.iter().cloned().chain(misfit).chain(overlap_lines(&model, &model.initial())) {
         // writing to a String cannot fail
         let _ = writeln!(text, "warning: {line}");
     }

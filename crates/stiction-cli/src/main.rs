@@ -3,14 +3,20 @@
 //! Exit codes: 0 the question was decided (solved, several solutions, or proved to have none), 1 no decision
 //! was reached, 2 the input or the command line is wrong, 130 interrupted by Ctrl-C, 143 by SIGTERM. Errors are one line on standard error.
 
+mod accelerate;
 mod args;
 mod check;
+mod converge;
 mod export;
 mod plot;
 mod progress;
+mod render;
+mod report;
 mod run;
+mod shoot;
 mod signals;
 mod solve;
+mod view;
 
 use args::{Arguments, Command, SceneArguments};
 use clap::Parser;
@@ -48,7 +54,13 @@ fn main() -> ExitCode {
             Command::Plot(arguments) => plot::run(&arguments),
             Command::Export(arguments) => export::run(&arguments),
             Command::Solve(arguments) => solve::run(&arguments),
+            Command::Accelerate(arguments) => accelerate::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
+            Command::Shoot(arguments) => shoot::run(&arguments),
+            Command::Converge(arguments) => converge::run(&arguments),
+            Command::View(arguments) => view::run(&arguments),
+            Command::Report(arguments) => report::run(&arguments),
+            Command::Render(arguments) => render::run(&arguments),
         },
         Err(e) if e.use_stderr() => Err(InputError(usage(&e))),
         Err(help) => print(&help.to_string()).map(|()| ExitCode::SUCCESS),

@@ -1,16 +1,16 @@
 //! `stiction plot`: figures of recordings.
 
-mod axis;
-mod chart;
+pub mod axis;
+pub mod chart;
 mod data;
 mod energy;
 mod forces;
 mod legend;
 mod motion;
 mod patch;
-mod png;
+pub mod png;
 mod status;
-mod svg;
+pub mod svg;
 
 use crate::args::{Figure, FigureFormat, Plot};
 use crate::{InputError, print};

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use stiction::model::Model;
 use stiction::record::{Format, RecordError, Recorder, read_state};
 use stiction::run::{Ended, Fault, Observer, Options, Progress, Summary, View, run as drive};
+use stiction::scene::Scheme;
 use stiction::step::Failed;
 
 /// Rows of elements up to which it is asked whether forces are unique: that takes their third power.
@@ -45,6 +46,8 @@ struct Outcome {
     file: String,
     model: Arc<Model>,
     summary: Summary,
+    /// Warnings of the scene's files.
+    warnings: Vec<String>,
     /// How steps do not fit the duration, if they do not.
     misfit: Option<String>,
     /// Overlaps at the start, in words.
@@ -121,6 +124,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
         file,
         model,
         summary,
+        warnings: scene.warnings,
         misfit,
         overlaps,
         asked,
@@ -159,7 +163,8 @@ impl Observer for Uniqueness {
         let most = MOST_ROWS / view.model().contacts().rows().max(3);
         let work = view.workspace();
         self.forces = match () {
-            () if elements == 0 => Forces::None,
+            // without a contact problem of the step, the line on trust says it
+            () if elements == 0 || view.scene().step.scheme != Scheme::Theta => Forces::None,
             () if work.forces.velocity.is_empty() => {
                 Forces::Unknown("the run was interrupted within a step".to_owned())
             }

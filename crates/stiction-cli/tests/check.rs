@@ -85,3 +85,23 @@ fn a_missing_file_is_named_in_one_line() {
     assert_eq!(out.status.code(), Some(2));
     assert!(text.starts_with("no/such/scene.toml: ") && text.lines().count() == 1, "{text}");
 }
+
+#[test]
+fn restitution_that_a_compliant_law_leaves_without_effect_is_told() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("restitution.toml");
+    let text = |law: &str| {
+        format!(
+            "[[material]]\nname = 'default'\nrestitution = 0.5\nlaw = {law}\n[[world]]\nname = 'g'\nshape = 'half_space'\n\
+             [[body]]\nname = 'b'\nmass = 1\nshape = {{ sphere = {{ radius = 1 }} }}\n"
+        )
+    };
+    for (law, without) in [("'rigid'", false), ("{ kelvin_voigt = { stiffness = [1e6, 1e6] } }", true)] {
+        std::fs::write(&file, text(law)).unwrap();
+        let said = String::from_utf8(check(&file).stdout).unwrap();
+        assert!(said.contains("restitution 0.5") && said.contains("without effect") == without, "{said}");
+    }
+    // advice that can help: a half-space has no volume
+    std::fs::write(&file, "[[body]]\nname = 't'\nshape = 'half_space'\n").unwrap();
+    let said = String::from_utf8(check(&file).stderr).unwrap();
+    assert!(said.contains("body 't' has a half_space, expected mass and inertia for it"), "{said}");
+}

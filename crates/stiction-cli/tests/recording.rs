@@ -146,6 +146,32 @@ fn what_was_recorded_before_a_kill_is_readable_and_the_run_can_go_on() {
     }
 }
 
+/// A kill may leave tables that reach further than the state: they are read, drawn and exported up to the state.
+#[test]
+fn rows_later_than_the_state_are_left_out() {
+    for format in [&["--quiet"][..], &["--csv", "--quiet"]] {
+        let folder = scratch("later");
+        for (out, end) in [("a", "1"), ("b", "0.5")] {
+            done(&folder, &[&["run", "slide.toml", "--duration", end, "--out", out], format].concat(), 0);
+        }
+        let [a, b] = ["a", "b"].map(|name| folder.join(name));
+        let all = read(&a, Table::Bodies).len();
+        fs::copy(b.join("state.json"), a.join("state.json")).unwrap();
+        done(&folder, &["export", "a", "--out", "c"], 0);
+        for table in [Table::Bodies, Table::Contacts, Table::Steps, Table::Events] {
+            let kept = read(&b, table);
+            for other in [&a, &folder.join("c")] {
+                assert_eq!(
+                    read(other, table).numbers("time"),
+                    kept.numbers("time"),
+                    "{table:?} of {other:?}"
+                );
+            }
+        }
+        assert!(read(&a, Table::Bodies).len() < all);
+    }
+}
+
 #[test]
 fn a_recording_without_tables_that_was_killed_can_be_resumed_and_replaced() {
     let folder = scratch("bare");

@@ -89,7 +89,7 @@ fn a_falling_ball_is_recorded_as_it_falls() {
     let (header, rows) = table(out.join("steps.csv"));
     assert_eq!(
         header,
-        "time,h,status,solver,iterations,wasted,residual,kinetic,potential,elastic,friction_loss,damping_loss,work,recovery_work,release_loss,relaxed,trust"
+        "time,h,status,solver,iterations,wasted,residual,kinetic,potential,elastic,friction_loss,damping_loss,work,recovery_work,release_loss,transport_loss,constraint_work,relaxed,trust,violation"
     );
     assert_eq!(
         rows.iter().map(|r| r[2].as_str()).collect::<Vec<_>>(),
@@ -99,7 +99,7 @@ fn a_falling_ball_is_recorded_as_it_falls() {
     assert_eq!((last[3].as_str(), last[4].as_str()), ("none", "0"));
     near(number(&last[7]), 0.5 * 2.0 * (9.0 + 4.0), 1e-11);
     near(number(&last[8]), -2.0 * 10.0 * 0.21, 1e-11);
-    assert_eq!(last[9..], ["0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0", "unique"]);
+    assert_eq!(last[9..], ["0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0", "unique", "0.0"]);
 
     for empty in ["contacts.csv", "events.csv"] {
         assert_eq!(table(out.join(empty)).1.len(), 0);

@@ -20,12 +20,14 @@ const BATCH: f64 = 0.2;
 const MOVING: usize = 10;
 
 /// Name, file, a tolerance other than the scene's, and a stiffness of contacts, N/m, instead of rigid ones.
-const SCENES: [(&str, &str, Option<f64>, Option<f64>); 8] = [
+const SCENES: [(&str, &str, Option<f64>, Option<f64>); 10] = [
     ("one_sphere", "sphere-on-plane.toml", None, None),
     ("one_box", "box-on-plane.toml", None, None),
     ("ellipse_patch", "song2004/ellipse-1e-10.toml", None, None),
     ("chain_20", "chain.toml", None, None),
     ("stack_10", "stack-of-ten.toml", None, None),
+    ("arm_gripper", "machines/arm-gripper.toml", None, None),
+    ("walker", "machines/walker.toml", None, None),
     ("pour_200_1e-6", "balls-200.toml", Some(1e-6), None),
     ("pour_200_nylon", "balls-200.toml", None, Some(1e6)),
     ("pour_200", "balls-200.toml", None, None),

@@ -1,7 +1,7 @@
 //! Table 1 of trinkle1995 beside ours: 35 random contact problems x 10 friction coefficients.
 //!
 //! ```text
-//! cargo run --release --example trinkle1995_table1 -- [--sizes 2,10] [--all-to 60] [--seed N] [--write DIR] [--json]
+//! cargo run --release --example trinkle1995_table1 -- [--sizes 2,10] [--all-to 60] [--seed N] [--joints] [--write DIR] [--json]
 //! ```
 //!
 //! The paper's 328 problems are not published; ours are drawn as `stiction::random` says, so the columns show the
@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
-use stiction::random::{Case, table1};
+use stiction::random::{Case, table1, table1_with_links};
 
 /// The solvers, one function a column.
 mod columns {
@@ -107,6 +107,9 @@ struct Arguments {
     /// Seed of the problems
     #[arg(long, default_value_t = 1995)]
     seed: u64,
+    /// Some contacts with the world are with fingers of manipulators, whose efforts or accelerations are given
+    #[arg(long)]
+    joints: bool,
     /// Write each LCP to DIR as a NumPy archive (M, q) instead of solving it
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
@@ -180,7 +183,8 @@ impl Row {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let wanted = |case: &Case| arguments.sizes.is_empty() || arguments.sizes.contains(&case.size);
-    let cases: Vec<Case> = table1(arguments.seed).into_iter().filter(wanted).collect();
+    let drawn = if arguments.joints { table1_with_links(arguments.seed) } else { table1(arguments.seed) };
+    let cases: Vec<Case> = drawn.into_iter().filter(wanted).collect();
     let bar = ProgressBar::new(cases.len() as u64).with_style(
         ProgressStyle::with_template("{bar:40} {pos}/{len}  {elapsed} of about {duration}  {msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar()),

@@ -11,18 +11,20 @@
 //! resolved at a bounded velocity.
 
 mod layers;
+mod standing;
 
 pub use layers::Soft;
+pub use standing::Standing;
 
 use crate::contact::set::{Contact, ContactSet};
 use crate::contact::{Compliance, Grid};
 use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
 use crate::model::Owner;
-use crate::model::{Model, Rule, StandingRow};
+use crate::model::{Model, Rule};
 use crate::scene::GapLevel;
-use crate::space::{Vector, scale};
+use crate::space::{Vector, dot as dot3, scale};
 use crate::state::{RowId, State};
-use crate::step::{CLOSED, InvalidModel, Motion};
+use crate::step::{InvalidModel, Motion};
 use complementarity::certificate::{self, Certificate};
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
@@ -92,9 +94,10 @@ pub struct ContactProblem {
     pub gap_rate: Vec<f64>,
     /// Elements whose overlap no motion resolves: they are only kept from approaching further.
     pub relaxed: Vec<usize>,
-    /// Standing rows of the step, as indices into [`Model::standing`]; their elements follow those of
-    /// contacts.
-    pub standing: Vec<usize>,
+    /// Standing rows of the step; their elements follow those of contacts.
+    pub standing: Vec<Standing>,
+    /// Velocity that moving surfaces and drives add to `J v`, row by row; empty if there is none.
+    pub moving: Vec<f64>,
     /// Ratio of `K(q)` to the law's `K`, one number per contact; 1 where the law is constant.
     pub scale: Vec<f64>,
     /// Largest relative velocity of an element without contact forces, m/s.
@@ -114,6 +117,8 @@ pub struct ContactProblem {
     /// Scratch: `E^-1` of a point contact whose law varies, and of a contact with rotational rows.
     point: Matrix,
     wide: Matrix,
+    /// Scratch: `E^-1` of one row.
+    one: Matrix,
 }
 
 /// Assembles the contact problem of the step that `motion` begins, for the contacts detected within its
@@ -127,7 +132,7 @@ pub fn assemble(
     problem: &mut ContactProblem,
 ) {
     (problem.h, problem.theta) = (motion.h, model.scene().step.explicit_share);
-    problem.choose_standing(model, state, motion, contacts);
+    problem.choose_standing(model, state, motion);
     problem.remember(model, state, contacts);
     problem.jacobian(model, motion, contacts);
     if problem.theta > 0.0 && !problem.resolves(model, laws, contacts) {
@@ -140,6 +145,7 @@ pub fn assemble(
     problem.fastest = own.fold(0.0f64, |m, x| m.max(x.abs()));
     problem.laws(model, laws, motion, contacts);
     problem.standing_laws(model, state, motion);
+    problem.add_moving(contacts.elements.len());
 }
 
 impl ContactProblem {
@@ -158,6 +164,7 @@ impl ContactProblem {
             gap_rate: vec![],
             relaxed: vec![],
             standing: vec![],
+            moving: vec![],
             scale: vec![],
             fastest: 0.0,
             linear_rows,
@@ -168,6 +175,7 @@ impl ContactProblem {
             middle: vec![],
             point: Matrix::zeros(linear_rows, linear_rows),
             wide: Matrix::default(),
+            one: Matrix::zeros(1, 1),
         }
     }
 
@@ -228,8 +236,8 @@ impl ContactProblem {
                 _ => self.deformation.resize(first + deforms, 0.0),
             }
         }
-        for &k in &self.standing {
-            let known = state.memory.find(model.standing()[k].id);
+        for standing in &self.standing {
+            let known = state.memory.find(model.standing()[standing.row].id);
             self.start.push(known.and_then(|m| m.forces.first()).copied().unwrap_or(0.0));
         }
     }
@@ -333,8 +341,9 @@ impl ContactProblem {
 
     /// Whether an element is rigid and its overlap is to be resolved in the step.
     pub fn undoes_overlap(&self, element: usize) -> bool {
+        let unilateral = matches!(self.elements[element], Element::Contact(_) | Element::Unilateral);
         let rigid = self.factors().patch(element).is_none();
-        rigid && self.gap_rate[element] < 0.0
+        rigid && unilateral && self.gap_rate[element] < 0.0
     }
 
     /// Relaxes an element that overlaps: it is only kept from approaching further.
@@ -344,56 +353,6 @@ impl ContactProblem {
         self.relaxed.push(element);
     }
 
-    /// Selects the standing rows of the step: friction always; limits if there are contacts, since impulses
-    /// may drive a joint to its limit, or if the joint's own motion may reach the limit within the step.
-    fn choose_standing(&mut self, model: &Model, state: &State, motion: &Motion, contacts: &ContactSet) {
-        let step = &model.scene().step;
-        let takes_part = |row: &StandingRow| match (row.gap(&state.position), step.gap) {
-            (None, _) => true,
-            (Some(gap), GapLevel::Velocity) => gap <= CLOSED,
-            (Some(gap), GapLevel::Position) => {
-                let fastest = motion.velocity[row.dof].abs().max(motion.free[row.dof].abs());
-                !contacts.contacts.is_empty() || gap <= 4.0 * self.h * fastest + CLOSED
-            }
-        };
-        self.standing.clear();
-        let all = model.standing().iter().enumerate();
-        self.standing.extend(all.filter(|(_, row)| takes_part(row)).map(|(k, _)| k));
-    }
-
-    /// Computes `W` and `b` of the standing rows.
-    fn standing_rows(&mut self, model: &Model, motion: &Motion) {
-        let (system, Operator::Factored(a)) = (model.system(), &mut self.operator) else {
-            unreachable!("made as factors")
-        };
-        for row in self.standing.iter().map(|&k| &model.standing()[k]) {
-            let Some(tree) = system.tree_of(row.body) else { unreachable!("a joint that moves has a tree") };
-            let dofs = system.trees()[tree].dofs.clone();
-            a.begin(1);
-            let w = a.segment(dofs.start, dofs.len());
-            w.fill(0.0);
-            w[row.dof - dofs.start] = row.sign();
-            motion.mass.solve_root_transposed(tree, w);
-            let velocity = row.sign() * self.middle[row.dof];
-            self.b.push(velocity);
-            self.terms.push(velocity.abs());
-        }
-    }
-
-    /// Adds elements and gaps of the standing rows.
-    fn standing_laws(&mut self, model: &Model, state: &State, motion: &Motion) {
-        for i in 0..self.standing.len() {
-            let row = &model.standing()[self.standing[i]];
-            let gap = match model.scene().step.gap {
-                GapLevel::Position => row.gap(&state.position).unwrap_or(0.0),
-                GapLevel::Velocity => 0.0,
-            };
-            let element = self.elements.len();
-            self.elements.push(row.element());
-            self.add_gap(element, gap, -self.recovery_velocity(model, motion, &[Owner::Body(row.body)]));
-        }
-    }
-
     /// Adds `E^-1` of a compliant contact to `A`, and `-E^-1 K delta` to `b`; returns the scale of its
     /// stiffness. Rotational rows are rigid.
     fn comply(&mut self, contacts: &ContactSet, c: &Contact, rule: &Rule, law: &Compliance) -> f64 {
@@ -401,7 +360,9 @@ impl ContactProblem {
         let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
         let (mut scale, mut e_inv) = (1.0, law.e_inv());
         if law.varies() {
-            scale = law.scale(-contacts.elements[c.first].gap, self.mobility[c.first]);
+            let (overlap, mobility) = (-contacts.elements[c.first].gap, self.mobility[c.first]);
+            let ahead = overlap - self.h * self.b[first];
+            scale = law.scale(overlap.max(law.least_overlap(ahead, (1.0 - self.theta) * mobility)), mobility);
             for i in 0..linear {
                 self.point[(i, i)] = e_inv[(i, i)] / scale;
             }
@@ -436,6 +397,7 @@ impl ContactProblem {
         self.middle.extend(both.map(|(now, free)| theta * now + (1.0 - theta) * free));
         self.b.clear();
         self.terms.clear();
+        self.moving.clear();
         self.mobility.clear();
         for c in &contacts.contacts {
             self.contact_rows(model, motion, contacts, c);
@@ -470,7 +432,7 @@ impl ContactProblem {
                 let along = axes.map(|d| scale(ends[k].1, d));
                 if rows == 3
                     && let Some(FreePoint { w, speed, size }) =
-                        motion.mass.free_point(t, element.point, v, along)
+                        motion.kick().free_point(t, element.point, v, along)
                 {
                     for i in 0..3 {
                         b[i] += speed[i];
@@ -490,17 +452,28 @@ impl ContactProblem {
                     let w = &mut w[dofs.len() * i..][..dofs.len()];
                     w.copy_from_slice(row);
                     row.fill(0.0);
-                    motion.mass.solve_root_transposed(t, w);
+                    motion.kick().solve_root_transposed(t, w);
                     if i == 0 {
                         mobility += dot(w, w);
                     }
                 }
             }
             self.mobility.push(mobility);
+            if motion.surfaces.is_empty() {
+                continue;
+            }
+            let moving = motion.surfaces.relative(&motion.kinematics, c.owners, element.point, c.frame.n);
+            self.moving.resize(at + rows, 0.0);
+            for i in 0..rows {
+                let own = dot3(axes[i % 3], moving[usize::from(i >= 3)]);
+                self.moving[at + i] = own;
+                self.b[at + i] += own;
+                self.terms[at + i] += own.abs();
+            }
         }
     }
 
-    /// Writes `(1-theta) J v`, row by row; `scratch` becomes `H v / h`.
+    /// Writes `(1-theta) (J v + u)`, row by row, with `u` of moving surfaces and drives; `scratch` becomes `H v / h`.
     pub fn relative_velocities(
         &self,
         mass: &MassMatrix,
@@ -519,6 +492,7 @@ impl ContactProblem {
         for (k, rows) in self.factors().offsets().windows(2).enumerate() {
             self.factors().pull(k, scratch, &mut out[rows[0]..rows[1]]);
         }
+        out.iter_mut().zip(&self.moving).for_each(|(s, u)| *s += (1.0 - self.theta) * u);
     }
 
     /// Adds to `b` what a change of the free velocity does, `(1-theta) J change`; `change` becomes `H change / h`.

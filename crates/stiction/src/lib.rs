@@ -3,17 +3,21 @@
 //! - [`analysis`]: contacts at an instant, without a time step;
 //! - [`scene`]: the description of a mechanical system, and its file; [`model`]: its compiled form;
 //! - [`dynamics`], [`geometry`], [`contact`]: trees of links, shapes and where they touch, contact laws;
+//! - [`integrate`]: differential equations, with error control;
 //! - [`step`]: one time step, from a [`state`] to the next;
 //! - [`run`](mod@run): the driver, which makes many steps and passes them to observers;
 //! - [`record`]: recordings of runs, in tables;
+//! - [`boundary`]: derivatives of steps and runs, boundary-value problems;
 //! - [`random`]: random contact problems of bodies, for tests of solvers.
 
 pub mod analysis;
+pub mod boundary;
 pub mod contact;
 pub mod dynamics;
 pub mod formulation;
 pub mod geometry;
 pub mod inputs;
+pub mod integrate;
 pub mod model;
 pub mod random;
 pub mod record;

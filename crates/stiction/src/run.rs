@@ -5,6 +5,7 @@
 
 mod balance;
 mod events;
+mod stepwise;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -12,12 +13,14 @@ mod tests;
 pub(crate) use balance::FIRST_ENTRIES;
 pub use balance::{Account, Balance, ENTRIES, Entry, UNIT};
 pub use events::{Event, EventKind};
+pub use stepwise::Stepwise;
 pub use summary::Summary;
 
 use crate::analysis::joints::{self, JointReport, joints};
 use crate::dynamics::Kinematics;
+use crate::inputs::Inputs;
 use crate::model::{Model, Resolved};
-use crate::scene::StepSettings;
+use crate::scene::{Scheme, StepSettings};
 use crate::state::State;
 use crate::step::{ElementReport, Energy, Failed, StepReport, Stepper, Workspace};
 use complementarity::problem::FrictionProblem;
@@ -37,11 +40,16 @@ const EARLY: f64 = 1e-3;
 /// Why an observer ends a run.
 pub type Fault = Box<dyn Error + Send + Sync>;
 
-/// Watches a run. Observers are called one after the other, in the order given, and cannot change what they see; a copy of the
-/// view's state is a snapshot to go on from. An error ends the run at once.
+/// Watches a run. Observers are called one after the other, in the order given, and change nothing but the inputs of the next
+/// step; a copy of the view's state is a snapshot to go on from. An error ends the run at once.
 pub trait Observer {
     /// Called once, before the first step.
     fn start(&mut self, _: &mut View<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Called before every step: adds efforts and forces to it. The inputs are empty when the first observer gets them.
+    fn inputs(&mut self, _: &mut View<'_>, _: &mut Inputs) -> Result<(), Fault> {
         Ok(())
     }
 
@@ -207,6 +215,8 @@ struct Driver {
     here: Here,
     report: StepReport,
     watch: Watch,
+    /// Of the next step.
+    inputs: Inputs,
     made: usize,
     asked: usize,
     unexamined: bool,
@@ -226,6 +236,7 @@ impl Driver {
             here: Here { kinematics, placed: false, balance: [0.0; ENTRIES.len()], balanced: false },
             report: StepReport::default(),
             watch: Watch::default(),
+            inputs: Inputs::default(),
             made: 0,
             asked: options.until.steps(model.scene(), state),
             unexamined: options.unexamined,
@@ -249,7 +260,7 @@ impl Driver {
             std::mem::swap(&mut self.stepper.workspace_mut().motion.kinematics, &mut self.here.kinematics);
         }
         self.here.balanced = false;
-        let made = self.stepper.step(state);
+        let made = self.stepper.step_by(state, &self.inputs, self.stepper.scene().step.h);
         self.watch.forget_events();
         self.report = made?;
         if !self.unexamined {
@@ -257,7 +268,9 @@ impl Driver {
         }
         self.made += 1;
         balance::add(&self.report, &mut self.here.balance);
-        if self.report.parts > 0 || self.watch.is_closed() {
+        if self.stepper.scene().step.scheme != Scheme::Theta {
+            self.watch.take(self.stepper.model(), &self.stepper.workspace().located);
+        } else if self.report.parts > 0 || self.watch.is_closed() {
             self.watch.step(state.time, self.stepper.workspace().problem.h, self.stepper.elements());
         }
         self.is_record = state.time >= self.due;
@@ -267,11 +280,20 @@ impl Driver {
         Ok(())
     }
 
+    /// Asks the observers for the inputs of the next step.
+    fn ask(&mut self, state: &State, observers: &mut [&mut dyn Observer]) -> Result<(), Fault> {
+        let mut inputs = std::mem::take(&mut self.inputs);
+        inputs.clear();
+        let asked = self.show(state, observers, |o, view| o.inputs(view, &mut inputs));
+        self.inputs = inputs;
+        asked
+    }
+
     fn show(
         &mut self,
         state: &State,
         observers: &mut [&mut dyn Observer],
-        hook: impl Fn(&mut dyn Observer, &mut View<'_>) -> Result<(), Fault>,
+        mut hook: impl FnMut(&mut dyn Observer, &mut View<'_>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let Self { stepper, here, report, watch, made, asked, is_record, .. } = self;
         let (events, made, asked, is_record) = (watch.events(), *made, *asked, *is_record);
@@ -291,6 +313,7 @@ pub fn run(
     let mut ended = Ended::Finished;
     driver.show(state, observers, |o, view| o.start(view))?;
     while driver.made < driver.asked {
+        driver.ask(state, observers)?;
         if let Err(why) = driver.step(state) {
             if let Failed::Interrupted { .. } = why {
                 ended = Ended::Interrupted;

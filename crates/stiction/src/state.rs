@@ -25,10 +25,14 @@ pub enum RowId {
     Limit(u32),
     /// Coulomb friction in a joint, by its degree of freedom.
     Friction(u32),
-    /// A loop constraint, by its index in the model.
+    /// A row of a loop: eight times the loop's index in the model, and the number of the row.
     Loop(u32),
-    /// A drive, by its index in the model.
+    /// A drive, by its motor's index in the model.
     Drive(u32),
+    /// Spring and damper in a joint, by its degree of freedom.
+    Spring(u32),
+    /// A gear, by its index in the model.
+    Gear(u32),
 }
 
 /// Forces and deformations of groups of rows from one step to the next, in flat lists and in order of their
@@ -75,6 +79,11 @@ impl Memory {
         self.deformations.extend_from_slice(deformations);
         let (forces_end, deformations_end) = (self.forces.len(), self.deformations.len());
         self.entries.push(Entry { id, forces_end, deformations_end });
+    }
+
+    /// Adds changes to all deformations, in order.
+    pub(crate) fn add_to_deformations(&mut self, changes: &[f64]) {
+        self.deformations.iter_mut().zip(changes).for_each(|(d, c)| *d += c);
     }
 
     /// Number of groups.
@@ -127,6 +136,9 @@ pub struct SolverMemory {
     /// Work of steps, ns by estimate, after which the next one is examined.
     #[serde(default)]
     pub until_examined: u64,
+    /// Last step of an integrator with error control: the scene's over `2^level`.
+    #[serde(default)]
+    pub level: u32,
     /// Complementary basis on which Lemke's method ended; empty for other methods.
     pub basis: Vec<usize>,
 }
@@ -184,7 +196,7 @@ impl SolverMemory {
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.at_rest = other.at_rest;
         (self.choice, self.trust) = (other.choice, other.trust);
-        self.until_examined = other.until_examined;
+        (self.until_examined, self.level) = (other.until_examined, other.level);
         self.basis.clear();
         // the same capacity as the other has: a later basis may need it
         self.basis.reserve(other.basis.capacity());

@@ -1,7 +1,7 @@
 //! Symmetric scenes move symmetrically, though rigid redundant contacts leave their forces open.
 #![allow(missing_docs)]
 
-use stiction::scene::Scene;
+use stiction::scene::{Method, Scene};
 use stiction::state::State;
 use stiction::step::{ElementReport, Stepper};
 
@@ -34,7 +34,7 @@ fn a_slipping_box_rises_by_friction_and_does_not_turn() {
 /// A table on four legs stays where it is, and does not turn.
 #[test]
 fn a_symmetric_table_stays_symmetric() {
-    let (_, state) = after("four-legged-table.toml", 1.0);
+    let (_, state) = after("four-legged-table.toml", 10.0);
     assert!(state.velocity.iter().all(|v| v.abs() < 1e-9), "{:?}", state.velocity);
 }
 
@@ -73,5 +73,91 @@ fn an_arch_stays_symmetric() {
         let far = |f: &ElementReport| (f.point[0] + e.point[0]).hypot(f.point[1] - e.point[1]);
         let mirrored = of(false).min_by(|a, b| far(a).total_cmp(&far(b))).expect("as many");
         assert!((e.force[0] - mirrored.force[0]).abs() < 1e-5 * (1.0 + e.force[0]), "{e:?} {mirrored:?}");
+    }
+}
+
+/// Three boxes that slide, turn and rest on each other, in this order of bodies; `side` is -1 for the mirror image in `x = 0`.
+fn sliding_boxes(order: [usize; 3], side: f64) -> Stepper {
+    let mut text = "[[world]]\nname = \"ground\"\nshape = \"half_space\"\n".to_owned();
+    for k in order {
+        let (x, z, speed) = [(0.0, 0.05, 0.6), (0.02, 0.15, 0.4), (-0.03, 0.25, 0.0)][k];
+        text += &format!(
+            "[[body]]\nname = \"{k}\"\nshape = {{ box = {{ half = [0.1, 0.08, 0.05] }} }}\nmass = {}\n\
+             position = [{}, 0.01, {z}]\nvelocity = [{}, 0.2, 0]\nangular_velocity = [0, 0, {}]\n",
+            1.0 + k as f64,
+            side * x,
+            side * speed,
+            side * 0.7
+        );
+    }
+    Stepper::new(Scene::from_toml("boxes", &text).expect("a valid scene")).expect("a valid model")
+}
+
+/// Largest difference of the forces of two steps, as a share of the largest; points are mirrored if `side` is -1.
+fn difference(one: &[ElementReport], other: &[ElementReport], side: f64) -> f64 {
+    let loaded = |all: &[ElementReport]| {
+        let largest = all.iter().map(|e| e.force[0]).fold(0.0, f64::max);
+        all.iter().filter(|e| e.force[0] > 1e-6 * largest).cloned().collect::<Vec<_>>()
+    };
+    let (one, other) = (loaded(one), loaded(other));
+    assert_eq!(one.len(), other.len());
+    let most = one.iter().map(|e| e.force[0]).fold(f64::MIN_POSITIVE, f64::max);
+    let far = |a: &ElementReport, b: &ElementReport| {
+        (side * a.point[0] - b.point[0]).hypot(a.point[1] - b.point[1]).hypot(a.point[2] - b.point[2])
+    };
+    one.iter()
+        .map(|e| {
+            let twin = other.iter().min_by(|a, b| far(e, a).total_cmp(&far(e, b))).expect("as many");
+            assert!(far(e, twin) < 1e-6, "{e:?} {twin:?}");
+            let friction = e.force[1].hypot(e.force[2]) - twin.force[1].hypot(twin.force[2]);
+            (e.force[0] - twin.force[0]).abs().max(friction.abs()) / most
+        })
+        .fold(0.0, f64::max)
+}
+
+/// Boxes in another order, or mirrored, or started afresh in every step have the same forces in every step.
+#[test]
+fn order_reflection_and_history_do_not_matter_in_any_step() {
+    let order = [0, 1, 2];
+    let mut own = sliding_boxes(order, 1.0);
+    let mut others = [(sliding_boxes([2, 0, 1], 1.0), 1.0), (sliding_boxes(order, -1.0), -1.0)];
+    let mut fresh = sliding_boxes(order, 1.0);
+    let mut state = own.initial();
+    let mut states: Vec<State> = others.iter().map(|(s, _)| s.initial()).collect();
+    let mut fresh_state = fresh.initial();
+    let mut loads = 0;
+    for step in 0..400 {
+        _ = own.step(&mut state).expect("no step fails");
+        loads += usize::from(own.elements().iter().filter(|e| e.force[0] > 0.0).count() >= 8);
+        for ((stepper, side), state) in others.iter_mut().zip(&mut states) {
+            _ = stepper.step(state).expect("no step fails");
+            let off = difference(own.elements(), stepper.elements(), *side);
+            assert!(off < 1e-5, "step {step}, side {side}: {off:e}");
+        }
+        fresh_state.memory.clear();
+        fresh_state.solver = stiction::state::SolverMemory::default();
+        _ = fresh.step(&mut fresh_state).expect("no step fails");
+        let off = difference(own.elements(), fresh.elements(), 1.0);
+        assert!(off < 1e-5, "step {step}, started afresh: {off:e}");
+    }
+    assert!(loads > 300, "{loads} steps with redundant contacts");
+}
+
+/// `velocity_newton` by name chooses the forces that `auto` chooses.
+#[test]
+fn newton_in_velocities_chooses_the_same_forces() {
+    for file in ["four-legged-table.toml", "stack-of-ten.toml", "gripper-slips.toml", "arch.toml"] {
+        let path = format!("{}/../../scenes/{file}", env!("CARGO_MANIFEST_DIR"));
+        let scene = Scene::read(&path).expect("a valid scene");
+        let mut named = scene.clone();
+        named.step.solver = Method::VelocityNewton;
+        let [mut auto, mut named] = [scene, named].map(|s| Stepper::new(s).expect("a valid model"));
+        let (mut state, mut other) = (auto.initial(), named.initial());
+        for step in 0..350 {
+            _ = auto.step(&mut state).expect("no step fails");
+            _ = named.step(&mut other).expect("no step fails");
+            let off = difference(auto.elements(), named.elements(), 1.0);
+            assert!(off < 1e-5, "{file}, step {step}: {off:e}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use complementarity::matrix::Matrix;
 use complementarity::problem::{Friction, FrictionProblem, Mode};
 use complementarity::residual;
 use stiction::analysis::bodies::Surface;
-use stiction::analysis::bodies::{Bodies, Body, Contact, InvalidBodies};
+use stiction::analysis::bodies::{Bodies, Body, Contact, Drive, InvalidBodies, Link};
 use stiction::space::{
     Frame, Tensor, Vector, add, cross, dot, length, scale, sub, times, transpose_times, turned, unit,
 };
@@ -302,4 +302,30 @@ fn impossible_input_is_refused_with_its_place() {
     let alone = Contact { b: Some(3), ..contact };
     assert!(matches!(refused(good, alone), InvalidBodies::Contact { contact: 0, .. }));
     assert!(Bodies::new(vec![], vec![]).unwrap().instant().system().0 == Matrix::zeros(0, 0));
+}
+
+/// A pendulum on a hinge: the effort of the hinge and the weight turn it, and its centre has the centripetal acceleration too; with the acceleration
+/// of the hinge given, loads do not matter.
+#[test]
+fn links_accelerate_along_their_joints() {
+    let (mass, l, theta, rate, effort) = (2.0, 0.7, 0.4f64, 1.3, 0.9);
+    let arm = [l * theta.sin(), 0.0, -l * theta.cos()];
+    let axis = [0.0, 1.0, 0.0];
+    let mut bob = body(mass, diagonal([0.1, 0.2, 0.3]), arm);
+    bob.angular_velocity = scale(rate, axis);
+    bob.velocity = cross(bob.angular_velocity, arm);
+    bob.force = [0.0, 0.0, -mass * G];
+    let link = |drive| Link { body: 0, twist: [cross(axis, arm), axis], drive };
+    let with = |drive| Bodies::new(vec![bob.clone()], vec![]).unwrap().with_links(&[link(drive)]);
+    let turning = (effort + dot(axis, cross(arm, bob.force))) / (0.2 + mass * l * l);
+    for (drive, expected) in [(Drive::Effort(effort), turning), (Drive::Acceleration(5.0), 5.0)] {
+        let [[linear, angular]] = with(drive).unwrap().accelerations(&[]).unwrap()[..] else {
+            panic!("one body")
+        };
+        let expected_linear = add(scale(expected, cross(axis, arm)), scale(-rate * rate, arm));
+        assert!(length(sub(linear, expected_linear)) < 1e-14, "{linear:?}");
+        assert!(length(sub(angular, scale(expected, axis))) < 1e-14);
+    }
+    let aside = Link { twist: [axis, [0.0; 3]], ..link(Drive::Effort(0.0)) };
+    assert!(Bodies::new(vec![bob], vec![]).unwrap().with_links(&[aside]).is_err());
 }

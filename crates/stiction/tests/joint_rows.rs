@@ -97,12 +97,10 @@ fn limits_and_contacts_share_one_problem() {
     }
     // the arm is held about its middle: a ball on its right would turn it down, against the lower limit
     assert!(state.position[0].abs() < 1e-9, "{:?}", state.position);
-    let [lower, upper] = stepper.workspace().standing[..] else { panic!("two rows") };
+    // the upper limit is far
+    let [lower] = stepper.workspace().standing[..] else { panic!("one row") };
     let x = state.position[1];
-    assert!(
-        (lower.effort - 2.0 * G * x).abs() < 1e-6 && upper.status == Status::Open,
-        "{lower:?} at x = {x}"
-    );
+    assert!((lower.effort - 2.0 * G * x).abs() < 1e-6, "{lower:?} at x = {x}");
 }
 
 #[test]

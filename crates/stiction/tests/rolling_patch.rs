@@ -42,6 +42,35 @@ fn a_ball_rolls_freely_on_a_patch_along_any_heading() {
     }
 }
 
+/// Creep under traction takes energy: what leaves with the material at the trailing edge is booked, and the balance closes whatever the step.
+#[test]
+fn the_energy_of_a_rolling_patch_adds_up() {
+    let mut lost = vec![];
+    for h in [1e-3, 2e-4] {
+        let (mut stepper, mut state) = start(scene("rolling-patch.toml"), h);
+        // the ball begins at Hertz' depth without deformation
+        go(&mut stepper, &mut state, (0.005 / h).round() as usize, |_, _| ());
+        let total = |stepper: &mut Stepper, state: &_| {
+            let e = stepper.energy(state);
+            e.kinetic + e.potential + e.elastic
+        };
+        let (before, mut booked, mut travel, mut friction) = (total(&mut stepper, &state), 0.0, 0.0, 0.0);
+        for _ in 0..(0.055 / h).round() as usize {
+            let r = stepper.step(&mut state).expect("no step fails");
+            booked += r.friction_loss + r.damping_loss + r.release_loss + r.transport_loss
+                - r.work
+                - r.recovery_work;
+            travel += r.transport_loss;
+            friction += r.friction_loss;
+        }
+        let error = total(&mut stepper, &state) - before + booked;
+        println!("h = {h}: {error:e} J of {travel:e} J lost in travel, {friction:e} J to friction");
+        assert!(error.abs() < 1e-3 * travel && travel > 1e-3, "h = {h}: {error:e} of {travel:e} J");
+        lost.push(travel + friction);
+    }
+    assert!((lost[0] / lost[1] - 1.0).abs() < 0.15, "{lost:?} J");
+}
+
 /// Forces on a ball that rolls steadily along x at 1 m/s, in space and for long: its mass holds velocities and approach. Creepages along
 /// and across, and spin in 1/m, over `transits` times the diameter of the contact, which is 0.86 of the patch.
 fn creep(elements: usize, friction: f64, [along, across, spin]: Vector, transits: f64) -> Vector {

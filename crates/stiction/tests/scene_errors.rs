@@ -44,7 +44,7 @@ fn unknown_keys_are_answered_with_the_nearest_one() {
     check("§gravitiy = [0, 0, -1]", "unknown key 'gravitiy', did you mean 'gravity'?");
     check(
         "[§bodies]\nx = 1",
-        "unknown key 'bodies', expected one of body, friction_rule, gravity, load, material, motor, name, pair, planar, record, spring, step, world",
+        "unknown key 'bodies', expected one of body, boundary, friction_rule, gear, gravity, load, loop, material, motor, name, pair, planar, record, spring, step, world",
     );
     check("[step]\n§duratoin = 3", "unknown key 'duratoin', did you mean 'duration'?");
     check("[step]\nfriction = { polygon = { §side = 8 } }", "unknown key 'side', did you mean 'sides'?");
@@ -101,13 +101,13 @@ fn choices_say_how_they_are_written() {
     );
     check(
         "[[body]]\nname = 'b'\njoint = §3",
-        "a whole number, expected one of free, planar, spherical, fixed, revolute, prismatic",
+        "a whole number, expected one of free, planar, spherical, fixed, revolute, prismatic, screw, cylindrical, universal",
     );
     check("[[body]]\nname = 'b'\nshape = { sphere = §3 }", "a whole number, expected a table");
     check("[[body]]\nname = 'b'\nshape = §{}", "nothing chosen, expected one choice");
     check(
         "[[load]]\nbody = 'b'\nforce = §[0, 0, 1]",
-        "a list, expected { constant = ... } or { points = ... }",
+        "a list, expected { constant = ... } or { points = ... } or { spline = ... } or { sinusoid = ... }",
     );
     check("[[load]]\nbody = 'b'\nforce = §{ constant = 1, points = [] }", "several choices, expected one");
     check("§[body]\nname = 'b'", "a table, expected a list");
@@ -391,7 +391,7 @@ fn forces_springs_and_motors_are_complete() {
     check(&format!("{BALL}[[load]]\nbody = §'ball'"), "a load without force or torque, expected one of them");
     check(
         &format!("{BALL}[[motor]]\nbody = §'ball'\neffort = {{ constant = 1 }}"),
-        "'ball' is not on a revolute or prismatic joint, expected one",
+        "'ball' is not on a joint with axes, expected one that is revolute, prismatic, screw, cylindrical or universal",
     );
     check(
         &format!(

@@ -27,6 +27,8 @@ fn steps_allocate_nothing_after_the_first_ones() {
         ("stack-of-ten.toml", &[(Pyramid, Auto), (Cone, Auto)], 100, 500),
         ("grain.toml", &[(Cone, Auto)], 5, 450),
         ("four-legged-table-elastic.toml", &[(Cone, Auto)], 100, 500),
+        ("machines/conveyor.toml", &[(Cone, Auto)], 1500, 300),
+        ("machines/wedge.toml", &[(Cone, Auto)], 50, 200),
     ] {
         for &run in runs {
             allocates_nothing(name, (first, counted), |s| (s.step.friction, s.step.solver) = run);
@@ -185,4 +187,11 @@ fn a_run_allocates_nothing_per_step() {
         count() - before
     };
     assert_eq!(allocated(2000), allocated(1000));
+}
+
+#[test]
+fn loops_servos_and_drives_allocate_nothing_either() {
+    // one leg at a time is lifted: contacts come and go until memory has grown
+    allocates_nothing("machines/walker.toml", (3000, 2000), |_| ());
+    allocates_nothing("machines/arm-gripper.toml", (1900, 500), |_| ());
 }

@@ -84,10 +84,44 @@ impl<const D: usize> Linear<D> {
     }
 }
 
-impl Linear<MOST_ROWS> {
-    /// Writes `d lambda / dp`, row by row, of an element with compliance `d > 0` per row:
+impl Regime<MOST_ROWS> {
+    /// Writes `d lambda / dp`, row by row, of an element with friction `mu` and compliance `d > 0` per row:
     /// `ds = d dlambda - dp`, and so `d lambda = C (R d C + T)^-1 R dp`.
-    pub fn slope(&self, d: &[f64], out: &mut [f64]) {
+    #[inline]
+    pub fn slope(&self, mu: f64, d: &[f64], out: &mut [f64]) {
+        let rows = d.len();
+        match self {
+            Self::Slip { across: Some(_), .. } if d[2..].iter().any(|x| *x != d[1]) => {
+                self.linearise(mu, rows).slope(d, out);
+            }
+            Self::Fixed => out.fill(0.0),
+            Self::Stick => {
+                out.fill(0.0);
+                (0..rows).for_each(|i| out[(rows + 1) * i] = 1.0 / d[i]);
+            }
+            // d lambda_n = dp_n / d_n, and d lambda_t = mu e d lambda_n + (1 - e e' / e'e) dp_t / (d_t + tau)
+            Self::Slip { along, across } => {
+                out.fill(0.0);
+                out[0] = 1.0 / d[0];
+                let square: f64 = along[1..rows].iter().map(|x| x * x).sum();
+                for i in 1..rows {
+                    out[rows * i] = mu * along[i] / d[0];
+                    if let Some(tau) = across {
+                        let scale = 1.0 / (d[1] + tau);
+                        for j in 1..rows {
+                            out[rows * i + j] = -scale * along[i] * along[j] / square;
+                        }
+                        out[(rows + 1) * i] += scale;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Linear<MOST_ROWS> {
+    /// `C (R d C + T)^-1 R`, row by row.
+    fn slope(&self, d: &[f64], out: &mut [f64]) {
         let (rows, count) = (d.len(), self.count);
         out.fill(0.0);
         // (R d C + T) X = R; the matrix is lower triangular but for a block that is positive definite
@@ -123,6 +157,24 @@ impl Linear<MOST_ROWS> {
 mod tests {
     use super::*;
     use crate::matrix::dot;
+
+    #[test]
+    fn slopes_with_equal_compliance_are_those_of_the_linearised_law() {
+        let along = [0.0, 0.48, 0.6, -0.64, 0.0, 0.0];
+        for (rows, tau) in [(2, Some(0.3)), (3, Some(0.3)), (4, Some(0.0)), (3, None), (1, None)] {
+            let mut along = along;
+            along[rows..].fill(0.0);
+            for regime in [Regime::Slip { along, across: tau }, Regime::Stick, Regime::Fixed] {
+                let d = &[0.2, 0.7, 0.7, 0.7][..rows];
+                let (mut found, mut expected) = (vec![1.0; rows * rows], vec![1.0; rows * rows]);
+                regime.slope(0.4, d, &mut found);
+                regime.linearise(0.4, rows).slope(d, &mut expected);
+                for (a, b) in found.iter().zip(&expected) {
+                    assert!((a - b).abs() < 1e-14, "{regime:?}: {found:?} {expected:?}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn directions_across_are_orthonormal_and_complete() {

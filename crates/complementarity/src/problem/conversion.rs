@@ -43,6 +43,11 @@ pub struct Converted<P> {
 }
 
 impl<P> Converted<P> {
+    /// With `lambda = forces z + offset`.
+    pub(super) fn new(problem: P, forces: Matrix, offset: Vec<f64>) -> Self {
+        Self { problem, forces, offset }
+    }
+
     /// `F` of `lambda = F z + constant`.
     pub fn force_matrix(&self) -> &Matrix {
         &self.forces

@@ -43,6 +43,8 @@ const LEAST_KEPT: f64 = 1e-13;
 const NOTHING_KEPT: f64 = -1.0;
 /// Rounds of the choice of forces from the warm start, before other methods solve a redundant island.
 const ROUNDS: usize = 3;
+/// Number of elements of a redundant island up to which forces are chosen, if bodies move slowly.
+const MOST_CHOSEN: usize = 1000;
 /// Ratio of forces to load, in the measure of the residual, that is expected of a bad start.
 const FORESIGHT: f64 = 4.0;
 /// Numbers of Newton steps: towards the goal on an island that is within tolerance; and on a redundant island
@@ -296,8 +298,7 @@ impl Work for Escalation {
         for k in 0..job.islands.count() {
             let task = Job::task(job.problem, job.islands, job.goals, k);
             let redundant = self.is_redundant(task);
-            let small = task.contacts.len() <= self.settings.small;
-            if redundant && small && self.chosen_at_once(&mut job, k, y) {
+            if redundant && self.chosen_at_once(&mut job, k, y) {
                 continue;
             }
             let Some(sweeps) = self.pursue::<D>(&mut job, k, redundant, y) else { break };
@@ -310,10 +311,18 @@ impl Work for Escalation {
 }
 
 impl Escalation {
-    /// Chooses forces directly, where the current forces and their states are near the choice.
+    /// Chooses forces directly, where the current forces and their states are near the choice. On large islands this is
+    /// tried only where bodies move slowly, so that the last forces are nearly right.
     fn chosen_at_once(&mut self, job: &mut Job<'_>, k: usize, y: &mut [f64]) -> bool {
         let task = Job::task(job.problem, job.islands, job.goals, k);
-        let (done, choice) = self.velocities.choose_within(ROUNDS, &mut job.sweeper.budget, task, y);
+        let (goal, count) = (&job.goals[k], task.contacts.len());
+        let slow = goal.start <= GOOD_START * GOOD_START * goal.size;
+        if count > if slow { MOST_CHOSEN } else { self.settings.small } {
+            return false;
+        }
+        let few = task.problem.rows * count <= FEW_ROWS;
+        let (done, choice) =
+            self.velocities.choose_within((ROUNDS, slow || few), &mut job.sweeper.budget, task, y);
         self.done.velocity += done.iterations;
         if choice.is_made() {
             job.goals[k].left = done.residual;

@@ -168,7 +168,11 @@ impl Solver {
             Method::GaussSeidel => Kind::GaussSeidel(Box::default()),
             Method::Newton => Kind::Newton(Box::default()),
             Method::ProximalNewton => Kind::ProximalNewton(Box::default()),
-            Method::VelocityNewton => Kind::VelocityNewton(Box::default()),
+            Method::VelocityNewton => {
+                let mut solver = VelocityNewton::default();
+                solver.settings.choose_forces = true;
+                Kind::VelocityNewton(Box::new(solver))
+            }
             Method::ConeInteriorPoint | Method::InteriorPoint => Kind::ConeInteriorPoint(Box::default()),
             Method::Lemke | Method::Decide => Kind::Lemke(Box::default()),
         };

@@ -13,6 +13,7 @@ pub mod auto;
 pub mod cone_interior_point;
 pub mod decide;
 pub mod gauss_seidel;
+pub mod instant;
 pub mod interior_point;
 pub mod lemke;
 pub mod newton;

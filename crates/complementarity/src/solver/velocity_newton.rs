@@ -22,6 +22,7 @@
 mod blocks;
 mod choice;
 mod island;
+mod krylov;
 mod law;
 mod run;
 
@@ -124,8 +125,9 @@ enum Want {
     Solution,
     /// The choice of forces; the current forces are a solution.
     Choice,
-    /// The choice of forces, if this number of rounds from the current forces suffices.
-    ChoiceWithin(usize),
+    /// The choice of forces, if this number of rounds from the current forces suffices; where slip vanishes, by
+    /// way of the solution with a small compliance or not at all.
+    ChoiceWithin((usize, bool)),
 }
 
 /// Solver of islands, with its memory.
@@ -256,10 +258,10 @@ impl Velocities {
     }
 
     /// Solves an island and chooses its forces, if this number of rounds suffices; it does where forces and
-    /// states are near those of the result.
+    /// states are near those of the result. Vanishing slip is examined if the second entry is true.
     pub fn choose_within(
         &mut self,
-        rounds: usize,
+        rounds: (usize, bool),
         budget: &mut Budget,
         task: Task<'_>,
         y: &mut [f64],
@@ -305,6 +307,8 @@ struct Memory {
     best: Vec<f64>,
     given: Vec<f64>,
     estimate: Vec<f64>,
+    /// Forces with the small compliance.
+    reached: Vec<f64>,
     /// Shares of the proximal weight, see [`Run::weights`].
     weights: Vec<f64>,
     /// Number of linear systems solved.

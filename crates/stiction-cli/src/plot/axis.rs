@@ -58,8 +58,14 @@ impl Axis {
     }
 }
 
-/// Values whose spread is below this share of the scale of their quantity are equal but for rounding.
-const NOISE: f64 = 1e-10;
+/// Values whose spread is below the first share of the scale of their quantity, or the second of themselves, are equal but for rounding. Forces and velocities have what the
+/// solver leaves, at a relative residual of 1e-10, and ticks of more than seven digits cannot be read.
+fn noise(unit: &str) -> [f64; 2] {
+    match unit {
+        "m" | "°" => [1e-10, 0.0],
+        _ => [1e-8, 1e-7],
+    }
+}
 /// Half the range of an axis of equal values, as a share of the scale.
 const EQUAL: f64 = 0.1;
 /// Share of the values, at each end, that may be spikes; and by how many times the spread of the others they must stick out.
@@ -67,14 +73,20 @@ const SPIKES: f64 = 0.025;
 const FAR: f64 = 4.0;
 
 /// The range that an axis shows of values, and whether spikes stick out of it. `scale`: size of the quantity in the whole figure.
-pub fn shown_range(values: impl Iterator<Item = f64>, scale: f64, clips: bool) -> ([f64; 2], bool) {
+pub fn shown_range(
+    values: impl Iterator<Item = f64>,
+    (scale, unit): (f64, &str),
+    clips: bool,
+) -> ([f64; 2], bool) {
     let mut list: Vec<f64> = values.filter(|x| x.is_finite()).collect();
     list.sort_by(f64::total_cmp);
     let (Some(&low), Some(&high)) = (list.first(), list.last()) else { return ([0.0, 1.0], false) };
-    if high - low <= NOISE * scale {
+    let [noise, digits] = noise(unit);
+    let noise = noise * scale;
+    if high - low <= noise.max(digits * low.abs().max(high.abs())) {
         let middle = 0.5 * (low + high);
         // about zero, where it is zero but for rounding
-        let middle = if middle.abs() <= NOISE * scale { 0.0 } else { middle };
+        let middle = if middle.abs() <= noise { 0.0 } else { middle };
         return ([middle - EQUAL * scale, middle + EQUAL * scale], false);
     }
     if !clips {
@@ -84,7 +96,7 @@ pub fn shown_range(values: impl Iterator<Item = f64>, scale: f64, clips: bool) -
     let inner = [list[most.min(list.len() - 1)], list[(list.len() - 1).saturating_sub(most)]];
     // equal values are seen if they are as large as their spread
     let spread = (inner[1] - inner[0]).max(0.5 * inner[0].abs().max(inner[1].abs()));
-    if inner[0] > inner[1] || spread <= NOISE * scale {
+    if inner[0] > inner[1] || spread <= noise {
         return ([low, high], false);
     }
     let [below, above] = [inner[0] - low > FAR * spread, high - inner[1] > FAR * spread];
@@ -152,27 +164,32 @@ mod tests {
     fn rounding_is_shown_as_one_value() {
         let noise = |k: usize| 1e-13 * (k as f64).sin();
         // of a quantity whose size is 1, about zero and elsewhere
-        assert_eq!(shown_range((0..50).map(noise), 1.0, false), ([-0.1, 0.1], false));
-        let ([low, high], _) = shown_range((0..50).map(|k| 2.0 + noise(k)), 2.0, false);
+        assert_eq!(shown_range((0..50).map(noise), (1.0, "m"), false), ([-0.1, 0.1], false));
+        let ([low, high], _) = shown_range((0..50).map(|k| 2.0 + noise(k)), (2.0, "m"), false);
         assert!((low - 1.8).abs() < 1e-9 && (high - 2.2).abs() < 1e-9);
         // what is small beside nothing else is data
-        let ([low, high], _) = shown_range((0..50).map(noise), 1e-12, false);
+        let ([low, high], _) = shown_range((0..50).map(noise), (1e-12, "m"), false);
         assert!(low < -9e-14 && high > 9e-14 && high < 1e-12);
         assert_eq!(Axis::padded([-0.1, 0.1], "m", 5.0).unit, "m");
+        // forces are solved to a residual, and differences in the eighth digit cannot be read
+        let nearly = |k: usize| 0.613_125 + 1e5 * noise(k);
+        assert_eq!(shown_range((0..50).map(|k| 1e4 * noise(k)), (1.0, "N"), false), ([-0.1, 0.1], false));
+        assert!(shown_range((0..50).map(nearly), (0.6, "N"), false).0[1] > 0.65);
+        assert!(shown_range((0..50).map(|k| 1e4 * noise(k)), (1.0, "m"), false).0[1] < 2e-9);
     }
 
     #[test]
     fn spikes_stick_out_of_the_range_of_the_rest() {
         let force = |spike: f64| move |k: usize| if k == 17 { spike } else { 10.0 + (k as f64).sin() };
-        let ([low, high], clipped) = shown_range((0..100).map(force(5000.0)), 5000.0, true);
+        let ([low, high], clipped) = shown_range((0..100).map(force(5000.0)), (5000.0, "N"), true);
         assert!(clipped && low < 9.1 && high > 11.0 && high < 20.0, "{low} {high}");
         // one that can be seen beside the rest, and one among values that are zero, are shown whole
-        assert_eq!(shown_range((0..100).map(force(20.0)), 20.0, true).0[1], 20.0);
+        assert_eq!(shown_range((0..100).map(force(20.0)), (20.0, "N"), true).0[1], 20.0);
         let alone = (0..100).map(|k| if k == 17 { 5000.0 } else { 0.0 });
-        assert_eq!(shown_range(alone, 5000.0, true), ([0.0, 5000.0], false));
+        assert_eq!(shown_range(alone, (5000.0, "N"), true), ([0.0, 5000.0], false));
         // what is large for long is no spike
         let step = (0..100).map(|k| if k < 90 { 1.0 } else { 5000.0 });
-        assert_eq!(shown_range(step, 5000.0, true), ([1.0, 5000.0], false));
+        assert_eq!(shown_range(step, (5000.0, "N"), true), ([1.0, 5000.0], false));
         assert_eq!((in_unit(5234.0, "N"), in_unit(52_340.0, "N")), ("5234 N".into(), "52 kN".into()));
     }
 

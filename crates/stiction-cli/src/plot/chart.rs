@@ -106,7 +106,8 @@ impl Chart {
     /// Size of a quantity in all panels of its unit, and at least what a body, a motion and a rotation of ordinary size have.
     fn scale(&self, unit: &str) -> f64 {
         let least = match unit {
-            "m" | "m/s" | "rad/s" => 0.1,
+            "m" | "m/s" => 0.1,
+            "rad/s" => 1.0,
             "°" => 1f64.to_degrees(),
             "" => 1.0,
             _ => 0.0,
@@ -133,7 +134,7 @@ impl Chart {
         let mut dashed: Vec<Style> = vec![];
         for panel in &self.panels {
             let values = panel.lines.iter().flat_map(|l| &l.points).map(|p| p[1]);
-            let [low, high] = shown_range(values, self.scale(panel.unit), panel.clips()).0;
+            let [low, high] = shown_range(values, (self.scale(panel.unit), panel.unit), panel.clips()).0;
             for (k, line) in panel.lines.iter().enumerate() {
                 let before = panel.lines[..k].iter();
                 let below: Vec<usize> = before
@@ -162,7 +163,7 @@ impl Panel {
     fn draw(&self, svg: &mut Svg, frame: [f64; 4], time: &Axis, scale: f64, dashed: &[Style], last: bool) {
         let [x0, y0, w, h] = frame;
         let values = || self.lines.iter().flat_map(|l| &l.points).map(|p| p[1]);
-        let (shown, clipped) = shown_range(values(), scale, self.clips());
+        let (shown, clipped) = shown_range(values(), (scale, self.unit), self.clips());
         let axis = Axis::padded(shown, self.unit, 5.0);
         for (value, label) in &axis.ticks {
             let y = y0 + h * (1.0 - axis.share(*value));

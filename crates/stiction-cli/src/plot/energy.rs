@@ -14,6 +14,18 @@ fn label(entry: &Entry) -> String {
     if entry.name == FROM_START { format!("{}, from start", entry.label) } else { entry.label.to_owned() }
 }
 
+/// Energies whose spread is below this share of the largest energy at a state are equal but for rounding.
+const NOISE: f64 = 1e-10;
+
+/// Points as they are drawn: those that differ by rounding alone have the value of the first.
+fn without_rounding(mut points: Vec<[f64; 2]>, noise: f64) -> Vec<[f64; 2]> {
+    let first = points.first().map_or(0.0, |p| p[1]);
+    if points.iter().all(|p| (p[1] - first).abs() <= noise) {
+        points.iter_mut().for_each(|p| p[1] = first);
+    }
+    points
+}
+
 /// Energies, losses, the work of applied forces, and what became of their balance, as the run's summary has it: the sum less
 /// the work.
 pub fn energy(sources: &[Source]) -> Result<Chart, InputError> {
@@ -33,16 +45,20 @@ pub fn energy(sources: &[Source]) -> Result<Chart, InputError> {
         let sum = |n: usize| (0..kinds.len()).map(|i| ENTRIES[i].sign() * kinds[i][n][1]).sum::<f64>();
         let sums: Vec<[f64; 2]> = shown.iter().enumerate().map(|(n, k)| [time[*k], sum(n)]).collect();
         let start = sums.first().map_or(0.0, |s| s[1]);
-        let change = sums.iter().map(|[t, s]| [*t, s - start]).collect();
-        read.push((kinds, [sums, change]));
+        let change: Vec<[f64; 2]> = sums.iter().map(|[t, s]| [*t, s - start]).collect();
+        let stored = (0..ENTRIES.len()).filter(|k| ENTRIES[*k].is_stored()).flat_map(column);
+        let noise = NOISE * stored.fold(0.0f64, |m, x| m.max(x.abs()));
+        let kinds = kinds.into_iter().map(|points| without_rounding(points, noise)).collect::<Vec<_>>();
+        read.push((kinds, [sums, change].map(|points| without_rounding(points, noise))));
     }
     let panel = |what: &str, lines: Vec<Line>| Panel { what: what.to_owned(), unit: "J", lines };
     let line = |style: Style, points: &Vec<[f64; 2]>| Line { style, points: points.clone() };
     let panels = match &read[..] {
         [(kinds, [sum, change])] => {
-            let works = |k: usize| ENTRIES[k].is_supplied() && kinds[k].iter().any(|x| x[1] != 0.0);
-            let worked = (0..kinds.len()).any(works);
-            let shown = (0..kinds.len()).filter(|k| !ENTRIES[*k].is_supplied() || works(*k));
+            // kinetic energy always, others where there are any
+            let is_shown = |k: &usize| *k == 0 || kinds[*k].iter().any(|x| x[1] != 0.0);
+            let worked = (0..kinds.len()).any(|k| ENTRIES[k].is_supplied() && is_shown(&k));
+            let shown = (0..kinds.len()).filter(is_shown);
             let mut lines: Vec<Line> =
                 shown.map(|k| line(Style::number(label(&ENTRIES[k]), k), &kinds[k])).collect();
             let label = if worked { "sum, less work" } else { "sum" }.to_owned();

@@ -6,9 +6,9 @@
 
 pub use super::surfaces::Surface;
 
-use super::instant::{Instant, VELOCITY_TOLERANCE};
+use super::instant::{Instant, Slip, VELOCITY_TOLERANCE};
 use super::surfaces::{Motion, velocity_product};
-use crate::space::{Frame, Tensor, Vector, add, cross, inverse_spd, length, scale, sub, times};
+use crate::space::{Frame, Tensor, Vector, add, cross, dot, inverse_spd, length, scale, sub, times};
 use complementarity::matrix::Matrix;
 
 /// A rigid body in motion. SI units, world axes.
@@ -43,6 +43,27 @@ pub struct Contact {
     pub frame: Frame,
     /// Surfaces of a and b at the contact point.
     pub surfaces: [Surface; 2],
+}
+
+/// A joint with one degree of freedom that holds a body to the world: a manipulator link (trinkle1995 2.1). The joint is a screw, in
+/// particular a hinge or a slide.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// The body.
+    pub body: usize,
+    /// Velocity of the centre of mass and angular velocity for a joint velocity of 1; the body must move along it.
+    pub twist: [Vector; 2],
+    /// What is known of the joint (trinkle1995 2.5).
+    pub drive: Drive,
+}
+
+/// What is known of a joint; the other is unknown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Drive {
+    /// Its effort, N or N m.
+    Effort(f64),
+    /// Its acceleration, m/s^2 or rad/s^2.
+    Acceleration(f64),
 }
 
 /// Why bodies and contacts are not valid.
@@ -93,7 +114,9 @@ impl Bodies {
             let product = own.check_contact(index)?;
             own.instant.velocity_product.extend(product);
             let contact = &own.contacts[index];
-            own.instant.relative.push((own.relative_velocity(contact), own.velocity_scale(contact)));
+            let (velocity, size) = (own.relative_velocity(contact), own.velocity_scale(contact));
+            own.instant.relative.push(Slip { velocity, size, ..Slip::default() });
+            own.instant.offsets.push(own.instant.velocity_product.len());
         }
         own.instant.free = own.mobility(&own.loads());
         own.instant.jacobian = own.jacobian();
@@ -103,6 +126,51 @@ impl Bodies {
             own.instant.mobility.row_mut(i).copy_from_slice(&row);
         }
         Ok(own)
+    }
+
+    /// The same bodies with some of them on joints: a link accelerates by `S theta'' + w x v`, with
+    /// `S' M S theta'' = S' (W c + g + h - M (w x v)) + tau`.
+    pub fn with_links(mut self, links: &[Link]) -> Result<Self, InvalidBodies> {
+        for link in links {
+            let wrong = |expected| InvalidBodies::Body { body: link.body, expected };
+            let body = self.bodies.get(link.body).ok_or(wrong("expected a body of the list"))?;
+            let [v, w] = link.twist;
+            let (omega, mass) = (body.angular_velocity, body.mass);
+            let square = dot(v, v) + dot(w, w);
+            let rate = (dot(v, body.velocity) + dot(w, omega)) / square;
+            let off = length(sub(body.velocity, scale(rate, v))) + length(sub(omega, scale(rate, w)));
+            let value = match link.drive {
+                Drive::Effort(x) | Drive::Acceleration(x) => x,
+            };
+            let size = length(body.velocity) + length(omega);
+            if !(square > 0.0 && square.is_finite() && value.is_finite() && off <= VELOCITY_TOLERANCE * size)
+            {
+                return Err(wrong(
+                    "expected a joint along which the body moves, with a finite effort or acceleration",
+                ));
+            }
+            let bias = cross(omega, body.velocity);
+            let inertia = mass * dot(v, v) + dot(w, times(&body.inertia, w));
+            let torque = sub(body.torque, cross(omega, times(&body.inertia, omega)));
+            let load = dot(v, sub(body.force, scale(mass, bias))) + dot(w, torque);
+            let (acceleration, mobility) = match link.drive {
+                Drive::Effort(effort) => ((load + effort) / inertia, 1.0 / inertia),
+                Drive::Acceleration(given) => (given, 0.0),
+            };
+            let own = 6 * link.body..6 * link.body + 6;
+            let twist = [v[0], v[1], v[2], w[0], w[1], w[2]];
+            let instant = &mut self.instant;
+            for (k, i) in own.clone().enumerate() {
+                instant.free[i] = acceleration * twist[k] + if k < 3 { bias[k] } else { 0.0 };
+            }
+            for row in 0..instant.jacobian.rows() {
+                let along: f64 =
+                    instant.jacobian.row(row)[own.clone()].iter().zip(twist).map(|(j, s)| j * s).sum();
+                let moved = instant.mobility.row_mut(row)[own.clone()].iter_mut();
+                moved.zip(twist).for_each(|(m, s)| *m = mobility * along * s);
+            }
+        }
+        Ok(self)
     }
 
     fn check_contact(&self, index: usize) -> Result<Vector, InvalidBodies> {

@@ -19,23 +19,38 @@
 //! (W'. q')_n = n . u' + n' . (V_b - V_a)      (W'. q')_t = t . u'      u' = a_b + w_b x (x_b' - V_b) - a_a - w_a x (x_a' - V_a)
 //! ```
 //!
-//! with `n'` and `x_s'` from the features that meet (`geometry/feature.rs`): `(W'. q')_n` is the second
+//! The rows of torsion and rolling friction have `(W'. q')_r = n . (w_b' - w_a') + n' . (w_b - w_a)`, and without the last term about t
+//! and o. Joints whose acceleration is given (2.5) have an unknown effort instead: with `p` those joints and `u` all others,
+//!
+//! ```text
+//! M_uu q''_u = W_u c + (g + h)_u - M_up q''_p      tau_p = (M q'')_p - (g + h)_p - (W c)_p
+//! ```
+//!
+//! so that `M_uu^-1` stands for `M^-1` above, and `W_p' q''_p` is part of `b`.
+//!
+//! `n'` and `x_s'` are from the features that meet (`geometry/feature.rs`): `(W'. q')_n` is the second
 //! derivative of the gap, and those along t and o are the rates of the slip along axes at rest.
 
+use super::prescribed::Prescribed;
 use crate::contact::set::{Contact, ContactSet};
+use crate::dynamics::MassMatrix;
 use crate::formulation::relative_row;
 use crate::geometry::{Rates, Touch, Velocity, Workspace, feature};
 use crate::inputs::Inputs;
-use crate::model::Model;
-use crate::model::Owner;
+use crate::model::{Model, Owner, StandingKind};
 use crate::space::{Pose, Vector, add, cross, dot as dot3, length, sub};
 use crate::state::State;
-use crate::step::{Detection, Failed, Motion, detect, place};
-use complementarity::matrix::{Matrix, dot};
-use complementarity::problem::{Friction, FrictionProblem, InvalidProblem, Mode};
+use crate::step::{Detection, Failed, Motion, detect, fall, place};
+use complementarity::matrix::{Matrix, dot, norm};
+use complementarity::problem::{
+    Element, Friction, FrictionProblem, Group, InstantProblem, InvalidProblem, Mode,
+};
 
 /// Relative velocities below this share of the velocities at a contact count as zero in (5), (6).
 pub const VELOCITY_TOLERANCE: f64 = 1e-9;
+
+/// Relative accelerations below this share of the terms summed in them are zero.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Largest gap of a closed contact, m.
 const CLOSED: f64 = 1e-9;
@@ -46,7 +61,7 @@ pub enum InvalidInstant {
     /// Bodies approach each other: an impact, (5) does not hold.
     #[error("contact {contact}: normal velocity {velocity} m/s, expected 0 or more (trinkle1995 (5))")]
     Approaching {
-        /// Name of the contact.
+        /// Name of the contact or joint limit.
         contact: String,
         /// Normal component of the relative velocity.
         velocity: f64,
@@ -59,15 +74,60 @@ pub enum InvalidInstant {
         /// What would be possible instead.
         expected: &'static str,
     },
-    /// A joint has limits or friction.
-    #[error("{row}: expected joints without limits and friction")]
+    /// A row that is not a contact and has no meaning at an instant.
+    #[error(
+        "{row}: expected a row whose acceleration is known: rigid loops, and drives that prescribe a motion, are not (give their joints' accelerations instead)"
+    )]
     Row {
         /// Name of the row.
         row: String,
     },
+    /// A degree of freedom whose acceleration is given does not exist, is given twice, or is not finite.
+    #[error("degree of freedom {dof}: acceleration {value}, expected a finite one, once for each of {count}")]
+    Prescribed {
+        /// Degree of freedom in `v`.
+        dof: usize,
+        /// Acceleration given.
+        value: f64,
+        /// Number of degrees of freedom.
+        count: usize,
+    },
     /// Kinematics or mass matrix of the bodies cannot be computed.
     #[error(transparent)]
     State(#[from] Failed),
+}
+
+/// What is given at an instant beside the state, and what counts as touching.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    /// Efforts, targets and external forces.
+    pub inputs: Inputs,
+    /// Degrees of freedom whose acceleration is given, with it; their efforts are unknown (trinkle1995 2.5).
+    pub accelerations: Vec<(usize, f64)>,
+    /// Contacts with gaps up to this are closed, m.
+    pub gap: f64,
+    /// Relative velocities up to this count as zero, m/s, beside [`VELOCITY_TOLERANCE`] of the velocities at the contact.
+    pub velocity: f64,
+    /// Whether compliant point contacts count as rigid; otherwise they are refused.
+    pub rigid: bool,
+}
+
+impl Default for Given {
+    fn default() -> Self {
+        Self { inputs: Inputs::default(), accelerations: vec![], gap: CLOSED, velocity: 0.0, rigid: false }
+    }
+}
+
+/// Relative motion at a contact.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Slip {
+    /// Relative velocity along n, t, o, m/s.
+    pub velocity: Vector,
+    /// Relative angular velocity about n, t, o, rad/s.
+    pub angular: Vector,
+    /// Size of the velocities at the contact, m/s, and of the angular velocities, rad/s.
+    pub size: f64,
+    pub turning: f64,
 }
 
 /// A system in contact at an instant, all contacts rigid.
@@ -75,68 +135,109 @@ pub enum InvalidInstant {
 pub struct Instant {
     /// Jacobian `J`.
     pub(super) jacobian: Matrix,
-    /// `M^-1 J'`, transposed.
+    /// `M^-1 J'`, transposed; zero for joints whose acceleration is given.
     pub(super) mobility: Matrix,
-    /// Free acceleration `M^-1 (g + h)`.
+    /// Free acceleration `M^-1 (g + h)`, or the given one.
     pub(super) free: Vec<f64>,
     /// Velocity terms `W'. q'`.
     pub(super) velocity_product: Vec<f64>,
-    /// Number of rows per contact: n, t(, o).
+    /// Number of rows per contact along n, t(, o).
     pub(super) rows: usize,
-    /// Relative velocity of each contact along n, t, o, and the size of the velocities at it, m/s.
-    pub(super) relative: Vec<(Vector, f64)>,
+    /// First row of each contact, and the number of their rows.
+    pub(super) offsets: Vec<usize>,
+    /// Relative motion of each contact.
+    pub(super) relative: Vec<Slip>,
     contacts: ContactSet,
-    mu: Vec<f64>,
-    sets: Vec<Friction>,
+    elements: Vec<Element>,
+    /// Standing rows after those of contacts, as indices into [`Model::standing`].
+    standing: Vec<(usize, Element)>,
+    /// Relative velocities up to this count as zero, m/s.
+    rest: f64,
+    /// Applied forces `g`, and velocity products `h`.
+    pub(super) applied: Vec<f64>,
+    pub(super) products: Vec<f64>,
+    /// The part of `g` that does work from outside: loads, motors, dampers of springs, inputs.
+    outside: Vec<f64>,
+    mass: Option<MassMatrix>,
+    given: Vec<(usize, f64)>,
 }
 
 impl Instant {
     /// The system at a state under the loads, motors and inputs of that time, with the contacts that are
     /// closed and do not separate.
     pub fn at(model: &Model, state: &State, inputs: &Inputs) -> Result<Self, InvalidInstant> {
-        if let Some(row) = model.standing().first() {
-            return Err(InvalidInstant::Row { row: row.name(model.scene()) });
-        }
+        Self::with(model, state, &Given { inputs: inputs.clone(), ..Given::default() })
+    }
+
+    /// The same, with more given than inputs.
+    pub fn with(model: &Model, state: &State, given: &Given) -> Result<Self, InvalidInstant> {
         let mut motion = Motion::new(model);
-        // in a step of length 1 the free velocity is v + M^-1 f
-        place(model, state, inputs, 1.0, &mut motion)?;
-        let free = motion.free.iter().zip(&motion.velocity).map(|(free, v)| free - v).collect();
+        place(model, state, &given.inputs, 1.0, &mut motion)?;
         let (mut memory, mut contacts) = (Detection::default(), ContactSet::default());
-        detect(model, &motion, CLOSED, &mut memory, &mut contacts);
-        let mut instant = Self::new(model.contacts().linear_rows(), free);
+        detect(model, &motion, given.gap, &mut memory, &mut contacts);
+        let mut instant = Self::new(model.contacts().linear_rows(), vec![]);
+        instant.rest = given.velocity;
+        instant.given.clone_from(&given.accelerations);
         let mut workspace = Workspace::default();
         for c in std::mem::take(&mut contacts.contacts) {
+            let rule = &model.contacts().rules()[c.rule];
             if c.count > 1 {
                 let expected = "expected a point, not a patch: its elements deform";
                 return Err(instant.refuse(model, &c, expected));
             }
+            if rule.compliance.is_some() && !given.rigid {
+                let expected =
+                    "expected a rigid contact: the force of a compliant one follows from its deformation";
+                return Err(instant.refuse(model, &c, expected));
+            }
             let point = contacts.elements[c.first].point;
             let ends = [0, 1].map(|k| End::new(model, &motion, &memory, &c, k, point));
-            let velocity = c.frame.components(sub(ends[1].velocity, ends[0].velocity));
-            let size = ends[0].size + ends[1].size;
-            if velocity[0] < -VELOCITY_TOLERANCE * size {
+            let slip = Slip {
+                velocity: c.frame.components(sub(ends[1].velocity, ends[0].velocity)),
+                angular: c.frame.components(sub(ends[1].motion.angular, ends[0].motion.angular)),
+                size: ends[0].size + ends[1].size,
+                turning: length(ends[0].motion.angular) + length(ends[1].motion.angular),
+            };
+            let velocity = slip.velocity[0];
+            let rest = VELOCITY_TOLERANCE * slip.size + given.velocity;
+            if velocity < -rest {
                 let contact = model.contact_name(c.id).unwrap_or_default();
-                return Err(InvalidInstant::Approaching { contact, velocity: velocity[0] });
+                return Err(InvalidInstant::Approaching { contact, velocity });
             }
-            if velocity[0] > VELOCITY_TOLERANCE * size {
+            if velocity > rest {
                 continue;
             }
+            let gap = contacts.elements[c.first].gap;
             let touch = Touch { point, normal: c.frame.n, gap: 0.0, feature: c.id.feature };
             let [a, b] = [c.id.part_a, c.id.part_b].map(|k| &model.parts()[k as usize]);
-            let met = feature(&a.solid, &ends[0].pose, &b.solid, &ends[1].pose, &touch, &mut workspace);
+            let mut meet = |touch: &Touch| {
+                feature(&a.solid, &ends[0].pose, &b.solid, &ends[1].pose, touch, &mut workspace)
+            };
             let expected = "expected features that touch with one normal between them";
+            let met = meet(&touch).or_else(|| meet(&Touch { gap, ..touch }));
             let met = met.ok_or_else(|| instant.refuse(model, &c, expected))?;
-            let product = velocity_product(&c, &ends, &met.rates(&ends.map(|e| e.motion)));
+            let rates = met.rates(&ends.map(|e| e.motion));
+            let product = velocity_product(&c, &ends, &rates);
             instant.velocity_product.extend_from_slice(&product[..instant.rows]);
-            instant.relative.push((velocity, size));
-            let rule = &model.contacts().rules()[c.rule];
-            instant.mu.push(rule.friction);
-            instant.sets.push(rule.set);
+            if rule.rows > instant.rows {
+                let turned = angular_product(&c, &ends, &rates);
+                instant.velocity_product.extend_from_slice(&turned[..rule.rows - instant.rows]);
+            }
+            instant.relative.push(slip);
+            instant.elements.push(rule.element);
+            instant.offsets.push(instant.velocity_product.len());
             let first = instant.contacts.elements.len();
             instant.contacts.elements.push(contacts.elements[c.first]);
             instant.contacts.contacts.push(Contact { first, ..c });
         }
-        instant.fill(model, &motion);
+        instant.load(model, state, &given.inputs, &mut motion);
+        instant.stand(model, state, given, &motion)?;
+        let prescribed = Prescribed::new(model.system(), &motion.mass, &given.accelerations)?;
+        instant.fill(model, &motion, &prescribed);
+        let mut free: Vec<f64> = instant.applied.iter().zip(&instant.products).map(|(g, h)| g + h).collect();
+        prescribed.accelerate(&motion.mass, &mut free);
+        instant.free = free;
+        instant.mass = Some(motion.mass);
         Ok(instant)
     }
 
@@ -148,10 +249,17 @@ impl Instant {
             free,
             velocity_product: vec![],
             rows,
+            offsets: vec![0],
             relative: vec![],
             contacts: ContactSet::default(),
-            mu: vec![],
-            sets: vec![],
+            elements: vec![],
+            standing: vec![],
+            rest: 0.0,
+            applied: vec![],
+            products: vec![],
+            outside: vec![],
+            mass: None,
+            given: vec![],
         }
     }
 
@@ -159,17 +267,101 @@ impl Instant {
         InvalidInstant::Contact { contact: model.contact_name(c.id).unwrap_or_default(), expected }
     }
 
-    /// Computes `J` and `M^-1 J'` of the contacts.
-    fn fill(&mut self, model: &Model, motion: &Motion) {
-        let (rows, dofs) = (self.rows * self.contacts.contacts.len(), model.system().velocity_size());
+    /// Applied forces `g` and velocity products `h`.
+    fn load(&mut self, model: &Model, state: &State, inputs: &Inputs, motion: &mut Motion) {
+        let size = model.system().velocity_size();
+        (self.applied, self.products) = (vec![0.0; size], vec![0.0; size]);
+        let (gravity, mut weight) = (model.scene().gravity, vec![0.0; size]);
+        motion.kinematics.bias(gravity, &mut self.products);
+        motion.kinematics.weight(gravity, &mut weight);
+        self.products.iter_mut().zip(&weight).for_each(|(h, w)| *h -= w);
+        let Motion { kinematics, outside, .. } = motion;
+        fall(model, inputs, kinematics, state.time, outside, &mut self.applied);
+        self.outside.clone_from(outside);
+    }
+
+    /// Standing rows: limits that are reached, friction of joints at rest and rigid gears are rows; friction of moving joints, springs, servos and
+    /// other compliant rows are known efforts.
+    fn stand(
+        &mut self,
+        model: &Model,
+        state: &State,
+        given: &Given,
+        motion: &Motion,
+    ) -> Result<(), InvalidInstant> {
+        let fastest = state.velocity.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let rest = VELOCITY_TOLERANCE * fastest + given.velocity;
+        let (scene, kinematics) = (model.scene(), &motion.kinematics);
+        let mut own = vec![0.0; state.velocity.len()];
+        for (index, row) in model.standing().iter().enumerate() {
+            let prescribed = |dof: usize| given.accelerations.iter().any(|(other, _)| *other == dof);
+            if row.joint.is_some_and(|j| prescribed(j.dof)) {
+                continue;
+            }
+            own.fill(0.0);
+            row.add_row(scene, kinematics, &mut own);
+            let velocity = dot(&own, &state.velocity);
+            let gap = row.gap(scene, kinematics, &state.position, &motion.targets);
+            let push = |applied: &mut [f64], effort: f64| {
+                applied.iter_mut().zip(&own).for_each(|(f, j)| *f += effort * j);
+            };
+            if let Some(c) = row.compliance {
+                let slip = velocity - row.drive_velocity(scene, &motion.targets);
+                let effort = -c.stiffness * gap.unwrap_or(0.0) - c.damping * slip;
+                let effort = match row.element {
+                    Element::Unilateral if gap.is_some_and(|gap| gap > 0.0) => 0.0,
+                    Element::Unilateral => effort.max(0.0),
+                    Element::Bounded { limit } => effort.clamp(-limit, limit),
+                    _ => effort,
+                };
+                push(&mut self.applied, effort);
+                continue;
+            }
+            match (row.kind, row.element) {
+                (StandingKind::LowerLimit(_) | StandingKind::UpperLimit(_), _) => {
+                    let closed = gap.is_some_and(|gap| gap <= given.gap);
+                    if closed && velocity < -rest {
+                        let contact = row.name(scene);
+                        return Err(InvalidInstant::Approaching { contact, velocity });
+                    }
+                    if !closed || velocity > rest {
+                        continue;
+                    }
+                }
+                (StandingKind::Friction(_), Element::Bounded { limit }) if velocity.abs() > rest => {
+                    push(&mut self.applied, -limit.copysign(velocity));
+                    continue;
+                }
+                (StandingKind::Friction(_) | StandingKind::Gear(_), _) => {}
+                _ => return Err(InvalidInstant::Row { row: row.name(scene) }),
+            }
+            self.standing.push((index, row.element));
+            self.velocity_product.push(0.0);
+        }
+        Ok(())
+    }
+
+    /// Computes `J` and `M^-1 J'` of contacts and standing rows.
+    fn fill(&mut self, model: &Model, motion: &Motion, prescribed: &Prescribed) {
+        let (rows, dofs) = (self.velocity_product.len(), model.system().velocity_size());
         (self.jacobian, self.mobility) = (Matrix::zeros(rows, dofs), Matrix::zeros(rows, dofs));
         for (k, c) in self.contacts.contacts.iter().enumerate() {
-            for (i, direction) in [c.frame.n, c.frame.t, c.frame.o].into_iter().enumerate().take(self.rows) {
-                let (at, point) = (self.rows * k + i, self.contacts.elements[k].point);
-                relative_row(&motion.kinematics, c, point, (direction, false), self.jacobian.row_mut(at));
-                self.mobility.row_mut(at).copy_from_slice(self.jacobian.row(at));
-                motion.mass.solve(self.mobility.row_mut(at));
+            let axes = [c.frame.n, c.frame.t, c.frame.o];
+            let linear = axes.iter().take(self.rows).map(|d| (*d, false));
+            let along = linear.chain(axes.iter().map(|d| (*d, true)));
+            for (at, along) in (self.offsets[k]..self.offsets[k + 1]).zip(along) {
+                let point = self.contacts.elements[k].point;
+                relative_row(&motion.kinematics, c, point, along, self.jacobian.row_mut(at));
             }
+        }
+        let first = self.offsets[self.contacts.contacts.len()];
+        for (k, (index, _)) in self.standing.iter().enumerate() {
+            let row = self.jacobian.row_mut(first + k);
+            model.standing()[*index].add_row(model.scene(), &motion.kinematics, row);
+        }
+        for at in 0..rows {
+            self.mobility.row_mut(at).copy_from_slice(self.jacobian.row(at));
+            prescribed.solve(&motion.mass, self.mobility.row_mut(at));
         }
     }
 
@@ -178,18 +370,35 @@ impl Instant {
         &self.contacts
     }
 
+    /// Standing rows that take part, as indices into [`Model::standing`]: limits that are reached, friction of joints at rest. Their
+    /// rows follow those of contacts.
+    pub fn standing(&self) -> impl Iterator<Item = usize> {
+        self.standing.iter().map(|(index, _)| *index)
+    }
+
+    /// First row of each contact, and the number of their rows.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
     /// Relative velocity of the material points at a contact, in n, t, o: (4).
     pub fn relative_velocity(&self, contact: usize) -> Vector {
-        self.relative[contact].0
+        self.relative[contact].velocity
+    }
+
+    /// Relative angular velocity at a contact, about n, t, o.
+    pub fn relative_spin(&self, contact: usize) -> Vector {
+        self.relative[contact].angular
     }
 
     /// Whether each contact rolls or slides: (6) to [`VELOCITY_TOLERANCE`].
     pub fn modes(&self) -> Vec<Mode> {
-        let mode = |&([_, t, o], size): &(Vector, f64)| {
-            let slip = t.hypot(o);
-            match slip <= VELOCITY_TOLERANCE * size {
+        let mode = |slip: &Slip| {
+            let [_, t, o] = slip.velocity;
+            let speed = t.hypot(o);
+            match speed <= VELOCITY_TOLERANCE * slip.size + self.rest {
                 true => Mode::Rolling,
-                false => Mode::Sliding { direction: [t / slip, o / slip] },
+                false => Mode::Sliding { direction: [t / speed, o / speed] },
             }
         };
         self.relative.iter().map(mode).collect()
@@ -200,7 +409,27 @@ impl Instant {
         &self.jacobian
     }
 
-    /// `A` and `b` of (21)-(23), rows n, t(, o) contact by contact.
+    /// `M^-1 J'`, transposed; zero for joints whose acceleration is given.
+    pub fn mobility(&self) -> &Matrix {
+        &self.mobility
+    }
+
+    /// Power of loads, motors, dampers of springs and inputs at velocities `v`, W.
+    pub fn outside_power(&self, v: &[f64]) -> f64 {
+        dot(&self.outside, v)
+    }
+
+    /// Applied forces `g`: weight, loads, springs, motors, inputs, friction of moving joints; over the degrees of freedom.
+    pub fn applied(&self) -> &[f64] {
+        &self.applied
+    }
+
+    /// Degrees of freedom whose acceleration is given, with it.
+    pub fn given(&self) -> &[(usize, f64)] {
+        &self.given
+    }
+
+    /// `A` and `b` of (21)-(23), rows n, t(, o) contact by contact, then standing rows.
     pub fn system(&self) -> (Matrix, Vec<f64>) {
         let rows = self.jacobian.rows();
         let mut a = Matrix::zeros(rows, rows);
@@ -212,25 +441,86 @@ impl Instant {
             }
         }
         let free = self.jacobian.times(&self.free);
-        (a, free.iter().zip(&self.velocity_product).map(|(x, y)| x + y).collect())
+        let fastest = self.free.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let entry = |i: usize| {
+            let largest = self.jacobian.row(i).iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let x = free[i] + self.velocity_product[i];
+            // a normal that is off by rounding must not make a load of its own
+            if x.abs() <= ROUNDING * largest * fastest { 0.0 } else { x }
+        };
+        (a, (0..rows).map(entry).collect())
     }
 
     /// The contact problem with the model's friction coefficients and friction sets, and the modes given by
     /// the velocities.
     pub fn problem(&self) -> Result<FrictionProblem, InvalidProblem> {
-        self.problem_with(self.mu.clone(), Friction::Cone)?.with_frictions(self.sets.clone())
+        let (a, b) = self.system();
+        let standing = self.standing.iter().map(|(_, element)| *element);
+        let elements = self.elements.iter().copied().chain(standing).collect();
+        FrictionProblem::from_elements(a, b, elements)?.with_modes(self.modes())
     }
 
-    /// The contact problem for given coefficients and one friction set.
+    /// The contact problem for given coefficients and one friction set, of contacts without moments alone.
     pub fn problem_with(&self, mu: Vec<f64>, friction: Friction) -> Result<FrictionProblem, InvalidProblem> {
         let (a, b) = self.system();
         FrictionProblem::new(a, b, mu, self.rows, friction)?.with_modes(self.modes())
+    }
+
+    /// Laws of contacts and standing rows: contacts roll or slide by their velocities, those with torsion or rolling friction in
+    /// all their directions together. The friction of a sliding contact is the admissible one that dissipates the most:
+    /// `c_k = -mu c_n e_k^2 s_k / |e s|`.
+    pub fn groups(&self) -> Vec<Group> {
+        let contact = |(element, slip): (&Element, &Slip)| {
+            let (mu, rows) = (element.mu(), element.rows());
+            let axes = element.as_contact().map_or(vec![], |c| c.axes[..rows - 1].to_vec());
+            let [_, t, o] = slip.velocity;
+            let moving: Vec<f64> = match self.rows {
+                2 => vec![t],
+                _ => [t, o].into_iter().chain(slip.angular).take(rows - 1).collect(),
+            };
+            let scaled: Vec<f64> = moving.iter().zip(&axes).map(|(s, e)| s * e).collect();
+            let lengths = axes.iter().skip(2).fold(0.0f64, |m, e| m.max(*e));
+            let size = slip.size + lengths * slip.turning;
+            let speed = norm(&scaled);
+            if mu == 0.0 || speed <= VELOCITY_TOLERANCE * size + self.rest {
+                return Group::Rolling { mu, axes };
+            }
+            let friction = scaled.iter().zip(&axes).map(|(s, e)| -mu * e * s / speed);
+            Group::Sliding { ray: std::iter::once(1.0).chain(friction).collect() }
+        };
+        let standing = self.standing.iter().map(|(_, element)| match element {
+            Element::Bounded { limit } => Group::Bounded { limit: *limit },
+            Element::Bilateral => Group::Bilateral,
+            _ => Group::Unilateral,
+        });
+        self.elements.iter().zip(&self.relative).map(contact).chain(standing).collect()
+    }
+
+    /// Friction coefficient of each group of rows; 0 where it has none.
+    pub fn mu(&self) -> Vec<f64> {
+        self.elements.iter().map(Element::mu).chain(self.standing.iter().map(|_| 0.0)).collect()
+    }
+
+    /// The problem (24)-(35) of contacts that roll or slide, soft fingers included, and standing rows.
+    pub fn instant_problem(&self) -> Result<InstantProblem, InvalidProblem> {
+        let (a, b) = self.system();
+        InstantProblem::new(a, b, self.groups())
     }
 
     /// Accelerations `q''` under contact forces `c`: (19). `None` unless `c` has one entry per row.
     pub fn accelerations(&self, forces: &[f64]) -> Option<Vec<f64>> {
         let pushed = (forces.len() == self.jacobian.rows()).then(|| self.mobility.transpose_times(forces))?;
         Some(self.free.iter().zip(pushed).map(|(free, pushed)| free + pushed).collect())
+    }
+
+    /// Efforts of the joints whose accelerations are given, beside the applied ones, in the order in which they are given.
+    pub fn efforts(&self, forces: &[f64]) -> Option<Vec<f64>> {
+        let accelerations = self.accelerations(forces)?;
+        let mut inertial = vec![0.0; accelerations.len()];
+        self.mass.as_ref()?.multiply(&accelerations, &mut inertial);
+        let pushed = self.jacobian.transpose_times(forces);
+        let effort = |dof: usize| inertial[dof] - self.applied[dof] - self.products[dof] - pushed[dof];
+        Some(self.given.iter().map(|(dof, _)| effort(*dof)).collect())
     }
 }
 
@@ -243,6 +533,8 @@ struct End {
     /// Velocity of the material at the contact, and its acceleration while `v` does not change.
     velocity: Vector,
     acceleration: Vector,
+    /// Angular acceleration while `v` does not change.
+    turning: Vector,
     /// Size of the terms that are summed in `velocity`.
     size: f64,
 }
@@ -258,6 +550,7 @@ impl End {
                 motion: Velocity::default(),
                 velocity: still,
                 acceleration: still,
+                turning: still,
                 size: 0.0,
             };
         };
@@ -265,7 +558,8 @@ impl End {
         let motion = Velocity { linear, angular: kinematics.angular_velocity(link) };
         let velocity = kinematics.point_velocity(link, point);
         let size = length(linear) + length(motion.angular) * length(sub(point, pose.position));
-        Self { pose, motion, velocity, acceleration: kinematics.bias_acceleration(link, point).0, size }
+        let (acceleration, turning) = kinematics.bias_acceleration(link, point);
+        Self { pose, motion, velocity, acceleration, turning, size }
     }
 }
 
@@ -277,4 +571,10 @@ fn velocity_product(c: &Contact, [a, b]: &[End; 2], rates: &Rates) -> Vector {
     let rate = sub(under(b, rates.points[1]), under(a, rates.points[0]));
     let [n, t, o] = c.frame.components(rate);
     [n + dot3(rates.normal, sub(b.velocity, a.velocity)), t, o]
+}
+
+/// `W'. q'` of the rotations of one contact, about n, t, o.
+fn angular_product(c: &Contact, [a, b]: &[End; 2], rates: &Rates) -> Vector {
+    let [n, t, o] = c.frame.components(sub(b.turning, a.turning));
+    [n + dot3(rates.normal, sub(b.motion.angular, a.motion.angular)), t, o]
 }

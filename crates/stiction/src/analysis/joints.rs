@@ -9,30 +9,32 @@
 //! ```
 //!
 //! over the link and all that it carries. `r` leads from the joint to the centre of mass, both in the middle of the step; what is applied from
-//! outside, weight, loads, springs and contacts, acts where the step began, as it does in the step itself. What motors, limits and friction of a
+//! outside, weight, loads, springs and contacts, acts where the step began, as it does in the step itself. What motors, limits, friction and springs of a
 //! joint do is transmitted by the joint. Momenta are those that the step reached, so velocity products are in them.
 
 use crate::dynamics::{Joint, Kinematics};
-use crate::model::resolved::Body;
-use crate::model::{Model, Owner};
+use crate::model::resolved::{Body, Drive};
+use crate::model::{Model, Owner, StandingKind};
 use crate::space::{Vector, add, cross, dot, length, scale, sub, times, transpose_times};
 use crate::state::State;
-use crate::step::{Workspace, each_load};
+use crate::step::{StandingReport, Workspace, each_load};
 
 /// A degree of freedom of a joint after a step; a fixed joint has one report without motion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JointReport {
-    /// Body whose joint it is.
+    /// Body whose joint it is; of a loop the second body, or the first if that is the world.
     pub body: usize,
-    /// Kind of the joint.
+    /// Index of the loop, if it is one of its rows.
+    pub loop_index: Option<usize>,
+    /// Kind of the joint or loop.
     pub kind: &'static str,
-    /// Number of the degree of freedom in the joint.
+    /// Number of the degree of freedom in the joint, or of the row in the loop.
     pub dof: usize,
-    /// Coordinate at the end of the step, m or rad; of a spherical joint a component of the rotation vector, in the axes of the mount.
+    /// Coordinate at the end of the step, m or rad (of a loop what the row is open by); of a spherical joint a component of the rotation vector, in the axes of the mount.
     pub position: f64,
     /// Its rate at the end of the step, m/s or rad/s; of a spherical joint a component of the angular velocity, in the axes of the mount.
     pub velocity: f64,
-    /// Effort of motors, limits and friction of the joint over the step, N or N m.
+    /// Effort of motors, limits, friction, springs and gears of the joint over the step, N or N m.
     pub effort: f64,
     /// Force that the joint transmits to the body, in world axes, mean over the step, N.
     pub force: Vector,
@@ -76,18 +78,53 @@ pub fn joints(
         let dofs = model.system().dofs(body);
         let (q, v) = (&state.position[model.system().coordinates(body)], &state.velocity[dofs.clone()]);
         let turn = if given.link.joint == Joint::Spherical { rotation_vector(q) } else { [0.0; 3] };
-        let motors = model.scene().motors.iter().filter(|m| m.body == body);
-        let motors: f64 = motors.map(|m| m.effort.at(work.motion.time)).sum();
-        let rows = work.standing.iter().filter(|row| model.standing()[row.row].body == body);
-        // both are of joints with one degree of freedom
-        let effort = motors + rows.map(|row| row.effort).sum::<f64>();
         let kind = given.link.joint.name();
         for dof in 0..dofs.len().max(1) {
             let position = if q.len() > v.len() { turn[dof] } else { q.get(dof).copied().unwrap_or(0.0) };
             let velocity = v.get(dof).copied().unwrap_or(0.0);
-            out.push(JointReport { body, kind, dof, position, velocity, effort, force, moment });
+            let effort = effort(model, work, body, dof);
+            let loop_index = None;
+            out.push(JointReport { body, loop_index, kind, dof, position, velocity, effort, force, moment });
         }
     }
+    add_loops(model, work, after, out);
+}
+
+/// Adds the rows of loops, with the force and moment of each loop on its second body.
+fn add_loops(model: &Model, work: &Workspace, after: &Kinematics, out: &mut Vec<JointReport>) {
+    let row_of = |row: &StandingReport| match model.standing()[row.row].kind {
+        StandingKind::Loop { index, row } => Some((index, row)),
+        _ => None,
+    };
+    for row in &work.standing {
+        let Some((index, dof)) = row_of(row) else { continue };
+        let given = &model.scene().loops[index];
+        let (mut force, mut moment) = ([0.0; 3], [0.0; 3]);
+        for other in work.standing.iter().filter(|r| row_of(r).is_some_and(|(i, _)| i == index)) {
+            let Some((_, k)) = row_of(other) else { continue };
+            let (axis, turns) = given.axis(&work.motion.kinematics, k);
+            let sum = if turns { &mut moment } else { &mut force };
+            *sum = add(*sum, scale(other.effort, axis));
+        }
+        let (position, velocity, effort) = (given.gap(after, dof), row.velocity, row.effort);
+        let body = given.ends[1].body.or(given.ends[0].body).unwrap_or(0);
+        let (loop_index, kind) = (Some(index), given.kind.name());
+        out.push(JointReport { body, loop_index, kind, dof, position, velocity, effort, force, moment });
+    }
+}
+
+/// Effort of motors and standing rows on a degree of freedom of a joint.
+fn effort(model: &Model, work: &Workspace, body: usize, dof: usize) -> f64 {
+    let motors = model.scene().motors.iter().zip(&work.motion.targets).filter(|(m, target)| {
+        (m.body, m.dof) == (body, dof) && matches!(m.drive, Drive::Effort(_)) && target.end != 0.0
+    });
+    let place = model.system().dofs(body).start + dof;
+    let rows = work.standing.iter().map(|row| {
+        let standing = &model.standing()[row.row];
+        let own = standing.joint.filter(|j| j.dof == place).map_or(0.0, |_| row.effort);
+        own + standing.other.filter(|(j, _)| j.dof == place).map_or(0.0, |(_, factor)| factor * row.effort)
+    });
+    motors.map(|(_, target)| target.end).sum::<f64>() + rows.sum::<f64>()
 }
 
 /// Sets the forces and moments that the joints transmit.
@@ -111,6 +148,11 @@ fn transmit(model: &Model, work: &Workspace, after: &Kinematics, scratch: &mut S
         apply(i, before.center(i), scale(body.link.inertia.mass, scene.gravity), [0.0; 3]);
     }
     each_load(scene, before, work.motion.time, &mut apply);
+    for row in &work.standing {
+        if let StandingKind::Loop { index, row: k } = model.standing()[row.row].kind {
+            scene.loops[index].each(before, k, row.effort, &mut apply);
+        }
+    }
     for e in &work.elements {
         let (force, moment) = (e.frame.world(e.force), e.frame.world(e.moment));
         for (owner, sign) in [(e.body_a, -1.0), (e.body_b, 1.0)] {

@@ -1,6 +1,9 @@
 //! Contacts at an instant: which accelerations and forces are possible, without a step of time; and what joints transmit in a step.
 
+pub mod accelerate;
 pub mod bodies;
 pub mod instant;
 pub mod joints;
 pub mod surfaces;
+
+mod prescribed;

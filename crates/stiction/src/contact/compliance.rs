@@ -34,6 +34,9 @@ const LEAST_STIFFNESS: f64 = 1e-8;
 /// But no more than the stiffness at this share of the radius as overlap: `m_eff / h^2` grows without bound as `h` falls.
 const LEAST_OVERLAP: f64 = 1e-6;
 
+/// A step from overlap `r d` to `d` under the stiffness at `max(r, this) d` takes at least the change of Hertz' energy: `sqrt(this) (1 - r) >= 2/5 (1 - r^(5/2))`.
+const DEEPENS: f64 = 0.29;
+
 /// Stiffness and damping of one kind of contact, independent of the step. Built once for all contacts
 /// with one law and one pair of materials.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +50,8 @@ pub struct Patch {
     damping: Matrix,
     /// `R` of Hertz and Mindlin.
     radius: Option<f64>,
+    /// `beta` and `3/2 alpha` of Hunt and Crossley.
+    power: Option<[f64; 2]>,
     transport: bool,
 }
 
@@ -57,7 +62,7 @@ impl Patch {
         let grid = law.grid(directions);
         let rows = directions.count();
         let each = |[n, t]: [f64; 2]| (0..rows).map(|a| if a == 0 { n } else { t }).collect();
-        let mut of_radius = None;
+        let (mut of_radius, mut power) = (None, None);
         let transport = matches!(law, Law::HalfSpace { transport: true, .. }) && grid.count() > 1;
         let (vectors, k, c) = match *law {
             Law::Rigid => (Matrix::zeros(0, 0), Vec::new(), Vec::new()),
@@ -73,6 +78,10 @@ impl Patch {
                 };
                 (vectors, k, c)
             }
+            Law::HuntCrossley { stiffness, exponent, dissipation, tangential: [k, c] } => {
+                power = Some([exponent, 1.5 * dissipation]);
+                (Matrix::identity(rows), each([stiffness, k]), each([0.0, c]))
+            }
             Law::HertzMindlin { radius, time } => {
                 let [n, t] = hertz_mindlin(pair, radius)?;
                 of_radius = Some(radius);
@@ -83,7 +92,7 @@ impl Patch {
         let mut scaled = vec![0.0; BLOCK * k.len()];
         from_modes(&vectors, |m| k[m], &mut scaled, &mut stiffness);
         from_modes(&vectors, |m| c[m], &mut scaled, &mut damping);
-        Ok(Self { grid, vectors, k, c, stiffness, damping, radius: of_radius, transport })
+        Ok(Self { grid, vectors, k, c, stiffness, damping, radius: of_radius, power, transport })
     }
 
     /// The elements and where they are.
@@ -114,6 +123,41 @@ impl Patch {
     /// Whether `K` and `C` depend on the overlap.
     pub fn varies(&self) -> bool {
         self.radius.is_some()
+    }
+
+    /// Normal force of a point at an overlap (m) that grows at a rate (m/s), N, where the force is explicit: song2001 (10), (11). Below 0 the damper
+    /// would pull.
+    pub fn normal_force(&self, overlap: f64, rate: f64) -> f64 {
+        match self.power {
+            Some([exponent, dissipation]) => {
+                self.k[0] * overlap.max(0.0).powf(exponent) * (1.0 + dissipation * rate)
+            }
+            None => self.k[0] * overlap + self.c[0] * rate,
+        }
+    }
+
+    /// Tangential stiffness, N/m, and damping, N s/m, of a point.
+    pub fn tangential(&self) -> [f64; 2] {
+        [self.k[1], self.c[1]]
+    }
+
+    /// `1/2 delta' K delta`, J. Hertz and Mindlin: `2/5 K_n delta_n^2 + 1/2 K_t delta_t^2` with `K` at the overlap `delta_n`,
+    /// the first being the integral of the normal force; Hunt and Crossley: `K delta_n^(beta+1)/(beta+1) + 1/2 K_t delta_t^2`.
+    ///
+    /// # Panics
+    /// If the slice has not [`Patch::rows`] entries.
+    pub fn elastic_energy(&self, delta: &[f64]) -> f64 {
+        assert_eq!(delta.len(), self.rows(), "one entry a row of deformation");
+        if self.varies() || self.power.is_some() {
+            let tangential: f64 = (1..self.rows()).map(|i| 0.5 * self.k[i] * delta[i] * delta[i]).sum();
+            return match self.power {
+                Some([exponent, _]) => {
+                    self.k[0] * delta[0].max(0.0).powf(exponent + 1.0) / (exponent + 1.0) + tangential
+                }
+                None => self.scale(delta[0])[0] * (0.4 * self.k[0] * delta[0] * delta[0] + tangential),
+            };
+        }
+        0.5 * (0..self.rows()).map(|i| delta[i] * dot(self.stiffness.row(i), delta)).sum::<f64>()
     }
 
     /// The scale of `K` and `C` at an overlap of the undeformed shapes, m, and its derivative, 1/m: `sqrt(d/R)`, and 0
@@ -200,6 +244,26 @@ impl Compliance {
         self.h * self.h * self.patch.k[0] * self.scale(overlap, mobility) * mobility
     }
 
+    /// The least overlap (m) whose stiffness a step may have that would end at the overlap `ahead` without the contact: `DEEPENS` times the overlap `d+` that it
+    /// does end at under that stiffness, `d+ (1 + h^2 K_n / m) = ahead`, `1/m` being the mobility of the normal row. With less a step that goes in deep, the first of
+    /// an impact, would pay less than the elastic energy that it stores.
+    pub fn least_overlap(&self, ahead: f64, mobility: f64) -> f64 {
+        let mut d = ahead;
+        if d <= 0.0 {
+            return 0.0;
+        }
+        // convex in d, and above 0 at the start: Newton's steps fall to the root
+        for _ in 0..50 {
+            let share = self.stiffness_share(DEEPENS * d, mobility);
+            let step = (d * (1.0 + share) - ahead) / (1.0 + 1.5 * share);
+            d = (d - step).max(0.0);
+            if step <= 1e-9 * d {
+                break;
+            }
+        }
+        DEEPENS * d
+    }
+
     /// `E^-1 = (h K + C)^-1`, m/(N s), at scale 1.
     pub fn e_inv(&self) -> &Matrix {
         &self.e_inv
@@ -223,17 +287,9 @@ impl Compliance {
         product(&self.patch.damping, rate, force);
     }
 
-    /// `1/2 delta' K delta`, J. Hertz and Mindlin: `2/5 K_n delta_n^2 + 1/2 K_t delta_t^2` with `K` at the overlap `delta_n`,
-    /// the first being the integral of the normal force.
+    /// See [`Patch::elastic_energy`].
     pub fn elastic_energy(&self, delta: &[f64]) -> f64 {
-        assert_eq!(delta.len(), self.rows(), "one entry a row of deformation");
-        if self.varies() {
-            let sum: f64 = (0..self.rows())
-                .map(|i| if i == 0 { 0.4 } else { 0.5 } * self.patch.k[i] * delta[i] * delta[i])
-                .sum();
-            return self.patch.scale(delta[0])[0] * sum;
-        }
-        0.5 * (0..self.rows()).map(|i| delta[i] * dot(self.patch.stiffness.row(i), delta)).sum::<f64>()
+        self.patch.elastic_energy(delta)
     }
 
     /// `delta+ = delta + h E^-1 (lambda - K delta)`: the deformation after a step under `lambda`, with `K` and `C` at `scale`.

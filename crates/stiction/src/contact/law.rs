@@ -44,6 +44,18 @@ pub enum Law {
         /// Whether elements that travel over the materials take the deformation of the material now under them.
         transport: bool,
     },
+    /// Hunt and Crossley's law along the normal, `lambda_n = K d^beta (1 + 3/2 alpha d')` (song2001 (11)), and one spring and damper along the
+    /// tangents: (16) has no inverse in Hunt and Crossley's form, whose damping vanishes without deformation.
+    HuntCrossley {
+        /// `K`, N/m^beta.
+        stiffness: f64,
+        /// `beta`.
+        exponent: f64,
+        /// `alpha`, s/m.
+        dissipation: f64,
+        /// Tangential stiffness, N/m, and damping, N s/m.
+        tangential: [f64; 2],
+    },
     /// One point with the stiffness of Hertz' and Mindlin's contact, which grows with the overlap `d` of the undeformed
     /// shapes: `K_n = 4/3 E* sqrt(R d)`, `K_t = 8 G* sqrt(R d)`, `C = time K`, all at the start of a step (pang2005 (16) with
     /// `K(q)`, `C(q)`). Then `K_n d = 4/3 E* sqrt(R) d^(3/2)`.
@@ -130,6 +142,13 @@ impl Law {
                     }
                 }
             }
+            Self::HuntCrossley { stiffness, exponent, dissipation, tangential } => {
+                check("stiffness", stiffness, "above 0 and finite", |x| x > 0.0 && x.is_finite())?;
+                check("exponent", exponent, "from 1 to 10", |x| (1.0..=10.0).contains(&x))?;
+                check("dissipation", dissipation, "at least 0 and finite", size)?;
+                check("tangential_stiffness", tangential[0], "at least 0 and finite", size)?;
+                check("tangential_damping", tangential[1], "at least 0 and finite", size)
+            }
             Self::HertzMindlin { radius, time } => {
                 check("radius", radius, "above 0 and finite", |x| x > 0.0 && x.is_finite())?;
                 check("damping time", time, "at least 0 and finite", size)
@@ -142,9 +161,11 @@ impl Law {
     pub fn grid(&self, directions: Directions) -> Grid {
         match *self {
             Self::HalfSpace { elements, spacing, .. } => Grid { elements, spacing, directions },
-            Self::Rigid | Self::KelvinVoigt { .. } | Self::Layer { .. } | Self::HertzMindlin { .. } => {
-                Grid { elements: 1, spacing: 0.0, directions }
-            }
+            Self::Rigid
+            | Self::KelvinVoigt { .. }
+            | Self::Layer { .. }
+            | Self::HuntCrossley { .. }
+            | Self::HertzMindlin { .. } => Grid { elements: 1, spacing: 0.0, directions },
         }
     }
 
@@ -155,6 +176,7 @@ impl Law {
             Self::KelvinVoigt { .. } => "kelvin_voigt",
             Self::Layer { .. } => "layer",
             Self::HalfSpace { .. } => "half_space",
+            Self::HuntCrossley { .. } => "hunt_crossley",
             Self::HertzMindlin { .. } => "hertz_mindlin",
         }
     }
@@ -193,6 +215,12 @@ impl Law {
                 };
                 format!(
                     "half-space patch ({elements} a side, {spacing:e} m apart, {influence}, damping {damping})"
+                )
+            }
+            Self::HuntCrossley { stiffness, exponent, dissipation, tangential: [kt, ct] } => {
+                let [k, beta, alpha, kt, ct] = [stiffness, exponent, dissipation, kt, ct].map(|x| short(*x));
+                format!(
+                    "Hunt-Crossley (stiffness {k} N/m^{beta}, dissipation {alpha} s/m, tangential {kt} N/m, {ct} N s/m)"
                 )
             }
             Self::HertzMindlin { radius, time } => {

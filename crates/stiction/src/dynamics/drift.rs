@@ -88,6 +88,8 @@ pub struct Drift {
     residual: Vec<f64>,
     /// Momentum `M(q) (v' - v_theta)` of the velocities that positions do not follow.
     surplus: Vec<f64>,
+    /// Number of parts of each tree's last drift.
+    parts: Vec<usize>,
 }
 
 /// Why the drift of a system could not be computed.
@@ -124,7 +126,13 @@ impl Drift {
             end: v.clone(),
             residual: v.clone(),
             surplus: v,
+            parts: vec![1; system.trees().len()],
         }
+    }
+
+    /// Number of parts of the last drift of a tree; free bodies count theirs by themselves.
+    pub(crate) fn parts(&self, tree: usize) -> usize {
+        self.parts[tree]
     }
 
     /// Exchanges kinematics and mass matrix with those at the end of the last drift, for the next step that
@@ -200,6 +208,7 @@ impl Drift {
             }
             if settled {
                 v[dofs.clone()].copy_from_slice(&self.velocity[dofs.clone()]);
+                self.parts[t] = parts;
                 return Ok(());
             }
             parts *= 2;
@@ -215,7 +224,10 @@ impl Drift {
         let (from, system) = (from.unwrap_or(mass), kinematics.system().clone());
         let tree = &system.model.trees[t];
         let root = &system.model.bodies[tree.bodies.start];
-        let (dofs, shifts) = (tree.dofs.clone(), tree.dofs.start..tree.dofs.start + root.joint.shifts());
+        // a drive on a sliding root holds its centre of mass back
+        let driven = root.dofs().any(|i| system.model.armature[i] > 0.0);
+        let shifts = if driven { 0 } else { root.joint.shifts() };
+        let (dofs, shifts) = (tree.dofs.clone(), tree.dofs.start..tree.dofs.start + shifts);
         let (m, center) = kinematics.center_of_tree(t);
         from.multiply_tree(t, &velocity[dofs.clone()], &mut end[dofs.clone()]);
         let mut frame = [0.0; 3];
@@ -342,7 +354,7 @@ fn advance_tree(system: &System, t: usize, q: &[f64], v: &[f64], h: f64, out: &m
 
 impl Kinematics {
     /// Mass of a tree, and its centre of mass relative to the root's origin.
-    fn center_of_tree(&self, t: usize) -> (f64, Vector) {
+    pub(super) fn center_of_tree(&self, t: usize) -> (f64, Vector) {
         let states = &self.states[self.system.model.trees[t].bodies.clone()];
         let (m, first) = states.iter().fold((0.0, [0.0; 3]), |(m, first), state| {
             (m + state.inertia.mass, add(first, state.inertia.first))
@@ -352,7 +364,7 @@ impl Kinematics {
 
     /// Computes the momenta `p = M v` of a tree's joints and their rates `g` without forces; the slices are
     /// over all dofs.
-    fn momenta(&mut self, t: usize, p: &mut [f64], g: &mut [f64]) {
+    pub(super) fn momenta(&mut self, t: usize, p: &mut [f64], g: &mut [f64]) {
         let model = &*self.system.model;
         let bodies = model.trees[t].bodies.clone();
         let shift = Spatial { angular: [0.0; 3], linear: self.references[t].velocity };
@@ -365,7 +377,7 @@ impl Kinematics {
             let turned = |by: Spatial| by.plus(shift).cross_force(carried);
             let by_parent = body.parent.map_or(Spatial::default(), |p| turned(self.states[p].velocity));
             for i in body.dofs() {
-                p[i] = self.columns[i].dot(carried);
+                p[i] = self.columns[i].dot(carried) + model.armature[i] * self.at.1[i];
                 g[i] = -self.columns[i].dot(by_parent);
             }
             if let Some(parent) = body.parent {
@@ -393,12 +405,12 @@ fn turn_body(
     let [drift, after] = [theta, &*v].map(|v| add(three(v, 0), cross(three(v, 3), c)));
     let mut spin = transpose_times(&state.rotation, three(theta, 3));
     let mut own = times(&body.inertia.tensor, spin);
-    // also catches NaN
-    let parts = (h * length(spin) / TURN).ceil().clamp(1.0, MOST_TURNS);
+    let parts = turns(h, spin);
+    let part = h / parts as f64;
     let mut turned = attitude(q, 3);
-    for _ in 0..if parts > 1.0 { parts as usize } else { 1 } {
-        (spin, own) = mean_spin(&body.inertia.tensor, h / parts, own, spin);
-        turned = turned.after(Quaternion::turn(scale(h / parts, spin)));
+    for _ in 0..parts {
+        (spin, own) = mean_spin(&body.inertia.tensor, part, own, spin);
+        turned = turned.after(Quaternion::turn(scale(part, spin)));
     }
     turned = turned.unit();
     out[3..].copy_from_slice(&turned.0);
@@ -417,10 +429,15 @@ fn turn_body(
     v[3..].copy_from_slice(&angular);
 }
 
+/// Number of parts of a free body's rotation over `h`; 1 also where the spin is not a number.
+pub(super) fn turns(h: f64, spin: Vector) -> usize {
+    (h * length(spin) / TURN).ceil().clamp(1.0, MOST_TURNS).max(1.0) as usize
+}
+
 /// Solves `I Omega = (Pi + Pi+)/2`, `Pi+ = exp(-h Omega) Pi` for `Omega` and `Pi+` by Newton's method from
 /// `start`, with the derivative of the exponential map to first order in `h Omega`. The matrix is the inertia
 /// plus a skew one, and never singular for small `h`.
-fn mean_spin(inertia: &Tensor, h: f64, momentum: Vector, start: Vector) -> (Vector, Vector) {
+pub(super) fn mean_spin(inertia: &Tensor, h: f64, momentum: Vector, start: Vector) -> (Vector, Vector) {
     let (mut spin, half) = (start, 0.5 * h);
     let size = inertia[0][0] + inertia[1][1] + inertia[2][2];
     let mut last = f64::INFINITY;
@@ -443,7 +460,7 @@ fn mean_spin(inertia: &Tensor, h: f64, momentum: Vector, start: Vector) -> (Vect
 }
 
 /// Solves three linear equations by Cramer's rule, from the columns of their matrix.
-fn solve([a, b, c]: [Vector; 3], r: Vector) -> Vector {
+pub(super) fn solve([a, b, c]: [Vector; 3], r: Vector) -> Vector {
     let determinant = dot(a, cross(b, c));
     [dot(r, cross(b, c)), dot(a, cross(r, c)), dot(a, cross(b, r))].map(|x| x / determinant)
 }

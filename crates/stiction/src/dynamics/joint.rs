@@ -21,6 +21,25 @@ pub enum Joint {
         /// Unit vector.
         axis: Vector,
     },
+    /// `q` = angle about the unit `axis` (mount coordinates), along which the link moves by `pitch` times the
+    /// angle; `v` its rate.
+    Screw {
+        /// Unit vector.
+        axis: Vector,
+        /// Translation per angle, m/rad.
+        pitch: f64,
+    },
+    /// `q` = displacement along the unit `axis` (mount coordinates), angle about it; `v` their rates.
+    Cylindrical {
+        /// Unit vector.
+        axis: Vector,
+    },
+    /// `q` = angles about two unit axes (mount coordinates), of which the first rotation carries the second
+    /// along; `v` their rates.
+    Universal {
+        /// Unit vectors.
+        axes: [Vector; 2],
+    },
     /// `q` = quaternion (4, scalar first); `v` = angular velocity in mount axes.
     Spherical,
     /// No motion.
@@ -47,6 +66,9 @@ impl Joint {
             Self::Planar => "planar",
             Self::Revolute { .. } => "revolute",
             Self::Prismatic { .. } => "prismatic",
+            Self::Screw { .. } => "screw",
+            Self::Cylindrical { .. } => "cylindrical",
+            Self::Universal { .. } => "universal",
             Self::Spherical => "spherical",
             Self::Fixed => "fixed",
         }
@@ -62,7 +84,8 @@ impl Joint {
         match self {
             Self::Free => 6,
             Self::Planar | Self::Spherical => 3,
-            Self::Revolute { .. } | Self::Prismatic { .. } => 1,
+            Self::Cylindrical { .. } | Self::Universal { .. } => 2,
+            Self::Revolute { .. } | Self::Prismatic { .. } | Self::Screw { .. } => 1,
             Self::Fixed => 0,
         }
     }
@@ -73,6 +96,8 @@ impl Joint {
             Self::Free => 3,
             Self::Planar => 2,
             Self::Prismatic { .. } => 1,
+            // of which a screw cannot be free; the others consist of two joints, see `split`
+            Self::Screw { .. } | Self::Cylindrical { .. } | Self::Universal { .. } => 0,
             Self::Revolute { .. } | Self::Spherical | Self::Fixed => 0,
         }
     }
@@ -82,7 +107,7 @@ impl Joint {
         match self {
             Self::Free => Some(3),
             Self::Spherical => Some(0),
-            Self::Planar | Self::Revolute { .. } | Self::Prismatic { .. } | Self::Fixed => None,
+            _ => None,
         }
     }
 
@@ -91,7 +116,21 @@ impl Joint {
         match self {
             Self::Revolute { axis } => Self::Revolute { axis: unit(axis) },
             Self::Prismatic { axis } => Self::Prismatic { axis: unit(axis) },
+            Self::Screw { axis, pitch } => Self::Screw { axis: unit(axis), pitch },
+            Self::Cylindrical { axis } => Self::Cylindrical { axis: unit(axis) },
+            Self::Universal { axes } => Self::Universal { axes: axes.map(unit) },
             other => other,
+        }
+    }
+
+    /// A joint as one or two joints in a row, with a body without mass between them.
+    pub(super) fn split(self) -> (Option<Self>, Self) {
+        match self {
+            Self::Cylindrical { axis } => (Some(Self::Prismatic { axis }), Self::Revolute { axis }),
+            Self::Universal { axes: [a, b] } => {
+                (Some(Self::Revolute { axis: a }), Self::Revolute { axis: b })
+            }
+            one => (None, one),
         }
     }
 
@@ -112,6 +151,14 @@ impl Joint {
             Self::Prismatic { axis } => {
                 Pose { position: mount.point(scale(q[0], axis)), attitude: mount.attitude }
             }
+            Self::Screw { axis, pitch } => {
+                let turned = Self::Revolute { axis }.place(mount, q);
+                Pose { position: mount.point(scale(pitch * q[0], axis)), ..turned }
+            }
+            Self::Cylindrical { .. } | Self::Universal { .. } => match self.split() {
+                (Some(first), second) => second.place(&first.place(mount, &q[..1]), &q[1..]),
+                (None, _) => *mount,
+            },
             Self::Spherical => rotated(attitude(q, 0)),
             Self::Fixed => *mount,
         }
@@ -133,9 +180,27 @@ impl Joint {
                 turn(3, to_mount.apply(three(v, 3)), out);
             }
             Self::Spherical => turn(0, three(v, 0), out),
-            Self::Planar | Self::Revolute { .. } | Self::Prismatic { .. } | Self::Fixed => {
+            _ => {
                 out.iter_mut().zip(q).zip(v).for_each(|((out, q), v)| *out = q + h * v);
             }
+        }
+    }
+
+    /// Rate of the coordinates: `q' = G(q) v`, of a quaternion `p` rotating at `w` the product `(0, w) p / 2`.
+    pub(super) fn rate(&self, mount: &Pose, q: &[f64], v: &[f64], out: &mut [f64]) {
+        let turn = |at: usize, w: Vector, out: &mut [f64]| {
+            let [x, y, z] = w.map(|x| 0.5 * x);
+            let next = Quaternion([0.0, x, y, z]).after(Quaternion([q[at], q[at + 1], q[at + 2], q[at + 3]]));
+            out[at..at + 4].copy_from_slice(&next.0);
+        };
+        match self {
+            Self::Free => {
+                let to_mount = mount.attitude.inverse();
+                out[..3].copy_from_slice(&to_mount.apply(three(v, 0)));
+                turn(3, to_mount.apply(three(v, 3)), out);
+            }
+            Self::Spherical => turn(0, three(v, 0), out),
+            _ => out.copy_from_slice(v),
         }
     }
 
@@ -160,7 +225,11 @@ impl Joint {
                 let [x, y, z] = AXES.map(|e| mount.attitude.apply(e));
                 columns.copy_from_slice(&[shift(x), shift(y), turn(z)]);
             }
-            Self::Free | Self::Fixed => {}
+            Self::Screw { axis, pitch } => {
+                let axis = mount.attitude.apply(axis);
+                columns[0] = turn(axis).plus(shift(scale(pitch, axis)));
+            }
+            Self::Free | Self::Fixed | Self::Cylindrical { .. } | Self::Universal { .. } => {}
         }
     }
 
@@ -168,7 +237,7 @@ impl Joint {
     #[inline]
     pub(super) fn velocity(&self, parent: Spatial, columns: &[Spatial], v: &[f64]) -> (Spatial, Spatial) {
         match *self {
-            Self::Revolute { .. } | Self::Prismatic { .. } => {
+            Self::Revolute { .. } | Self::Prismatic { .. } | Self::Screw { .. } => {
                 let joint = columns[0].times(v[0]);
                 (joint, parent.cross_motion(joint))
             }
@@ -186,7 +255,10 @@ impl Joint {
             }
             // free joints are always roots
             Self::Free => (Spatial { linear: three(v, 0), angular: three(v, 3) }, Spatial::default()),
-            Self::Fixed => (Spatial::default(), Spatial::default()),
+            // the last two are split
+            Self::Fixed | Self::Cylindrical { .. } | Self::Universal { .. } => {
+                (Spatial::default(), Spatial::default())
+            }
         }
     }
 }

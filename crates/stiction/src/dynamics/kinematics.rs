@@ -20,7 +20,7 @@ pub struct Kinematics {
     /// Pose of each link.
     poses: Vec<Pose>,
     /// The state itself, for [`go_to`](Self::go_to).
-    at: (Vec<f64>, Vec<f64>),
+    pub(super) at: (Vec<f64>, Vec<f64>),
     /// Accelerations and forces of each body, for the recursions of [`bias`](Self::bias).
     pub(super) acceleration: Vec<Spatial>,
     pub(super) force: Vec<Spatial>,
@@ -184,6 +184,11 @@ impl Kinematics {
         same(&self.at.0, q)
     }
 
+    /// Velocity of a degree of freedom.
+    pub(super) fn velocity_of(&self, dof: usize) -> f64 {
+        self.at.1[dof]
+    }
+
     /// Configuration of the last [`update`](Self::update).
     pub(super) fn configuration(&self) -> &[f64] {
         &self.at.0
@@ -231,7 +236,8 @@ impl Kinematics {
             let (velocity, w) = (self.body_velocity(b, state.center), state.velocity.angular);
             0.5 * (state.inertia.mass * dot(velocity, velocity) + dot(w, state.central.times(w)))
         };
-        self.states.iter().enumerate().map(energy).sum()
+        let drives = self.system.model.armature.iter().zip(&self.at.1).map(|(i, v)| 0.5 * i * v * v);
+        self.states.iter().enumerate().map(energy).sum::<f64>() + drives.sum::<f64>()
     }
 
     /// Potential energy of the weight of the moving links, zero at the world's origin, J.

@@ -117,6 +117,29 @@ impl MassMatrix {
         Ok(())
     }
 
+    /// Sets this to another matrix with `diagonal` added, over all of `v`; trees that are one free body stay without.
+    ///
+    /// # Errors
+    /// If the sum is not positive definite.
+    ///
+    /// # Panics
+    /// If the length of `diagonal` is not that of `v`, or the systems differ.
+    pub(crate) fn assign_with(&mut self, other: &Self, diagonal: &[f64]) -> Result<(), SingularMass> {
+        assert_eq!(diagonal.len(), self.system.velocity_size(), "length of the diagonal");
+        self.free.copy_from_slice(&other.free);
+        self.entries.copy_from_slice(&other.entries);
+        let model = &*self.system.model;
+        for (row, more) in model.rows.iter().zip(diagonal) {
+            self.entries[row.start + row.depth] += more;
+        }
+        for tree in model.trees.iter().filter(|t| !t.is_free_body()) {
+            let stored = stored(model, &tree.dofs);
+            self.factor[stored.clone()].copy_from_slice(&self.entries[stored]);
+            factorise(model, tree.dofs.clone(), &self.entries, &mut self.factor)?;
+        }
+        Ok(())
+    }
+
     /// Computes and factors the block of one tree.
     pub(super) fn update_tree(&mut self, t: usize, kinematics: &Kinematics) -> Result<(), SingularMass> {
         let model = &*self.system.model;
@@ -403,6 +426,7 @@ fn compose(
             for (m, &j) in entries[row.start..=row.start + row.depth].iter_mut().zip(chain) {
                 *m = kinematics.columns[j].dot(force);
             }
+            entries[row.start + row.depth] += model.armature[i];
         }
     }
 }

@@ -15,19 +15,23 @@
 
 mod bias;
 mod drift;
+mod drift_tangent;
 mod jacobian;
 mod joint;
 mod kinematics;
 mod mass;
 mod spatial;
 mod system;
+mod tangent;
 mod valid;
 
 pub use drift::{Drift, NotDrifted};
+pub(crate) use drift_tangent::{Stencil, combine, drift_derivative};
 pub use joint::Joint;
 pub use kinematics::Kinematics;
 pub use mass::{FreePoint, MassMatrix, SingularMass};
 pub use system::{System, Tree};
+pub(crate) use tangent::{LinkChange, Variation, advance_derivative, difference};
 pub use valid::InvalidSystem;
 
 use crate::space::{Pose, Tensor, Vector};

@@ -75,7 +75,9 @@ impl Body {
         let moment = tensor[0][0];
         let round = tensor == [[moment, 0.0, 0.0], [0.0, moment, 0.0], [0.0, 0.0, moment]];
         match self.joint {
-            Joint::Revolute { .. } | Joint::Prismatic { .. } | Joint::Fixed => true,
+            Joint::Revolute { .. } | Joint::Prismatic { .. } | Joint::Screw { .. } | Joint::Fixed => true,
+            // split into two bodies
+            Joint::Cylindrical { .. } | Joint::Universal { .. } => false,
             Joint::Planar => center == [0.0; 3],
             Joint::Free | Joint::Spherical => center == [0.0; 3] && round,
         }
@@ -106,6 +108,8 @@ pub(super) struct Model {
     pub chains: Vec<usize>,
     pub rows: Vec<Row>,
     pub configuration_size: usize,
+    /// Inertia of drives, seen at each degree of freedom: it adds to the diagonal of the mass matrix.
+    pub armature: Vec<f64>,
 }
 
 impl System {
@@ -114,6 +118,15 @@ impl System {
     /// # Errors
     /// The first invalid link, with the invalid value.
     pub fn new(links: Vec<Link>) -> Result<Self, InvalidSystem> {
+        Self::with_armature(links, &[])
+    }
+
+    /// The same with the inertia of drives, seen at the degrees of freedom of each link's joint, kg or kg m^2;
+    /// links beyond the list have none.
+    ///
+    /// # Errors
+    /// The first invalid link, with the invalid value.
+    pub fn with_armature(links: Vec<Link>, armature: &[Vec<f64>]) -> Result<Self, InvalidSystem> {
         let mut places: Vec<(Option<usize>, Pose)> = Vec::with_capacity(links.len());
         let mut bodies: Vec<Body> = Vec::new();
         let mut trees = 0;
@@ -131,19 +144,27 @@ impl System {
             }
             let tree = parent.map_or(trees, |p| bodies[p].tree);
             trees = trees.max(tree + 1);
-            places.push((Some(bodies.len()), Pose::IDENTITY));
-            bodies.push(Body {
+            let (first, joint) = link.joint.with_unit_axis().split();
+            let body = |parent, joint, mount, inertia| Body {
                 link: i,
                 parent,
                 tree,
-                joint: link.joint.with_unit_axis(),
+                joint,
                 mount,
-                inertia: link.inertia,
+                inertia,
                 root: [[0.0; 3]; 3],
                 q: 0,
                 v: 0,
                 chain: 0..0,
-            });
+            };
+            let mut parent = parent;
+            if let Some(first) = first {
+                let nothing = Inertia { mass: 0.0, center: [0.0; 3], tensor: [[0.0; 3]; 3] };
+                bodies.push(body(parent, first, mount, nothing));
+                (parent, mount) = (Some(bodies.len() - 1), Pose::IDENTITY);
+            }
+            places.push((Some(bodies.len()), Pose::IDENTITY));
+            bodies.push(body(parent, joint, mount, link.inertia));
         }
         group_by_tree(&mut bodies, &mut places);
         for (i, link) in links.iter().enumerate().filter(|(_, l)| l.joint == Joint::Fixed) {
@@ -154,7 +175,13 @@ impl System {
         for body in &mut bodies {
             body.root = inverse_spd(&body.inertia.tensor).map(|m| root_spd(&m)).unwrap_or_default();
         }
-        let system = Self { model: Arc::new(Model::new(links, places, bodies, trees)) };
+        let mut model = Model::new(links, places, bodies, trees);
+        model.armature = vec![0.0; model.rows.len()];
+        for (link, own) in armature.iter().enumerate().take(model.links.len()) {
+            let dofs = model.dofs(link);
+            model.armature[dofs].iter_mut().zip(own).for_each(|(all, own)| *all = *own);
+        }
+        let system = Self { model: Arc::new(model) };
         system.check_inertia()?;
         Ok(system)
     }
@@ -205,12 +232,12 @@ impl System {
 
     /// Range in `q` of the coordinates of a link's own joint; empty for a fixed joint.
     pub fn coordinates(&self, link: usize) -> Range<usize> {
-        self.own_body(link).map_or(0..0, Body::coordinates)
+        self.model.own_bodies(link).map_or(0..0, |[first, last]| first.q..last.coordinates().end)
     }
 
     /// Range in `v` of the velocities of a link's own joint; empty for a fixed joint.
     pub fn dofs(&self, link: usize) -> Range<usize> {
-        self.own_body(link).map_or(0..0, Body::dofs)
+        self.model.dofs(link)
     }
 
     /// The dofs that move a link, from the root to its own, ascending.
@@ -244,8 +271,31 @@ impl System {
         }
     }
 
-    fn own_body(&self, link: usize) -> Option<&Body> {
-        self.model.places[link].0.map(|b| &self.model.bodies[b]).filter(|b| b.link == link)
+    /// Rate of the configuration: `q' = G(q) v`.
+    ///
+    /// # Panics
+    /// If the length of a slice is not the system's.
+    pub fn rate(&self, q: &[f64], v: &[f64], out: &mut [f64]) {
+        assert_eq!(
+            (q.len(), out.len()),
+            (self.configuration_size(), self.configuration_size()),
+            "length of q"
+        );
+        assert_eq!(v.len(), self.velocity_size(), "length of v");
+        for body in &self.model.bodies {
+            let own = body.coordinates();
+            body.joint.rate(&body.mount, &q[own.clone()], &v[body.dofs()], &mut out[own]);
+        }
+    }
+
+    /// Scales the quaternions of a configuration to length 1.
+    pub fn scale_attitudes(&self, q: &mut [f64]) {
+        for body in &self.model.bodies {
+            if let Some(at) = body.joint.quaternion() {
+                let own = &mut q[body.q + at..][..4];
+                own.copy_from_slice(&Quaternion([own[0], own[1], own[2], own[3]]).unit().0);
+            }
+        }
     }
 }
 
@@ -306,7 +356,20 @@ impl Model {
                 trees[bodies[b].tree].links.push(i);
             }
         }
-        Self { links, places, bodies, trees, chains, rows, configuration_size: q }
+        Self { links, places, bodies, trees, chains, rows, configuration_size: q, armature: vec![] }
+    }
+
+    /// First and last body of a link's own joint, which are the same but for joints that are split; `None` for a fixed
+    /// joint.
+    fn own_bodies(&self, link: usize) -> Option<[&Body; 2]> {
+        let last = self.places[link].0.map(|b| &self.bodies[b]).filter(|b| b.link == link)?;
+        let first = last.parent.map(|p| &self.bodies[p]).filter(|b| b.link == link).unwrap_or(last);
+        Some([first, last])
+    }
+
+    /// Range in `v` of a link's own joint.
+    fn dofs(&self, link: usize) -> Range<usize> {
+        self.own_bodies(link).map_or(0..0, |[first, last]| first.v..last.dofs().end)
     }
 
     /// Number of stored entries of the mass matrix.

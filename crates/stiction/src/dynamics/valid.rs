@@ -109,7 +109,18 @@ pub(super) fn check(index: usize, link: &Link) -> Result<(), InvalidSystem> {
     if (norm - 1.0).abs() > UNIT_TOLERANCE {
         return Err(InvalidSystem::Attitude { link: index, attitude, length: norm });
     }
-    if let Joint::Revolute { axis } | Joint::Prismatic { axis } = link.joint {
+    let axes: &[Vector] = match &link.joint {
+        Joint::Revolute { axis } | Joint::Prismatic { axis } | Joint::Cylindrical { axis } => {
+            std::slice::from_ref(axis)
+        }
+        Joint::Screw { axis, pitch } => {
+            finite("pitch", &[*pitch])?;
+            std::slice::from_ref(axis)
+        }
+        Joint::Universal { axes } => axes,
+        _ => &[],
+    };
+    for &axis in axes {
         finite("joint axis", &axis)?;
         if (length(axis) - 1.0).abs() > UNIT_TOLERANCE {
             return Err(InvalidSystem::Axis { link: index, axis, length: length(axis) });

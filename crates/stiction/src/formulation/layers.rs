@@ -79,7 +79,7 @@ impl ContactProblem {
         springs: bool,
     ) {
         (self.h, self.theta) = (motion.h, theta);
-        self.choose_standing(model, state, motion, contacts);
+        self.choose_standing(model, state, motion);
         self.start_forces(model, state, contacts);
         self.jacobian(model, motion, contacts);
         self.standing_rows(model, motion);
@@ -113,8 +113,8 @@ impl ContactProblem {
                 _ => self.start.resize(self.start.len() + rows, 0.0),
             }
         }
-        for &k in &self.standing {
-            let known = state.memory.find(model.standing()[k].id);
+        for standing in &self.standing {
+            let known = state.memory.find(model.standing()[standing.row].id);
             self.start.push(known.and_then(|m| m.forces.first()).copied().unwrap_or(0.0));
         }
     }

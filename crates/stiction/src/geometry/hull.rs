@@ -45,6 +45,16 @@ pub(super) fn hull(points: &[Vector]) -> Result<Hull, InvalidShape> {
     Ok(linked(points, &loops))
 }
 
+/// Corners of the hull of a set of points, and its volume.
+pub(crate) fn convex_hull(points: &[Vector]) -> Result<(Vec<Vector>, f64), InvalidShape> {
+    let Hull { corners, faces, .. } = hull(points)?;
+    let from = corners[0];
+    let at = |k: u32| sub(corners[k as usize], from);
+    let six = faces.iter().flat_map(|f| f.corners.windows(2).skip(1).map(|w| (f.corners[0], w[0], w[1])));
+    let volume = six.map(|(a, b, c)| dot(at(a), cross(at(b), at(c)))).sum::<f64>() / 6.0;
+    Ok((corners, volume))
+}
+
 /// Normal (unit) and triangle, for every triangle of the hull.
 fn triangles(points: &[Vector], start: [usize; 4], tolerance: f64) -> Vec<(Vector, [usize; 3])> {
     let flat = |t: [usize; 3]| {

@@ -44,6 +44,7 @@ pub use broad::{Aabb, BroadPhase, bounding_box};
 pub use curvature::ShapeOperator;
 pub use feature::{Feature, Rates, Velocity, feature};
 pub use height::{gap_along, height};
+pub(crate) use hull::convex_hull;
 pub use hull::{Edge, Face};
 pub use mass::{MassProperties, combined, mass_properties};
 pub use shape::{InvalidShape, MOST_VERTICES, Member, Shape, Term};

@@ -207,6 +207,11 @@ impl Solid {
         }
     }
 
+    /// A point inside, in the coordinates of the shape.
+    pub fn inside(&self) -> Vector {
+        self.inside
+    }
+
     /// Functions whose common negative part it is, with their poses in the shape.
     pub fn surfaces(&self) -> &[(Surface, Pose)] {
         &self.surfaces

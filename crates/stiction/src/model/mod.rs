@@ -7,6 +7,7 @@
 pub mod resolved;
 
 mod contacts;
+mod loops;
 mod rule;
 mod standing;
 mod start;
@@ -14,13 +15,14 @@ mod start;
 pub use contacts::{ContactTable, Rule};
 pub use resolved::{Owner, Resolved};
 pub use rule::ContactRule;
-pub use standing::{StandingKind, StandingRow};
+pub use standing::{JointDof, StandingKind, StandingRow, Target};
 
 use crate::dynamics::System;
 use crate::geometry::{Solid, bounding_box};
-use crate::scene::{Fault, Scene};
+use crate::scene::{Fault, Scene, Scheme};
 use crate::space::{Pose, length};
 use crate::state::{ContactId, RowId, State};
+use crate::step::close;
 
 /// Why a scene cannot be simulated, one line per fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -104,8 +106,15 @@ impl Model {
         &self.reaches
     }
 
-    /// State at the start of the scene.
+    /// State at the start of the scene, with its loops and gears closed to rounding.
     pub fn initial(&self) -> State {
+        let mut state = self.given_start();
+        close(self, &mut state);
+        state
+    }
+
+    /// State at the start of the scene as it is given.
+    fn given_start(&self) -> State {
         let mut position = self.system.neutral_configuration();
         let mut velocity = vec![0.0; self.system.velocity_size()];
         for (i, body) in self.scene.bodies.iter().enumerate() {
@@ -134,6 +143,11 @@ impl Model {
         }
     }
 
+    /// Index of a body, by its name.
+    pub fn body(&self, name: &str) -> Option<usize> {
+        self.scene.bodies.iter().position(|b| b.name == name)
+    }
+
     /// Whether forces other than weight act on bodies.
     pub(crate) fn has_loads(&self) -> bool {
         let Resolved { loads, springs, motors, .. } = &self.scene;
@@ -147,10 +161,33 @@ impl Model {
 /// All faults, with paths by list index.
 pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, ContactTable), Vec<Fault>> {
     let alone = |message: String| vec![Fault { message, ..Fault::default() }];
-    let system = System::new(scene.links()).map_err(|e| alone(e.to_string()))?;
+    let armature: Vec<Vec<f64>> =
+        scene.bodies.iter().map(|b| b.axes.iter().map(|a| a.armature).collect()).collect();
+    let system = System::with_armature(scene.links(), &armature).map_err(|e| alone(e.to_string()))?;
     let parts = parts(scene, &system).map_err(alone)?;
     let contacts = ContactTable::new(scene, &parts)?;
+    if scene.step.scheme != Scheme::Theta
+        && let Some(what) = beyond_scheme(scene, &system)
+    {
+        let message = format!("expected \"theta\": this scheme does not know {what}");
+        return Err(vec![Fault::new("step.scheme".to_owned(), message)]);
+    }
     Ok((system, parts, contacts))
+}
+
+/// What of a scene a scheme other than theta does not know: standing rows (the implicit scheme knows rigid limits and friction of joints), and
+/// surfaces that move by themselves.
+fn beyond_scheme(scene: &Resolved, system: &System) -> Option<String> {
+    let known = |row: &StandingRow| {
+        scene.step.scheme == Scheme::Implicit
+            && row.compliance.is_none()
+            && row.restitution == 0.0
+            && (row.is_limit() || matches!(row.kind, StandingKind::Friction(_)))
+    };
+    let row = standing::rows(scene, system).into_iter().find(|row| !known(row)).map(|row| row.name(scene));
+    let running = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
+    let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);
+    row.or_else(|| running.or(moving).map(|name| format!("a surface that moves by itself: '{name}'")))
 }
 
 /// Shapes of all bodies, then those of the world.

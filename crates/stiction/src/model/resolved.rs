@@ -3,8 +3,8 @@
 use crate::contact::{FrictionRule, Law};
 use crate::dynamics::Link;
 use crate::geometry::Shape;
-use crate::scene::{self, Axes, Course, Material, StepSettings, Table};
-use crate::space::{Pose, Vector};
+use crate::scene::{self, Axes, Course, LoopKind, Material, StepSettings, Table};
+use crate::space::{Pose, Quaternion, Vector, add, scale, sub};
 
 /// A checked scene with names resolved to indices ([`crate::scene::Scene::resolve`]). Numbers are finite,
 /// masses and lengths positive, and parents come before children. SI units.
@@ -18,7 +18,7 @@ pub struct Resolved {
     pub gravity: Vector,
     /// The links, each after its parent.
     pub bodies: Vec<Body>,
-    /// Shapes that never move.
+    /// Shapes that no force moves.
     pub world: Vec<WorldPart>,
     /// Materials of the scene, followed by 'default' if a shape needs it.
     pub materials: Vec<Material>,
@@ -32,8 +32,12 @@ pub struct Resolved {
     pub loads: Vec<Load>,
     /// Springs and dampers.
     pub springs: Vec<Spring>,
-    /// Prescribed efforts on joints.
+    /// Drives on joints.
     pub motors: Vec<Motor>,
+    /// Constraints between any two bodies.
+    pub loops: Vec<Loop>,
+    /// Equations between the coordinates of two joints.
+    pub gears: Vec<Gear>,
     /// Time stepping.
     pub step: StepSettings,
     /// What a run records.
@@ -65,10 +69,38 @@ pub struct Body {
     pub position: Vec<f64>,
     /// Joint velocities `v` at the start, in the order of [`crate::dynamics::Joint`]; m/s, rad/s.
     pub velocity: Vec<f64>,
-    /// Least and largest coordinate of a joint with one degree of freedom, m or rad.
+    /// What resists each degree of freedom; empty for free, planar, spherical and fixed joints.
+    pub axes: Vec<JointAxis>,
+    /// Velocity at which the surface runs over the body, in body axes, m/s.
+    pub surface: Option<Course<Vector>>,
+}
+
+/// What resists one degree of freedom of a joint; m and N for translations, rad and N m for rotations.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct JointAxis {
+    /// Least and largest coordinate.
     pub limits: Option<[f64; 2]>,
-    /// Largest effort of Coulomb friction in a joint with one degree of freedom, N or N m.
+    /// Compliance of the limits; `None` if they are rigid.
+    pub stop: Option<Compliant>,
+    /// Restitution of rigid limits.
+    pub restitution: f64,
+    /// Largest effort of Coulomb friction.
     pub friction: f64,
+    /// Spring and damper in the joint; `None` without.
+    pub spring: Option<Compliant>,
+    /// Coordinate at which the spring is without force.
+    pub rest: f64,
+    /// Inertia of a drive, seen at the joint.
+    pub armature: f64,
+}
+
+/// A spring and a damper beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Compliant {
+    /// Stiffness, N/m or N m/rad.
+    pub stiffness: f64,
+    /// Damping, N s/m or N m s/rad.
+    pub damping: f64,
 }
 
 /// A shape with its pose and material.
@@ -82,13 +114,47 @@ pub struct Part {
     pub material: usize,
 }
 
-/// A shape that never moves.
+/// A shape that no force moves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorldPart {
     /// Unique among bodies and world parts.
     pub name: String,
     /// Shape, pose and material of the world part.
     pub part: Part,
+    /// Prescribed motion about its pose; `None` if it never moves.
+    pub motion: Option<WorldMotion>,
+    /// Velocity at which the surface runs over the part, in its axes, m/s.
+    pub surface: Option<Course<Vector>>,
+}
+
+/// Prescribed motion of a world part about its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorldMotion {
+    /// Displacement in world axes, m.
+    pub position: Course<Vector>,
+    /// Unit axis of rotation through the part's origin, in world axes.
+    pub axis: Vector,
+    /// Angle about the axis, rad.
+    pub angle: Course<f64>,
+}
+
+impl WorldPart {
+    /// Pose at a time (s).
+    pub fn pose(&self, time: f64) -> Pose {
+        let own = self.part.pose;
+        let Some(motion) = &self.motion else { return own };
+        let turn = Quaternion::turn(scale(motion.angle.at(time), motion.axis));
+        let position = add(own.position, motion.position.at(time));
+        Pose { position, attitude: turn.after(own.attitude) }
+    }
+
+    /// Mean velocity of its origin and mean angular velocity from a time on, over `h`.
+    pub fn velocity(&self, time: f64, h: f64) -> (Vector, Vector) {
+        let Some(motion) = &self.motion else { return ([0.0; 3], [0.0; 3]) };
+        let shift = sub(motion.position.at(time + h), motion.position.at(time));
+        let turn = motion.angle.at(time + h) - motion.angle.at(time);
+        (scale(1.0 / h, shift), scale(turn / h, motion.axis))
+    }
 }
 
 /// The two materials or bodies that an exception is for, in either order.
@@ -171,13 +237,84 @@ pub struct Spring {
     pub rest_length: f64,
 }
 
-/// A prescribed effort on a revolute or prismatic joint.
+/// A drive on one degree of freedom of a joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Motor {
     /// Index of the body whose joint it drives.
     pub body: usize,
-    /// Effort over time, N m (revolute) or N (prismatic).
-    pub effort: Course<f64>,
+    /// Number of the degree of freedom within the joint.
+    pub dof: usize,
+    /// What it prescribes.
+    pub drive: Drive,
+    /// Largest effort, N or N m; infinite for a prescribed effort.
+    pub max_effort: f64,
+}
+
+/// What a motor prescribes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Drive {
+    /// Effort, N or N m.
+    Effort(Course<f64>),
+    /// Velocity, m/s or rad/s; with a gain the effort is `-damping (v - velocity)`.
+    Velocity {
+        /// Target.
+        course: Course<f64>,
+        /// Gain of a servo; `None` if the velocity is prescribed.
+        damping: Option<f64>,
+    },
+    /// Position, m or rad; with gains the effort is `-stiffness (q - position) - damping (v - velocity)`.
+    Position {
+        /// Target.
+        course: Course<f64>,
+        /// Velocity without effort of the damping; the rate of `course` by default.
+        velocity: Option<Course<f64>>,
+        /// Gains of a servo; `None` if the position is prescribed.
+        gains: Option<Compliant>,
+    },
+}
+
+impl Drive {
+    /// The course that targets of inputs replace.
+    pub fn course(&self) -> &Course<f64> {
+        match self {
+            Self::Effort(course) | Self::Velocity { course, .. } | Self::Position { course, .. } => course,
+        }
+    }
+}
+
+/// A constraint between two bodies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loop {
+    /// Name in tables and messages.
+    pub name: String,
+    /// What is constrained.
+    pub kind: LoopKind,
+    /// The two ends.
+    pub ends: [End; 2],
+    /// Attitudes in the two bodies (or the world) that are equal in world axes while the constraint holds; a
+    /// hinge rotates about their z axis.
+    pub frames: [Quaternion; 2],
+    /// Whether it is in a planar scene.
+    pub planar: bool,
+    /// Length of a distance or rope, m.
+    pub length: f64,
+    /// Compliance; `None` if rigid.
+    pub compliance: Option<Compliant>,
+}
+
+/// The equation `q_1 = ratio q_2 + offset` between two joints.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gear {
+    /// Indices of the two bodies.
+    pub bodies: [usize; 2],
+    /// Numbers of the degrees of freedom within their joints.
+    pub dofs: [usize; 2],
+    /// Ratio of the velocities.
+    pub ratio: f64,
+    /// Offset, m or rad.
+    pub offset: f64,
+    /// Compliance; `None` if rigid.
+    pub compliance: Option<Compliant>,
 }
 
 impl Resolved {

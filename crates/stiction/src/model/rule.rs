@@ -168,9 +168,22 @@ impl Resolved {
             let why = "expected rigid contacts where friction is anisotropic with scheme = \"implicit\"";
             fault("step.scheme".to_owned(), format!("{names}: {why}"));
         }
-        if !implicit && matches!(rule.law, Law::Layer { .. }) {
+        if self.step.scheme == Scheme::Theta && matches!(rule.law, Law::Layer { .. }) {
             let why = "a layer over a rigid core needs scheme = \"implicit\"";
             fault("step.scheme".to_owned(), format!("law of {names}: {why}"));
+        }
+        if let Some((key, message)) = self.wrong_for_scheme(rule) {
+            let path = match key {
+                "friction_set" => self
+                    .pair_that(|p| p.given.friction_set.is_some(), a, b)
+                    .map_or("step.friction".to_owned(), |k| format!("pair[{k}].friction_set")),
+                "law" => self.pair_that(|p| p.law.is_some(), a, b).map_or_else(
+                    || format!("material[{}].law", if self.laws[a.1] == Law::Rigid { b.1 } else { a.1 }),
+                    |k| format!("pair[{k}].law"),
+                ),
+                _ => "step.scheme".to_owned(),
+            };
+            fault(path, format!("contact of {names}: {message}"));
         }
         let share = self.step.explicit_share;
         if share > 0.5 && rule.law == Law::Rigid {
@@ -212,13 +225,67 @@ impl Resolved {
         let elastic = match rule.law {
             Law::HalfSpace { .. } => "half_space",
             Law::HertzMindlin { .. } => "hertz_mindlin",
-            Law::Rigid | Law::KelvinVoigt { .. } | Law::Layer { .. } => return vec![],
+            Law::Rigid | Law::KelvinVoigt { .. } | Law::Layer { .. } | Law::HuntCrossley { .. } => {
+                return vec![];
+            }
         };
         let rigid = both.iter().all(|m| m.young.is_none());
         let message = || format!("{elastic} between {names}, expected young of one of them");
         let compliant = indices[usize::from(self.laws[indices[0]] == Law::Rigid)];
         let path = by_pair.map_or(format!("material[{compliant}].law"), |k| format!("pair[{k}].law"));
         rigid.then(|| Fault::new(path, message())).into_iter().collect()
+    }
+
+    /// What of a rule the scheme does not know: the key and what is expected.
+    fn wrong_for_scheme(&self, rule: &ContactRule) -> Option<(&'static str, &'static str)> {
+        let smooth = matches!(rule.friction_set, FrictionKind::Smooth { .. });
+        if matches!(self.step.scheme, Scheme::Theta | Scheme::Implicit) {
+            return match () {
+                () if smooth => Some(("friction_set", "smooth friction needs scheme = \"compliant\"")),
+                () if matches!(rule.law, Law::HuntCrossley { .. }) => {
+                    Some(("law", "hunt_crossley needs scheme = \"compliant\""))
+                }
+                () => None,
+            };
+        }
+        if self.step.scheme == Scheme::Event {
+            return match () {
+                () if rule.law != Law::Rigid => Some(("law", "scheme = \"event\" expects rigid contacts")),
+                () if rule.torsion > 0.0 || rule.rolling > 0.0 || rule.grain.is_some() => {
+                    Some(("scheme", "scheme = \"event\" knows no torsion, rolling friction or anisotropy"))
+                }
+                () if !matches!(rule.friction_set, FrictionKind::Cone | FrictionKind::Frictionless)
+                    && !self.planar =>
+                {
+                    Some(("friction_set", "scheme = \"event\" expects \"cone\""))
+                }
+                () if smooth => Some(("friction_set", "smooth friction needs scheme = \"compliant\"")),
+                () => None,
+            };
+        }
+        let tangential = match rule.law {
+            Law::KelvinVoigt { damping, .. } => damping[1],
+            Law::HuntCrossley { tangential, .. } => tangential[1],
+            _ => {
+                let expected = "scheme = \"compliant\" expects kelvin_voigt or hunt_crossley between all parts that can touch";
+                return Some(("law", expected));
+            }
+        };
+        match () {
+            () if !smooth && rule.friction > 0.0 && tangential == 0.0 => Some((
+                "law",
+                "scheme = \"compliant\" expects tangential damping above 0, by which slip is found (song2001 (16)), or smooth friction",
+            )),
+            () if rule.torsion > 0.0 || rule.rolling > 0.0 || rule.grain.is_some() => {
+                Some(("scheme", "scheme = \"compliant\" knows no torsion, rolling friction or anisotropy"))
+            }
+            () if matches!(rule.friction_set, FrictionKind::Pyramid | FrictionKind::Polygon { .. })
+                && !self.planar =>
+            {
+                Some(("friction_set", "scheme = \"compliant\" expects \"cone\" or smooth friction"))
+            }
+            () => None,
+        }
     }
 
     /// Fault of a rule's torsional or rolling friction: its name, its value, and what was expected.

@@ -1,7 +1,7 @@
 //! Random convex parts dropped into a bin: scenes that the default settings must simulate without failure.
 
 use crate::geometry::Shape;
-use crate::scene::{Body, Joint, Material, Numbers, Orientation, Pose, Scene, WorldPart};
+use crate::scene::{Body, Joint, Material, Numbers, Orientation, Pose, Revolute, Scene, WorldPart};
 use crate::space::{Vector, length, scale};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -138,7 +138,7 @@ impl<R: Rng> Dice<R> {
             0 => Joint::Spherical,
             _ => {
                 let axis = Some(Numbers(self.vector(1.0).to_vec()));
-                Joint::Revolute { axis, limits: None, limits_deg: None, friction: None }
+                Joint::Revolute(Revolute { axis, ..Revolute::default() })
             }
         });
         let far = self.between([0.0, EXTENT[1]]);

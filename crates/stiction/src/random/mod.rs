@@ -14,6 +14,7 @@
 //! contact. Whether bodies overlap elsewhere is not checked: the problem at an instant does not depend on it.
 
 pub mod bin;
+mod links;
 mod scene;
 mod shape;
 
@@ -102,10 +103,29 @@ pub fn instants(seed: u64) -> Vec<Bodies> {
     PROBLEMS.iter().enumerate().map(scene).collect()
 }
 
+/// The same scenes with links of manipulators where some contacts are with the world: fingers on hinges of their own, with their efforts or
+/// their accelerations given.
+pub fn instants_with_links(seed: u64) -> Vec<Bodies> {
+    let with = |(index, bodies): (usize, Bodies)| {
+        let mut rng = Pcg64::new(seed.into(), (PROBLEMS.len() + index) as u128);
+        links::with_fingers(&mut rng, &bodies).expect("fingers at rest are valid links")
+    };
+    instants(seed).into_iter().enumerate().map(with).collect()
+}
+
 /// The 350 problems in order of size: every scene of [`instants`] with every one of [`COEFFICIENTS`].
 pub fn table1(seed: u64) -> Vec<Case> {
+    cases(&instants(seed))
+}
+
+/// The same of [`instants_with_links`].
+pub fn table1_with_links(seed: u64) -> Vec<Case> {
+    cases(&instants_with_links(seed))
+}
+
+fn cases(instants: &[Bodies]) -> Vec<Case> {
     let mut cases = Vec::with_capacity(PROBLEMS.len() * COEFFICIENTS.len());
-    for (problem, instant) in instants(seed).iter().enumerate() {
+    for (problem, instant) in instants.iter().enumerate() {
         for mu in COEFFICIENTS {
             let friction =
                 instant.instant().problem_with(vec![mu; instant.contacts().len()], Friction::Pyramid);

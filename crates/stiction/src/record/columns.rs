@@ -126,7 +126,7 @@ pub(super) const MOMENTS: &[Column<ElementReport>] = &[
 
 pub(super) const JOINTS: &[Column<JointReport>] = &[
     time(),
-    word("joint", |j| Name::Owner(Owner::Body(j.body))),
+    word("joint", |j| j.loop_index.map_or(Name::Owner(Owner::Body(j.body)), Name::Loop)),
     word("kind", |j| Name::Word(j.kind)),
     count("dof", |j| j.dof),
     number("position", "m or rad", |j| j.position),
@@ -154,10 +154,14 @@ pub(super) struct Step {
 pub(super) struct Known {
     pub relaxed: usize,
     pub trust: &'static str,
+    pub violation: f64,
 }
 
-pub(super) const KNOWN: &[Column<Known>] =
-    &[count("relaxed", |k| k.relaxed), word("trust", |k| Name::Word(k.trust))];
+pub(super) const KNOWN: &[Column<Known>] = &[
+    count("relaxed", |k| k.relaxed),
+    word("trust", |k| Name::Word(k.trust)),
+    number("violation", "m or rad", |k| k.violation),
+];
 
 /// The columns of [`ENTRIES`] follow, then [`KNOWN`].
 pub(super) const STEPS: &[Column<Step>] = &[

@@ -4,6 +4,7 @@
 //! and after a crash, is the `recording` crate's; see `docs/run.md`. A [`Recorder`] observes a run and writes, a [`Recording`] reads.
 
 mod columns;
+mod instant;
 mod names;
 mod recorder;
 mod saved;
@@ -11,21 +12,28 @@ mod saved;
 pub use columns::{SCENE_FILE, STATE_FILE, columns, table_name};
 pub use recorder::Recorder;
 pub use recording::{Column, Error as RecordError, Format, Kind, Rows};
-pub use saved::{read_state, save_state};
+pub use saved::{read_state, save_state, state_from_text, state_text};
 
 use crate::model::{InvalidModel, Model};
 use crate::scene::{Scene, Table};
 use crate::state::State;
 use std::path::Path;
 
+/// Times that differ by this share are the same.
+const SAME_TIME: f64 = 1e-12;
+
 /// A recording on disk.
 #[derive(Debug, Clone)]
 pub struct Recording(recording::Recording);
 
 impl Recording {
-    /// Looks which tables are there, and reads none yet.
+    /// Looks which tables are there, and reads none yet. Rows later than the last state, which a killed run may leave, are not read.
     pub fn open(folder: &Path) -> Result<Self, RecordError> {
-        recording::Recording::open(folder, &columns::LAYOUT).map(Self)
+        let recording = recording::Recording::open(folder, &columns::LAYOUT)?;
+        Ok(Self(match saved::time(&folder.join(STATE_FILE)) {
+            Some(time) => recording.end_at("time", time + SAME_TIME * time.abs()),
+            None => recording,
+        }))
     }
 
     /// Where it is.

@@ -12,6 +12,7 @@ pub(super) enum Name {
     Word(&'static str),
     Owner(Owner),
     Contact(ContactId),
+    Loop(usize),
 }
 
 /// Names of a model's bodies and contacts.
@@ -36,6 +37,7 @@ impl Names {
             Name::Word(word) => word,
             Name::Owner(owner) => self.model.scene().name_of(owner),
             Name::Contact(id) => self.contact(id),
+            Name::Loop(k) => &self.model.scene().loops[k].name,
         }
     }
 

@@ -64,6 +64,8 @@ struct Since {
     relaxed: usize,
     /// The worst that is known of a step.
     trust: Trust,
+    /// Largest gap of rigid loops, gears and drives to positions.
+    violation: f64,
 }
 
 impl Since {
@@ -74,12 +76,14 @@ impl Since {
         residual: 0.0,
         relaxed: 0,
         trust: Trust::NotExamined,
+        violation: 0.0,
     };
 
     fn step(&mut self, report: &StepReport) {
         self.iterations += report.iterations;
         self.wasted += report.wasted;
         self.relaxed += report.relaxed;
+        self.violation = self.violation.max(report.violation);
         if report.residual.relative >= self.residual {
             (self.residual, self.solver) = (report.residual.relative, report.solver);
         }
@@ -103,7 +107,7 @@ impl Recorder {
         // short runs need no more memory than this for what is sure to come, and touch no more of it than they fill
         let records = 2 + (scene.step.duration / scene.record.interval) as usize;
         let (mut tables, mut places) = (vec![], [None; Table::ALL.len()]);
-        let joints = (0..scene.bodies.len()).filter(|i| has_joint(model, *i)).count();
+        let joints = (0..scene.bodies.len()).filter(|i| has_joint(model, *i)).count() + scene.loops.len();
         let wanted = |t: &Table| scene.record.tables.contains(t) && (*t != Table::Joints || joints > 0);
         for table in Table::ALL.into_iter().filter(wanted) {
             let mut rows = Rows::new(&columns::table(table, moments));
@@ -270,12 +274,12 @@ impl Recorder {
     }
 
     fn write_step(&mut self, view: &mut View<'_>, h: f64, status: &'static str) {
-        let Since { solver, iterations, wasted, residual, relaxed, trust } =
+        let Since { solver, iterations, wasted, residual, relaxed, trust, violation } =
             std::mem::replace(&mut self.since, Since::NOTHING);
         let time = view.state.time;
         self.last_row = time;
         if let Some((rows, names)) = self.rows(Table::Steps) {
-            let known = Known { relaxed, trust: trust.name() };
+            let known = Known { relaxed, trust: trust.name(), violation };
             let step = Step { h, status, solver, iterations, wasted, residual };
             extend((rows, names), 0, STEPS, time, &[step]);
             for (k, x) in view.balance().into_iter().enumerate() {
@@ -348,8 +352,15 @@ impl Observer for Recorder {
                 h = *smallest;
                 self.since = Since { solver, residual: *residual, ..Since::NOTHING };
             }
-            Failed::Unsettled { h: smallest, .. } | Failed::Passes { h: smallest, .. } => h = *smallest,
-            Failed::Interrupted { .. } | Failed::NotFinite { .. } | Failed::Mass(_) | Failed::Model(_) => (),
+            Failed::Unsettled { h: smallest, .. }
+            | Failed::Integration { h: smallest, .. }
+            | Failed::Open { h: smallest, .. }
+            | Failed::Passes { h: smallest, .. } => h = *smallest,
+            Failed::Interrupted { .. }
+            | Failed::Undecided { .. }
+            | Failed::NotFinite { .. }
+            | Failed::Mass(_)
+            | Failed::Model(_) => (),
         }
         self.write_step(view, h, "failed");
         self.spent += begin.elapsed();

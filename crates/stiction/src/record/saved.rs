@@ -59,8 +59,8 @@ pub fn save_state(path: &Path, model: &Model, state: &State) -> Result<(), Recor
     recording::replace(path, &state_text(path, model, state)?)
 }
 
-/// What the state's file holds.
-pub(super) fn state_text(path: &Path, model: &Model, state: &State) -> Result<Vec<u8>, RecordError> {
+/// The content of a state's file, which [`state_from_text`] reads; `path` is its name in errors.
+pub fn state_text(path: &Path, model: &Model, state: &State) -> Result<Vec<u8>, RecordError> {
     let contact = |m: Remembered<'_>| {
         let RowId::Contact(id) = m.id else { return None };
         let ContactId { part_a, part_b, feature } = id;
@@ -92,8 +92,13 @@ pub(super) fn state_text(path: &Path, model: &Model, state: &State) -> Result<Ve
 pub fn read_state(path: &Path, model: &Model) -> Result<State, RecordError> {
     let path = if path.is_dir() { path.join(STATE_FILE) } else { path.to_owned() };
     let text = std::fs::read(&path).map_err(|e| RecordError::io(&path, e))?;
-    let fault = |message: String| RecordError::malformed(&path, message);
-    let saved: Saved = serde_json::from_slice(&text).map_err(|e| fault(format!("no saved state: {e}")))?;
+    state_from_text(&path, &text, model)
+}
+
+/// Reads a state of a model from the content of its file ([`state_text`]); `path` is the file's name in errors.
+pub fn state_from_text(path: &Path, text: &[u8], model: &Model) -> Result<State, RecordError> {
+    let fault = |message: String| RecordError::malformed(path, message);
+    let saved: Saved = serde_json::from_slice(text).map_err(|e| fault(format!("no saved state: {e}")))?;
     if !(1..=VERSION).contains(&saved.version) {
         let found = saved.version;
         return Err(fault(format!("a state of version {found}; this program reads versions 1 to {VERSION}")));
@@ -130,6 +135,16 @@ pub(super) fn scene_name(path: &Path) -> Result<String, RecordError> {
     let text = std::fs::read(path).map_err(|e| RecordError::io(path, e))?;
     let named: Result<Named, _> = serde_json::from_slice(&text);
     named.map(|n| n.scene).map_err(|e| RecordError::malformed(path, format!("no saved state: {e}")))
+}
+
+/// Time of the state that a file holds, if it holds one.
+pub(super) fn time(path: &Path) -> Option<f64> {
+    #[derive(Deserialize)]
+    struct Timed {
+        time: f64,
+    }
+    let timed: Timed = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    Some(timed.time)
 }
 
 /// Whether the state is one of the model.

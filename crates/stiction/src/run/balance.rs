@@ -31,7 +31,7 @@ pub enum Account {
 }
 
 /// All entries: energies, losses, works.
-pub const ENTRIES: [Entry; 8] = [
+pub const ENTRIES: [Entry; 10] = [
     Entry { name: "kinetic", label: "kinetic", account: Account::Stored(|e| e.kinetic) },
     Entry { name: "potential", label: "potential", account: Account::Stored(|e| e.potential) },
     Entry { name: "elastic", label: "elastic, in contacts", account: Account::Stored(|e| e.elastic) },
@@ -47,6 +47,16 @@ pub const ENTRIES: [Entry; 8] = [
         name: "release_loss",
         label: "lost in contacts that end",
         account: Account::Lost(|r| r.release_loss),
+    },
+    Entry {
+        name: "transport_loss",
+        label: "lost as patches travel",
+        account: Account::Lost(|r| r.transport_loss),
+    },
+    Entry {
+        name: "constraint_work",
+        label: "of rigid loops and gears",
+        account: Account::Supplied(|r| r.constraint_work),
     },
 ];
 

@@ -1,8 +1,8 @@
 //! What elements of contacts begin or cease to do.
 
-use crate::model::Owner;
+use crate::model::{Model, Owner};
 use crate::state::ContactId;
-use crate::step::{ElementReport, Status};
+use crate::step::{ElementReport, Located, Status};
 
 /// What happens to an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +92,26 @@ impl Watch {
     /// Before the next step.
     pub fn forget_events(&mut self) {
         self.events.clear();
+    }
+
+    /// Takes the events of a step whose scheme has located them.
+    pub fn take(&mut self, model: &Model, located: &[Located]) {
+        for l in located {
+            let owner = |part: u32| model.parts()[part as usize].owner;
+            let (body_a, body_b) = (owner(l.contact.part_a), owner(l.contact.part_b));
+            let mut add = |kind: EventKind| {
+                let (time, contact) = (l.time, l.contact);
+                self.events.push(Event { time, contact, element: 0, body_a, body_b, kind, impulse: 0.0 });
+            };
+            if l.was == Status::Open {
+                add(EventKind::Close);
+            }
+            add(match l.is {
+                Status::Open => EventKind::Open,
+                Status::Stick => EventKind::Stick,
+                Status::Slip => EventKind::Slip,
+            });
+        }
     }
 
     /// Finds the events of a step of length `h` (of its last part, if it was cut). The elements are in order of contact and number.

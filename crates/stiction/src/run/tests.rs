@@ -1,6 +1,7 @@
 //! The driver, seen by its observers.
 
 use super::*;
+use crate::inputs::Wrench;
 use crate::record::{Format, Recorder, Recording};
 use crate::scene::Scene;
 use crate::scene::Table;
@@ -238,4 +239,39 @@ fn a_stop_flag_ends_a_solve_and_the_state_stays() {
     let (mut state, mut summary) = (model.initial(), Summary::default());
     assert_eq!(run(&model, &mut state, &options, &mut [&mut summary]).unwrap(), Ended::Interrupted);
     assert_eq!((summary.steps, state), (0, before));
+}
+
+/// Pushes the ball along y, from the second step on.
+struct Push(f64);
+
+impl Observer for Push {
+    fn inputs(&mut self, view: &mut View<'_>, inputs: &mut Inputs) -> Result<(), Fault> {
+        // what others have added stays, what was added before the last step does not
+        assert_eq!(inputs.wrenches.len(), usize::from(self.0 < 0.0));
+        if view.made > 0 || self.0 < 0.0 {
+            let wrench = Wrench { body: 0, point: [0.0; 3], force: [0.0, self.0, 0.0], torque: [0.0; 3] };
+            inputs.wrenches.push(wrench);
+        } else {
+            inputs.wrenches.push(Wrench { body: 0, point: [0.0; 3], force: [0.0; 3], torque: [0.0; 3] });
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn observers_push_bodies() {
+    let flying = SLIDING.replace("[0, 0, 0.1]", "[0, 0, 9]");
+    let model = model(&flying);
+    let options = Options { until: Until::Steps(11), ..Options::default() };
+    let mut state = model.initial();
+    let _ = run(&model, &mut state, &options, &mut [&mut Push(3.0)]).unwrap();
+    // ten steps of 1e-3 s with 3 N on 1 kg
+    let y = model.system().dofs(0).start;
+    let velocity =
+        |state: &State| state.velocity[y..y + 6].iter().filter(|v| (**v - 0.03).abs() < 1e-12).count();
+    assert_eq!(velocity(&state), 1, "{:?}", state.velocity);
+    // and against each other
+    let mut state = model.initial();
+    let _ = run(&model, &mut state, &options, &mut [&mut Push(3.0), &mut Push(-3.0)]).unwrap();
+    assert_eq!(velocity(&state), 0, "{:?}", state.velocity);
 }

@@ -1,6 +1,6 @@
 //! Bodies, joints, shapes.
 
-use super::Numbers;
+use super::{Course, Joint, Numbers, WorldMotion};
 use crate::geometry::Shape;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,54 +37,27 @@ pub struct Body {
     #[serde(rename = "part", skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
     /// Initial position in the mount's coordinates, m: [x, y, z] (free), [x, y] (planar), one number
-    /// (prismatic).
+    /// (prismatic, cylindrical).
     pub position: Option<Numbers>,
     /// Initial attitude (free, spherical); the identity by default.
     pub orientation: Option<Orientation>,
-    /// Initial angle, rad (planar, revolute).
+    /// Initial angle, rad (planar, revolute, screw, cylindrical).
     pub angle: Option<f64>,
-    /// Initial angle, degrees (planar, revolute).
+    /// Initial angle, degrees (planar, revolute, screw, cylindrical).
     pub angle_deg: Option<f64>,
+    /// Initial angles about both axes, rad (universal).
+    pub angles: Option<[f64; 2]>,
+    /// Initial angles about both axes, degrees (universal).
+    pub angles_deg: Option<[f64; 2]>,
     /// Initial velocity, m/s: of the body's origin in world axes [x, y, z] (free), [x, y] (planar), one
-    /// number (prismatic).
+    /// number (prismatic, cylindrical).
     pub velocity: Option<Numbers>,
     /// Initial angular velocity, rad/s: [x, y, z] in world axes (free) or mount axes (spherical), one number
-    /// (planar, revolute).
+    /// (planar, revolute, screw, cylindrical), two (universal).
     pub angular_velocity: Option<Numbers>,
-}
-
-/// A joint.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Joint {
-    /// Six degrees of freedom; on the world only.
-    Free,
-    /// Planar joint: x, y and the angle about z, in the mount's x-y plane.
-    Planar,
-    /// Rotation about an axis.
-    Revolute {
-        /// Axis in mount coordinates, of any length; z by default.
-        axis: Option<Numbers>,
-        /// Least and largest angle, rad; none by default.
-        limits: Option<[f64; 2]>,
-        /// Least and largest angle, degrees.
-        limits_deg: Option<[f64; 2]>,
-        /// Largest moment of Coulomb friction in the joint, N m; 0 by default.
-        friction: Option<f64>,
-    },
-    /// Translation along an axis.
-    Prismatic {
-        /// Axis in mount coordinates, of any length.
-        axis: Numbers,
-        /// Least and largest displacement, m; none by default.
-        limits: Option<[f64; 2]>,
-        /// Largest force of Coulomb friction in the joint, N; 0 by default.
-        friction: Option<f64>,
-    },
-    /// Any rotation about the mount's origin.
-    Spherical,
-    /// No motion.
-    Fixed,
+    /// Velocity at which the surface runs over the body, in body axes, m/s: the tread of a conveyor or a
+    /// crawler. Only its part along the surface counts.
+    pub surface_velocity: Option<Course<Numbers>>,
 }
 
 /// A pose: position and rotation.
@@ -134,7 +107,7 @@ pub struct Part {
     pub angle_deg: Option<f64>,
 }
 
-/// A shape of the world, which never moves.
+/// A shape of the world, which no force moves.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(extend("required" = ["name", "shape"]))]
@@ -153,4 +126,9 @@ pub struct WorldPart {
     pub angle: Option<f64>,
     /// Angle about z, degrees.
     pub angle_deg: Option<f64>,
+    /// Prescribed motion about this place: a feeder, a shaker, a turntable; none by default.
+    pub motion: Option<WorldMotion>,
+    /// Velocity at which the surface runs over the part, in the part's axes, m/s: a conveyor. Only its part
+    /// along the surface counts.
+    pub surface_velocity: Option<Course<Numbers>>,
 }

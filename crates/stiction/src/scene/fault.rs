@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Why a scene could not be read. Prints one line per fault:
 /// `scene.toml:12:8: unknown key 'raduis', did you mean 'radius'?`.
@@ -37,6 +38,8 @@ pub struct Fault {
     pub suggestion: Option<String>,
     /// Position in the file, if the scene was read from one.
     pub place: Option<Place>,
+    /// The file of the position, if it is not the scene's own but one that it includes.
+    pub file: Option<Arc<String>>,
 }
 
 impl Fault {
@@ -111,6 +114,7 @@ impl fmt::Display for SceneError {
             Self::Invalid { file, faults } => {
                 for (i, fault) in faults.iter().enumerate() {
                     let line_break = if i == 0 { "" } else { "\n" };
+                    let file = fault.file.as_deref().unwrap_or(file);
                     let file = if fault.place.is_some() { format!("{file}:") } else { String::new() };
                     write!(f, "{line_break}{file}{fault}")?;
                 }

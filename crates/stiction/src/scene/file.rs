@@ -1,14 +1,14 @@
 //! Scenes in files: conversion from and to TOML and JSON, and the position of a path in a file.
 
+use super::expand::{Node, expand};
 use super::path::{self, NAMED, Segment, segments, with_name, within};
 use super::schema::faults;
 use super::{Fault, Place, Scene, SceneError};
 use crate::model::parts_and_rules;
 use serde::Deserialize;
-use std::ops::Range;
 use std::path::Path;
-use toml::de::{DeTable, DeValue};
-use toml::{Spanned, Table, Value};
+use toml::de::DeTable;
+use toml::{Table, Value};
 
 impl Scene {
     /// Reads and checks the file at `path`.
@@ -36,9 +36,15 @@ impl Scene {
     pub fn from_json(mut value: serde_json::Value) -> Result<Self, Vec<Fault>> {
         without_nulls(&mut value);
         let table = Table::try_from(value).map_err(|e| vec![Fault::new(String::new(), e.to_string())])?;
+        let expanded = expand("", "", Node::plain(&Value::Table(table)), &[]).map_err(|mut faults| {
+            faults.iter_mut().for_each(|f| f.place = None);
+            faults
+        })?;
+        let table = expanded.table;
         let unplaced =
             |faults: Vec<(Fault, bool)>| faults.into_iter().map(|(fault, _)| with_name(&table, fault));
-        from_table(&table, "").map_err(|faults| unplaced(faults).collect())
+        let read = from_table(&table, "").map_err(|faults| unplaced(faults).collect());
+        read.map(|scene| Scene { warnings: expanded.warnings, ..scene })
     }
 
     /// The scene as a file: every key that has a value, including defaults.
@@ -59,7 +65,7 @@ impl Scene {
 
 fn from_text(name: &str, text: &str, set: &[(String, String)]) -> Result<Scene, SceneError> {
     let invalid = |mut faults: Vec<Fault>| {
-        faults.sort_by_key(|f| f.place);
+        faults.sort_by(|a, b| (&a.file, a.place).cmp(&(&b.file, b.place)));
         faults.dedup();
         SceneError::Invalid { file: name.to_owned(), faults }
     };
@@ -68,7 +74,14 @@ fn from_text(name: &str, text: &str, set: &[(String, String)]) -> Result<Scene, 
         let message = e.message().split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'");
         invalid(vec![Fault { place, ..Fault::new(String::new(), message) }])
     })?;
-    let mut table = plain_table(tree.get_ref());
+    // variables are set before they are used, all else after copies are made
+    let (variables, set): (Vec<_>, Vec<_>) = set.iter().partition(|(path, _)| path.starts_with("let."));
+    let variables = variables.into_iter().map(|(path, value)| {
+        path::parse(value).map(|v| (path[4..].to_owned(), v)).map_err(|e| Fault::new(path.clone(), e))
+    });
+    let variables = variables.collect::<Result<Vec<_>, Fault>>().map_err(|fault| invalid(vec![fault]))?;
+    let expanded = expand(name, text, Node::file(tree.get_ref()), &variables).map_err(invalid)?;
+    let mut table = expanded.table.clone();
     let (mut changed, mut refused) = (Vec::new(), Vec::new());
     for (path, value) in set {
         match path::set(&mut table, path, value) {
@@ -80,15 +93,16 @@ fn from_text(name: &str, text: &str, set: &[(String, String)]) -> Result<Scene, 
         return Err(invalid(refused));
     }
     let stem = Path::new(name).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
-    from_table(&table, &stem).map_err(|faults| {
+    let read = from_table(&table, &stem).map_err(|faults| {
         let placed = faults.into_iter().map(|(fault, of_key)| {
             // values that were set have no position in the file
             let given = !changed.iter().any(|path| within(&fault.path, path));
-            let place = given.then(|| Place::new(text, &span(&tree, &fault.path, of_key)));
-            Fault { place, ..with_name(&table, fault) }
+            let (place, file) = if given { expanded.place(&fault.path, of_key) } else { (None, None) };
+            Fault { place, file, ..with_name(&table, fault) }
         });
         invalid(placed.collect())
-    })
+    });
+    read.map(|scene| Scene { warnings: expanded.warnings, ..scene })
 }
 
 /// Reads and checks the scene of a table. On failure returns all faults, with paths by list index, and
@@ -112,6 +126,9 @@ fn from_table(table: &Table, stem: &str) -> Result<Scene, Vec<(Fault, bool)>> {
     let (resolved, mut faults) = scene.resolved();
     if found.is_empty() && faults.is_empty() {
         faults.extend(parts_and_rules(&resolved).err().into_iter().flatten());
+    }
+    if found.is_empty() && faults.is_empty() {
+        faults.extend(scene.boundary_faults());
     }
     found.extend(faults.into_iter().filter(|f| !doubtful(table, &wrong, &f.path)).map(|f| (f, false)));
     if found.is_empty() { Ok(scene) } else { Err(found) }
@@ -175,53 +192,7 @@ fn mentions(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Position of a path in a file: the value, or its key; if the file does not contain it, the nearest
-/// enclosing key.
-fn span(tree: &Spanned<DeTable<'_>>, path: &str, of_key: bool) -> Range<usize> {
-    let mut found = 0..0;
-    let mut table = Some(tree.get_ref());
-    let mut here: Option<&Spanned<DeValue<'_>>> = None;
-    let path = segments(path).unwrap_or_default();
-    for (i, segment) in path.iter().enumerate() {
-        let next = match segment {
-            Segment::Key(name) => {
-                table.and_then(|t| t.iter().find(|(key, _)| key.get_ref() == name)).map(|(key, value)| {
-                    found = if of_key && i + 1 == path.len() { key.span() } else { value.span() };
-                    value
-                })
-            }
-            Segment::Item(place) => {
-                let list = here.and_then(|v| v.get_ref().as_array());
-                let item = list.and_then(|list| list.get(place.parse::<usize>().ok()?));
-                found = item.map_or(found, Spanned::span);
-                item
-            }
-        };
-        let Some(next) = next else { break };
-        (here, table) = (Some(next), next.get_ref().as_table());
-    }
-    found
-}
-
-/// The table as plain data. Numbers too large for a double become infinite.
-fn plain_table(table: &DeTable<'_>) -> Table {
-    table.iter().map(|(key, value)| (key.get_ref().to_string(), plain(value.get_ref()))).collect()
-}
-
-fn plain(value: &DeValue<'_>) -> Value {
-    match value {
-        DeValue::String(text) => Value::String(text.to_string()),
-        DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix())
-            .map_or_else(|_| Value::Float(n.as_str().parse().unwrap_or(f64::INFINITY)), Value::Integer),
-        DeValue::Float(x) => Value::Float(x.as_str().parse().unwrap_or(f64::INFINITY)),
-        DeValue::Boolean(x) => Value::Boolean(*x),
-        DeValue::Datetime(x) => Value::Datetime(*x),
-        DeValue::Array(list) => Value::Array(list.iter().map(|v| plain(v.get_ref())).collect()),
-        DeValue::Table(table) => Value::Table(plain_table(table)),
-    }
-}
-
-fn without_nulls(value: &mut serde_json::Value) {
+pub(super) fn without_nulls(value: &mut serde_json::Value) {
     if let serde_json::Value::Object(map) = value {
         map.retain(|_, v| !v.is_null());
         map.values_mut().for_each(without_nulls);

@@ -33,6 +33,10 @@ pub struct Material {
     pub law: Law,
 }
 
+fn hertz() -> f64 {
+    1.5
+}
+
 fn transported() -> bool {
     true
 }
@@ -112,6 +116,24 @@ pub enum Law {
         #[serde(default = "transported")]
         transport: bool,
     },
+    /// Hunt and Crossley's law along the normal, `K d^exponent (1 + 3/2 dissipation d')` at the overlap d, with one spring and one damper along
+    /// the tangents; for scheme = "compliant".
+    HuntCrossley {
+        /// K, N/m^exponent.
+        stiffness: f64,
+        /// From 1 to 10; 1.5 by default (Hertz).
+        #[serde(default = "hertz")]
+        exponent: f64,
+        /// s/m; 0 by default. Of a collision at the velocity v it loses about the share `dissipation v` of the velocity.
+        #[serde(default)]
+        dissipation: f64,
+        /// N/m; 0 by default, for friction = { smooth = .. } or none.
+        #[serde(default)]
+        tangential_stiffness: f64,
+        /// N s/m; 0 by default, for friction = { smooth = .. } or none.
+        #[serde(default)]
+        tangential_damping: f64,
+    },
     /// Point contact with the stiffness of Hertz and Mindlin, 4/3 E* sqrt(R d) and 8 G* sqrt(R d) at the
     /// overlap d at the start of a step. At least one of the materials needs Young's modulus.
     HertzMindlin {
@@ -142,6 +164,15 @@ impl From<contact::Law> for Law {
             },
             contact::Law::HalfSpace { elements, spacing, influence, damping, transport } => {
                 Self::HalfSpace { elements, spacing, influence, damping, transport }
+            }
+            contact::Law::HuntCrossley { stiffness, exponent, dissipation, tangential } => {
+                Self::HuntCrossley {
+                    stiffness,
+                    exponent,
+                    dissipation,
+                    tangential_stiffness: tangential[0],
+                    tangential_damping: tangential[1],
+                }
             }
             contact::Law::HertzMindlin { radius, time } => Self::HertzMindlin { radius, damping_time: time },
         }

@@ -10,11 +10,16 @@
 //! In a planar scene everything happens in the x-y plane: vectors have two components, rotations and torques
 //! are one number about z.
 
+mod add;
 mod body;
+mod boundary;
 mod check;
+mod expand;
 mod fault;
 mod file;
+mod joint;
 mod load;
+mod machine;
 mod material;
 mod numbers;
 mod path;
@@ -24,10 +29,13 @@ mod summary;
 
 pub use crate::contact::FrictionRule;
 pub use crate::geometry::Shape;
-pub use body::{Body, Joint, Orientation, Part, Pose, WorldPart};
+pub use body::{Body, Orientation, Part, Pose, WorldPart};
+pub use boundary::{Boundary, Condition, ShootMethod, Term, Unknown, When};
 pub use complementarity::solver::Method;
 pub use fault::{Fault, Place, SceneError, nearest};
-pub use load::{Axes, Course, End, Load, Motor, Point, Spring};
+pub use joint::{Axis, Cylindrical, Joint, Prismatic, Revolute, Screw, Stop, Universal};
+pub use load::{Axes, Course, End, Knot, Load, Point, Sinusoid, Spring};
+pub use machine::{Gear, Loop, LoopKind, Motor, WorldMotion};
 pub use material::{Grain, Law, Material, Pair};
 pub use numbers::Numbers;
 pub use schema::schema;
@@ -55,7 +63,7 @@ pub struct Scene {
     /// Materials. A shape without a material has the material 'default': rigid, friction 0.5.
     #[serde(rename = "material", skip_serializing_if = "Vec::is_empty")]
     pub materials: Vec<Material>,
-    /// Shapes of the world, which never move.
+    /// Shapes of the world, which no force moves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub world: Vec<WorldPart>,
     /// Bodies, each on a joint.
@@ -70,11 +78,24 @@ pub struct Scene {
     /// Springs and dampers between points.
     #[serde(rename = "spring", skip_serializing_if = "Vec::is_empty")]
     pub springs: Vec<Spring>,
-    /// Prescribed efforts on joints.
+    /// Drives on joints.
     #[serde(rename = "motor", skip_serializing_if = "Vec::is_empty")]
     pub motors: Vec<Motor>,
+    /// Constraints between any two bodies.
+    #[serde(rename = "loop", skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<Loop>,
+    /// Equations between the coordinates of two joints.
+    #[serde(rename = "gear", skip_serializing_if = "Vec::is_empty")]
+    pub gears: Vec<Gear>,
     /// Time stepping.
     pub step: StepSettings,
     /// What a run records.
     pub record: RecordSettings,
+    /// A boundary-value problem, for `stiction shoot`; none by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boundary: Option<Boundary>,
+    /// Warnings of the files that the scene was read from, such as meshes that are not convex.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub warnings: Vec<String>,
 }

@@ -158,7 +158,7 @@ pub(super) fn set(table: &mut Table, path: &str, value: &str) -> Result<String, 
 }
 
 /// Parses a value in TOML's syntax, or a bare word.
-fn parse(text: &str) -> Result<Value, String> {
+pub(super) fn parse(text: &str) -> Result<Value, String> {
     match toml::from_str::<Table>(&format!("value = {text}")) {
         Ok(mut table) if table.len() == 1 => Ok(table.remove("value").unwrap_or(Value::Boolean(false))),
         Ok(_) => Err("several values, expected one".to_owned()),

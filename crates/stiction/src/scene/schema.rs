@@ -2,13 +2,103 @@
 //! serde would stop at the first.
 
 use super::{Fault, Scene, path::At};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use std::sync::LazyLock;
 use toml::{Table, Value};
 
-/// The JSON schema of scene files, as indented text ending in a line break.
+/// The JSON schema of scene files, as indented text ending in a line break. It includes what is written out before a scene is checked:
+/// variables, expressions, copies, other files and meshes.
 pub fn schema() -> String {
-    format!("{:#}\n", *SCHEMA)
+    format!("{:#}\n", abbreviated(SCHEMA.clone()))
+}
+
+/// Adds the abbreviations of `scene/expand` to the schema of what they stand for.
+fn abbreviated(mut schema: Json) -> Json {
+    allow_expressions(&mut schema);
+    let value = |text: &str| json!({ "description": text, "type": ["number", "string"] });
+    let repeat = json!({
+        "description": "Copies: variables with their numbers of values (from 0) or lists of values, as in { i = 10, j = 5 }. Each copy is made with \
+                        these variables in expressions (\"= i * gap\") and names (\"box{i}\").",
+        "type": "object",
+        "additionalProperties": { "type": ["integer", "string", "array"] },
+    });
+    let lists: Vec<String> = {
+        let root = schema.get("properties").and_then(Json::as_object);
+        let own = root.into_iter().flat_map(|p| p.values());
+        let definitions = schema.get("$defs").and_then(Json::as_object);
+        let inner = definitions.into_iter().flat_map(|d| d.values());
+        let inner = inner.filter_map(|d| d.get("properties")?.as_object()).flat_map(|p| p.values());
+        let items = own.chain(inner).filter_map(|p| p.get("items")?.get("$ref")?.as_str());
+        items.map(str::to_owned).collect()
+    };
+    for reference in lists {
+        let item = reference.strip_prefix('#').and_then(|r| schema.pointer_mut(r));
+        if let Some(properties) = item.and_then(|d| d.get_mut("properties")?.as_object_mut()) {
+            properties.insert("repeat".to_owned(), repeat.clone());
+        }
+    }
+    if let Some(choices) = schema.pointer_mut("/$defs/Shape/oneOf").and_then(Json::as_array_mut) {
+        choices.push(json!({
+            "description": "Convex hull of a mesh in an STL or OBJ file.",
+            "type": "object",
+            "properties": { "mesh": {
+                "type": "object",
+                "properties": {
+                    "file": { "description": "Path from the folder of this file; within the folder of the scene.", "type": "string" },
+                    "scale": { "description": "Metres for one unit of the file; 1 by default.", "type": ["number", "string"] },
+                    "hull": { "description": "Whether an open mesh stands for its hull; false by default: it is a fault.", "type": "boolean" },
+                },
+                "required": ["file"],
+                "additionalProperties": false,
+            } },
+            "required": ["mesh"],
+            "additionalProperties": false,
+        }));
+    }
+    if let Some(properties) = schema.get_mut("properties").and_then(Json::as_object_mut) {
+        properties.insert("let".to_owned(), json!({
+            "description": "Variables, for expressions (\"= 2 * gap\") and names (\"box{i}\"): numbers, expressions or texts.",
+            "type": "object",
+            "additionalProperties": value("Value of the variable."),
+        }));
+        properties.insert("include".to_owned(), json!({
+            "description": "Other files whose lists become part of the scene.",
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "file": { "description": "Path from the folder of this file; within the folder of the scene.", "type": "string" },
+                    "prefix": { "description": "Put before every name that the file defines.", "type": "string" },
+                    "let": { "description": "Other values of the file's variables.", "type": "object", "additionalProperties": value("Value of the variable.") },
+                    "repeat": repeat,
+                },
+                "required": ["file"],
+                "additionalProperties": false,
+            },
+        }));
+    }
+    schema
+}
+
+/// Where a number is expected, an expression may stand.
+fn allow_expressions(schema: &mut Json) {
+    match schema {
+        Json::Object(map) => {
+            let numeric = |t: &Json| t == "number" || t == "integer";
+            let is_type = map
+                .get("type")
+                .is_some_and(|t| numeric(t) || t.as_array().is_some_and(|l| l.iter().any(numeric)));
+            if is_type && let Some(types) = map.get_mut("type") {
+                let mut list = types.as_array().cloned().unwrap_or_else(|| vec![types.clone()]);
+                list.push(json!("string"));
+                *types = Json::Array(list);
+                map.insert("pattern".to_owned(), json!("^="));
+            }
+            map.values_mut().for_each(allow_expressions);
+        }
+        Json::Array(list) => list.iter_mut().for_each(allow_expressions),
+        _ => {}
+    }
 }
 
 // takes as long as hundreds of steps of a small scene, and so is computed once
@@ -88,7 +178,7 @@ impl Schemas {
     }
 
     /// Allowed words.
-    fn choices(&self) -> Vec<&'static str> {
+    pub fn choices(&self) -> Vec<&'static str> {
         let several = self.0.iter().filter_map(|s| s.get("enum")?.as_array()).flatten();
         self.0.iter().filter_map(|s| s.get("const")).chain(several).filter_map(Json::as_str).collect()
     }

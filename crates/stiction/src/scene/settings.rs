@@ -12,7 +12,7 @@ const MOST_STEPS: f64 = 1e12;
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StepSettings {
-    /// Time-stepping scheme; theta by default.
+    /// How the motion is integrated; theta by default.
     pub scheme: Scheme,
     /// Step length, s; 1e-3 by default.
     pub h: f64,
@@ -44,6 +44,9 @@ pub struct StepSettings {
     pub recovery_velocity: f64,
     /// Impacts below this velocity do not bounce, m/s; 0.01 by default.
     pub bounce_threshold: f64,
+    /// Error that the integrators of scheme = "compliant" and "event" allow per step of its own, relative to 1 m, 1 rad, 1 m/s and 1 rad/s or what is
+    /// larger; 1e-10 by default.
+    pub accuracy: f64,
     /// How many times a failed step is halved before the run ends; 10 by default, at most 60.
     pub retries: usize,
 }
@@ -63,6 +66,7 @@ impl Default for StepSettings {
             tolerance: 1e-10,
             recovery_velocity: 0.1,
             bounce_threshold: 0.01,
+            accuracy: 1e-10,
             retries: 10,
         }
     }
@@ -106,13 +110,17 @@ impl StepSettings {
     }
 }
 
-/// Time-stepping scheme.
+/// How the motion is integrated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheme {
-    /// Theta rule, with contact points and normals at the start of a step (pang2005, song2004).
+    /// Time stepping by the theta rule; one contact problem per step (song2004, pang2005).
     #[default]
     Theta,
+    /// Compliant contacts as differential equations with error control (song2001 section 3); `h` is the time between results.
+    Compliant,
+    /// Rigid motion with located events: integrated to high order between them, with error control; `h` is the time between results.
+    Event,
     /// Contact points, normals and gaps at the end of a step, which are solved with the motion (chakraborty2007); explicit_share is
     /// 0, or 0.5 for the midpoint rule where the contacts allow it.
     Implicit,
@@ -130,7 +138,7 @@ pub enum ForceTime {
 }
 
 /// Set of admissible friction forces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FrictionKind {
     /// No friction.
@@ -139,6 +147,11 @@ pub enum FrictionKind {
     Cone,
     /// Friction pyramid: `|lambda_t| <= mu lambda_n` and `|lambda_o| <= mu lambda_n` (song2004).
     Pyramid,
+    /// Smooth friction, `-mu lambda_n tanh(s/velocity)` against the slip s (song2001 (42)); for scheme = "compliant".
+    Smooth {
+        /// Slip velocity up to which contacts nearly stick, m/s.
+        velocity: f64,
+    },
     /// Regular polygon inscribed in the disc of Coulomb's cone.
     Polygon {
         /// Number of sides, even, from 4 to 64.
@@ -152,7 +165,7 @@ impl FrictionKind {
         match self {
             Self::Polygon { sides } => Friction::Polygon { sides },
             Self::Pyramid => Friction::Pyramid,
-            Self::Cone | Self::Frictionless => Friction::Cone,
+            Self::Cone | Self::Frictionless | Self::Smooth { .. } => Friction::Cone,
         }
     }
 }

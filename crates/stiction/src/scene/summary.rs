@@ -1,7 +1,7 @@
 //! Summary of a scene in a few lines.
 
-use super::{ForceTime, FrictionKind, GapLevel};
-use crate::contact::short;
+use super::{ForceTime, FrictionKind, GapLevel, Scheme};
+use crate::contact::{Law, short};
 use crate::model::{Model, Resolved, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -23,8 +23,13 @@ pub fn summary(model: &Model) -> String {
         lines.push(format!("  and {} more", scene.bodies.len() - LISTED));
     }
     contacts(model, &mut lines);
-    let forces =
-        [("load", scene.loads.len()), ("spring", scene.springs.len()), ("motor", scene.motors.len())];
+    let forces = [
+        ("load", scene.loads.len()),
+        ("spring", scene.springs.len()),
+        ("motor", scene.motors.len()),
+        ("loop", scene.loops.len()),
+        ("gear", scene.gears.len()),
+    ];
     let forces: Vec<String> =
         forces.iter().filter(|(_, n)| *n > 0).map(|(what, n)| count(*n, what)).collect();
     if !forces.is_empty() {
@@ -85,6 +90,12 @@ fn rule_words(scene: &Resolved, rule: &Rule) -> String {
             words += &format!(", {what} {} m", short(length));
         }
     }
+    if rule.restitution > 0.0 {
+        words += &format!(", restitution {}", short(rule.restitution));
+        if !matches!(rule.law, Law::Rigid) {
+            words += " without effect (contacts of a compliant law bounce by their stiffness and damping)";
+        }
+    }
     words
 }
 
@@ -94,12 +105,31 @@ fn set(kind: FrictionKind) -> String {
         FrictionKind::Cone => "Coulomb's cone".to_owned(),
         FrictionKind::Pyramid => "friction pyramid".to_owned(),
         FrictionKind::Polygon { sides } => format!("friction {sides}-gon"),
+        FrictionKind::Smooth { velocity } => {
+            format!("smooth friction (slip velocity {} m/s)", short(velocity))
+        }
     }
 }
 
 fn steps(scene: &Resolved) -> String {
     let step = &scene.step;
     let mut text = format!("{} of {} s: {} s", count(step.count(), "step"), step.h, step.duration);
+    let scheme = match step.scheme {
+        Scheme::Theta | Scheme::Implicit => None,
+        Scheme::Compliant => Some("compliant contacts as differential equations"),
+        Scheme::Event => Some("rigid motion with located events"),
+    };
+    if let Some(scheme) = scheme {
+        // writing to a string cannot fail
+        let _ = write!(
+            text,
+            ", {scheme} to {}, {}; recorded every {} s",
+            short(step.accuracy),
+            set(step.friction),
+            scene.record.interval
+        );
+        return text;
+    }
     let gap = match step.gap {
         GapLevel::Position => "position",
         GapLevel::Velocity => "velocity",

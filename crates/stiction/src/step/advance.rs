@@ -1,5 +1,6 @@
 //! `advance`: contact forces -> the next state.
 
+use super::project::Projection;
 use super::report::elastic;
 use super::{Failed, Forces, Motion, StepReport, trust};
 use crate::contact::set::ContactSet;
@@ -41,6 +42,10 @@ pub struct Scratch {
     pub(super) bounced: Vec<f64>,
     /// Made when it is first needed.
     pub(super) drift: Option<Drift>,
+    /// Velocity `v'` after the forces of the step.
+    pub(super) kicked: Vec<f64>,
+    /// Projection on rigid loops, gears and drives to positions.
+    pub(super) projection: Projection,
 }
 
 impl Scratch {
@@ -61,15 +66,15 @@ pub fn advance(
 ) -> Result<(), Failed> {
     let Solved { motion, problem, forces, .. } = solved;
     let (theta, h) = (problem.theta, motion.h);
-    let Scratch { after, velocity, position, drift, bounced, .. } = scratch;
+    let Scratch { after, velocity, position, drift, bounced, projection, kicked, .. } = scratch;
     after.clone_from(&motion.free);
     if !problem.is_empty() {
-        problem.push(&motion.mass, &forces.lambda, velocity, after);
+        problem.push(motion.kick(), &forces.lambda, velocity, after);
     }
     position.resize(state.position.len(), 0.0);
     let drift = drift.get_or_insert_with(|| Drift::new(model.system()));
     let (start, time) = (&state.velocity, state.time);
-    let mut go = |after: &mut Vec<f64>| {
+    let mut go = |position: &mut Vec<f64>, after: &mut Vec<f64>| {
         velocity.clear();
         velocity.extend(start.iter().zip(&*after).map(|(v, after)| theta * v + (1.0 - theta) * after));
         drift.advance(&motion.kinematics, &motion.mass, h, velocity, (position, after)).map_err(|e| match e {
@@ -78,9 +83,15 @@ pub fn advance(
         })
     };
     if !bounced.is_empty() {
-        go(bounced)?;
+        go(position, bounced)?;
     }
-    go(after)?;
+    if projection.begin(model, problem, &forces.lambda) {
+        projection.run(model, (motion, problem), time, (position, after), &mut go)?;
+        kicked.clone_from(projection.kicked());
+    } else {
+        kicked.clone_from(after);
+        go(position, after)?;
+    }
     if !bounced.is_empty() {
         std::mem::swap(after, bounced);
     }
@@ -112,8 +123,15 @@ fn remember(
     deformation.clear();
     deformation.resize(problem.deformation.len(), 0.0);
     for m in state.memory.iter().filter(|m| !m.deformations.is_empty()) {
-        let remains = contacts.contacts.binary_search_by_key(&m.id, |c| RowId::Contact(c.id)).is_ok();
-        report.release_loss += if remains { 0.0 } else { elastic(model, m) };
+        let remains = contacts.contacts.binary_search_by_key(&m.id, |c| RowId::Contact(c.id));
+        let Some(c) = remains.ok().map(|k| &contacts.contacts[k]) else {
+            report.release_loss += elastic(model, m);
+            continue;
+        };
+        if let Some(law) = laws.of(model, c.rule).filter(|law| law.patch().transports()) {
+            let carried = &problem.deformation[linear * c.first..][..linear * c.count];
+            report.transport_loss += elastic(model, m) - law.elastic_energy(carried);
+        }
     }
     state.memory.clear();
     for (k, c) in contacts.contacts.iter().enumerate() {
@@ -133,6 +151,11 @@ fn remember(
                 remembered.as_chunks_mut().0.iter_mut().for_each(|d| *d = to.from(&c.frame, *d));
             }
             own.clear();
+            if law.patch().transports() && before.iter().any(|d| *d != 0.0) {
+                own.extend(after.iter().zip(before).map(|(a, d)| a - d));
+                report.transport_loss += law.elastic_energy(own);
+                own.clear();
+            }
             own.extend(after.iter().zip(before).map(|(a, d)| (a - d) / h));
             own.resize(2 * after.len(), 0.0);
             let (rate, damping) = own.split_at_mut(after.len());
@@ -141,7 +164,8 @@ fn remember(
         }
         state.memory.push(RowId::Contact(c.id), lambda, remembered);
     }
-    for (element, &k) in (contacts.elements.len()..).zip(&problem.standing) {
-        state.memory.push(model.standing()[k].id, &forces.lambda[problem.rows_of(element)], &[]);
+    for (element, standing) in (contacts.elements.len()..).zip(&problem.standing) {
+        let id = model.standing()[standing.row].id;
+        state.memory.push(id, &forces.lambda[problem.rows_of(element)], &[]);
     }
 }

@@ -1,7 +1,7 @@
 //! `detect`: where bodies touch or may touch within a step.
 
 use super::Failed;
-use super::motion::Motion;
+use super::motion::{Motion, part_pose};
 use crate::contact::Directions;
 use crate::contact::set::{Contact, ContactSet, Element, Travel};
 use crate::geometry::implicit::is_convex_at;
@@ -47,10 +47,8 @@ pub fn detect(
     }
     let Detection { poses, boxes, broad, candidates, with_world, .. } = memory;
     poses.clear();
-    poses.extend(model.parts().iter().map(|part| match part.owner {
-        Owner::Body(i) => motion.kinematics.pose(i).then(&part.local),
-        Owner::World(_) => part.local,
-    }));
+    let time = motion.time;
+    poses.extend(model.parts().iter().map(|part| part_pose(model, &motion.kinematics, part, time)));
     boxes.clear();
     boxes.extend(
         model.parts().iter().zip(&*poses).map(|(part, pose)| bounding_box(&part.solid, pose, 0.5 * margin)),

@@ -21,6 +21,7 @@ use super::{Failed, Motion, StepReport};
 use crate::contact::set::ContactSet;
 use crate::formulation::ContactProblem;
 use crate::model::Model;
+use complementarity::problem::Element;
 
 /// Rounds of impacts in a step.
 const ROUNDS: usize = 100;
@@ -46,8 +47,9 @@ pub(super) struct Impacts {
     takes_part: Vec<bool>,
     /// Whether a body, by its first velocity, takes part.
     bodies: Vec<bool>,
-    /// `b` of the step.
+    /// `b` and the elements of the step.
     b: Vec<f64>,
+    elements: Vec<Element>,
     /// Relative velocities at the start of the step and without contact.
     start: Vec<f64>,
     free: Vec<f64>,
@@ -66,7 +68,8 @@ pub(super) fn bounce(
     memory: &mut Impacts,
     (time, report): (f64, &mut StepReport),
 ) -> Result<bool, Failed> {
-    let possible = model.contacts().bounces() || problem.theta > 0.0;
+    let stops = model.standing().iter().any(|row| row.restitution > 0.0);
+    let possible = model.contacts().bounces() || stops || problem.theta > 0.0;
     if !possible || problem.is_empty() || !memory.find(model, motion, contacts, problem, forces) {
         return Ok(false);
     }
@@ -76,11 +79,14 @@ pub(super) fn bounce(
         memory.forces.lambda[problem.rows_of(k)].fill(0.0);
     }
     memory.velocity.clone_from(&motion.free);
-    problem.push(&motion.mass, &memory.forces.lambda, &mut memory.scratch, &mut memory.velocity);
+    problem.push(motion.kick(), &memory.forces.lambda, &mut memory.scratch, &mut memory.velocity);
     memory.b.clone_from(&problem.b);
     let parts = report.parts;
+    memory.elements.clone_from(&problem.elements);
+    memory.release(problem);
     let ended = memory.rounds(model, motion, problem, solver, (time, report));
     report.parts = parts;
+    problem.elements.copy_from_slice(&memory.elements);
     problem.b.copy_from_slice(&memory.b);
     ended.map(|()| true)
 }
@@ -96,9 +102,8 @@ impl Impacts {
         forces: &Forces,
     ) -> bool {
         let step = &model.scene().step;
-        let (theta, h) = (problem.theta, problem.h);
-        problem.relative_velocities(&motion.mass, &motion.velocity, &mut self.scratch, &mut self.start);
-        problem.relative_velocities(&motion.mass, &motion.free, &mut self.scratch, &mut self.free);
+        problem.relative_velocities(motion.kick(), &motion.velocity, &mut self.scratch, &mut self.start);
+        problem.relative_velocities(motion.kick(), &motion.free, &mut self.scratch, &mut self.free);
         self.bouncing.clear();
         self.bouncing.resize(problem.elements.len(), (0.0, 0.0));
         let mut any = false;
@@ -108,26 +113,46 @@ impl Impacts {
                 continue;
             }
             for k in c.elements() {
-                self.bouncing[k].0 = rule.given.restitution;
-                // the position of a step without restitution is that after an impact; its velocity is only if theta = 0
-                if rule.given.restitution == 0.0 && theta == 0.0 {
-                    continue;
-                }
-                let row = problem.rows_of(k).start;
-                let share = 1.0 / (1.0 - theta);
-                let (start, free) = (share * self.start[row], share * self.free[row]);
-                let middle = theta * start + (1.0 - theta) * free;
-                let closes = (problem.gap[k].max(0.0) / (-h * middle)).clamp(0.0, 1.0);
-                let velocity = start + closes * (free - start);
-                // what a step or two of acceleration give is no impact
-                let least = step.bounce_threshold.max(2.0 * (free - start).abs());
-                if forces.lambda[row] > 0.0 && -velocity > least {
-                    self.bouncing[k].1 = (1.0 - theta) * velocity;
-                    any = true;
-                }
+                any |= self.find_one(k, rule.given.restitution, step.bounce_threshold, problem, forces);
+            }
+        }
+        for (standing, k) in problem.standing.iter().zip(contacts.elements.len()..) {
+            let row = &model.standing()[standing.row];
+            if row.element == Element::Unilateral && row.compliance.is_none() {
+                any |= self.find_one(k, row.restitution, step.bounce_threshold, problem, forces);
             }
         }
         any
+    }
+
+    /// Whether an element with this restitution is at an impact.
+    fn find_one(
+        &mut self,
+        k: usize,
+        restitution: f64,
+        threshold: f64,
+        problem: &ContactProblem,
+        forces: &Forces,
+    ) -> bool {
+        let (theta, h) = (problem.theta, problem.h);
+        self.bouncing[k].0 = restitution;
+        // the position of a step without restitution is that after an impact; its velocity is only if theta = 0
+        if restitution == 0.0 && theta == 0.0 {
+            return false;
+        }
+        let row = problem.rows_of(k).start;
+        let share = 1.0 / (1.0 - theta);
+        let (start, free) = (share * self.start[row], share * self.free[row]);
+        let middle = theta * start + (1.0 - theta) * free;
+        let closes = (problem.gap[k].max(0.0) / (-h * middle)).clamp(0.0, 1.0);
+        let velocity = start + closes * (free - start);
+        // what a step or two of acceleration give is no impact
+        let least = threshold.max(2.0 * (free - start).abs());
+        let met = forces.lambda[row] > 0.0 && -velocity > least;
+        if met {
+            self.bouncing[k].1 = (1.0 - theta) * velocity;
+        }
+        met
     }
 
     /// Rigid contacts that are closed take part, if their bodies are connected with an impact.
@@ -141,7 +166,13 @@ impl Impacts {
         let closed = |k: usize| {
             let row = problem.rows_of(k).start;
             let carries = forces.lambda[row] != 0.0 || problem.gap[k] <= super::CLOSED;
-            problem.elements[k].as_contact().is_some() && a.patch(k).is_none() && carries
+            let takes_part = match problem.elements[k] {
+                Element::Contact(_) | Element::Unilateral => carries,
+                Element::Bilateral => true,
+                // bounded efforts give no impulse
+                Element::Bounded { .. } => false,
+            };
+            takes_part && a.patch(k).is_none()
         };
         loop {
             let mut grown = false;
@@ -160,6 +191,23 @@ impl Impacts {
         }
     }
 
+    /// Leaves rows without impulses out of the rounds: friction, springs and servos of joints.
+    fn release(&self, problem: &mut ContactProblem) {
+        for (k, element) in problem.elements.iter_mut().enumerate() {
+            if !self.takes_part[k] && matches!(element, Element::Bounded { .. } | Element::Bilateral) {
+                *element = Element::Bounded { limit: 0.0 };
+            }
+        }
+    }
+
+    /// Work that moving surfaces and drives do in a round, J.
+    fn supplied(&self, problem: &ContactProblem) -> f64 {
+        let moving = self.round.lambda.iter().zip(&problem.moving).map(|(f, u)| f * u).sum::<f64>();
+        let bilateral = (0..problem.elements.len()).filter(|&k| problem.elements[k] == Element::Bilateral);
+        let driven = bilateral.map(|k| self.round.lambda[problem.rows_of(k).start] * problem.gap_rate[k]);
+        -problem.h * (moving + driven.sum::<f64>())
+    }
+
     fn rounds(
         &mut self,
         model: &Model,
@@ -175,16 +223,16 @@ impl Impacts {
             self.before.clone_from(&self.velocity);
             let energy = kinetic(motion, &self.velocity, &mut self.scratch);
             for halving in 0..=HALVINGS {
-                problem.relative_velocities(&motion.mass, &self.velocity, &mut self.scratch, &mut self.free);
+                problem.relative_velocities(motion.kick(), &self.velocity, &mut self.scratch, &mut self.free);
                 let last = round == ROUNDS || halving == HALVINGS;
                 let bounces = self.pose(problem, (round == 0, last), (share, threshold, fastest));
                 self.round.lambda.clear();
                 self.round.lambda.resize(problem.b.len(), 0.0);
                 self.round.memory.clear();
                 solver.solve(problem, time, &mut self.round, report)?;
-                problem.push(&motion.mass, &self.round.lambda, &mut self.scratch, &mut self.velocity);
+                problem.push(motion.kick(), &self.round.lambda, &mut self.scratch, &mut self.velocity);
                 let after = kinetic(motion, &self.velocity, &mut self.scratch);
-                if bounces && after > energy * (1.0 + ROUNDING) {
+                if bounces && after - self.supplied(problem).max(0.0) > energy * (1.0 + ROUNDING) {
                     share *= 0.5;
                     self.velocity.clone_from(&self.before);
                     continue;
@@ -193,7 +241,7 @@ impl Impacts {
                 sum.for_each(|(sum, own)| *sum += own);
                 if !bounces {
                     problem.relative_velocities(
-                        &motion.mass,
+                        motion.kick(),
                         &self.velocity,
                         &mut self.scratch,
                         &mut self.free,
@@ -237,7 +285,9 @@ impl Impacts {
             let (rows, far) = (problem.rows_of(k), FAR * fastest);
             let row = rows.start;
             problem.b[rows.clone()].copy_from_slice(&self.free[rows]);
-            if !self.takes_part[k] || any && !approaches(row) {
+            if problem.elements[k] == Element::Bilateral {
+                problem.b[row] += problem.gap_rate[k];
+            } else if !self.takes_part[k] || any && !approaches(row) {
                 problem.b[row] = far;
             } else if any && is_bouncing(problem, k) {
                 let (e, velocity) = bounce(k, row);

@@ -23,6 +23,9 @@ const LEVEL: f64 = 1e-3;
 const SUDDEN: f64 = 10.0;
 /// Connected contacts up to which it is decided whether there are finite forces.
 const MOST: usize = 16;
+/// Largest number of sweeps that look for finite forces, and the share of what loads add at which they have found them.
+const SWEEPS: usize = 200;
+const SETTLED: f64 = 1e-9;
 
 /// A contact at the beginning of a step: relative velocity along n, t, o, and what loads add to it in the step.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +59,8 @@ pub(super) fn is_jammed(model: &Model, solved: Solved<'_>, c: &Contact) -> bool 
     force > 0.0
         && ahead <= LEVEL * own.slip().powi(2)
         && own.slip() > SUDDEN * loads
-        && connected(model, solved, own).is_some_and(|cluster| has_no_solution(solved, &cluster))
+        && connected(model, solved, own)
+            .is_some_and(|cluster| !finds_forces(solved, &cluster) && has_no_solution(solved, &cluster))
 }
 
 /// The contact when the step began, if it is a rigid point and closed.
@@ -76,6 +80,9 @@ fn start(model: &Model, solved: Solved<'_>, c: &Contact) -> Option<Start> {
     let [v_a, v_b] = c.owners.map(velocity);
     let mut velocity = c.frame.components(sub(v_b, v_a));
     velocity[rows.len()..].fill(0.0);
+    if !problem.moving.is_empty() {
+        velocity.iter_mut().zip(&problem.moving[rows.clone()]).for_each(|(v, u)| *v += u);
+    }
     let mut gain = [0.0; 3];
     rows.clone().for_each(|i| gain[i - rows.start] = problem.b[i] - velocity[i - rows.start]);
     gain[0] -= problem.gap_rate[k];
@@ -84,34 +91,95 @@ fn start(model: &Model, solved: Solved<'_>, c: &Contact) -> Option<Start> {
     (velocity[0].abs() <= LEVEL * own.slip().max(STILL * meets)).then_some(own)
 }
 
+/// Connected contacts.
+struct Cluster {
+    starts: [Start; MOST],
+    len: usize,
+}
+
+impl std::ops::Deref for Cluster {
+    type Target = [Start];
+
+    fn deref(&self) -> &[Start] {
+        &self.starts[..self.len]
+    }
+}
+
 /// All closed contacts that are connected with one through bodies; `None` if some carry force and are not examined.
-fn connected(model: &Model, solved: Solved<'_>, first: Start) -> Option<Vec<Start>> {
+fn connected(model: &Model, solved: Solved<'_>, first: Start) -> Option<Cluster> {
     let Solved { contacts, problem, forces, .. } = solved;
     let a = problem.factors();
-    let mut cluster = vec![first];
-    let mut seen = vec![false; problem.elements.len()];
-    seen[first.element] = true;
+    let mut cluster = Cluster { starts: [first; MOST], len: 1 };
     let mut next = 0;
     while let Some(&at) = cluster.get(next) {
         next += 1;
-        for k in 0..seen.len() {
-            if seen[k] || !a.meet(at.element, k) {
+        for k in 0..problem.elements.len() {
+            if !a.meet(at.element, k) || cluster.iter().any(|c| c.element == k) {
                 continue;
             }
-            seen[k] = true;
             let contact = contacts.contacts.iter().find(|c| c.elements().contains(&k));
             match contact.and_then(|c| start(model, solved, c)) {
-                Some(other) => cluster.push(other),
+                Some(other) => {
+                    *cluster.starts.get_mut(cluster.len)? = other;
+                    cluster.len += 1;
+                }
                 None if forces.lambda[problem.rows_of(k)].iter().any(|x| *x != 0.0) => return None,
                 None => {}
             }
         }
     }
     let planar = problem.linear_rows == 2;
-    (cluster.len() <= MOST && (planar || cluster.iter().all(Start::slips))).then_some(cluster)
+    (planar || cluster.iter().all(Start::slips)).then_some(cluster)
 }
 
-/// Whether it is proved that no finite forces exist at the acceleration level.
+/// Whether sweeps find finite forces at the acceleration level: they nearly always do, and proofs are long.
+fn finds_forces(solved: Solved<'_>, cluster: &[Start]) -> bool {
+    let (problem, n) = (solved.problem, cluster.len());
+    let rows = problem.linear_rows;
+    // accelerations along n and t by forces along n, friction of slip with them, and t where there is none
+    let mut matrix = [[0.0; 2 * MOST]; 2 * MOST];
+    let mut block = [0.0; 9];
+    for (i, one) in cluster.iter().enumerate() {
+        for (j, other) in cluster.iter().enumerate() {
+            problem.factors().block(one.element, other.element, &mut block[..rows * rows]);
+            for k in 0..2 {
+                let row = &block[rows * k..rows * (k + 1)];
+                let slip = row.iter().zip(&other.velocity).skip(1).map(|(a, v)| a * v).sum::<f64>();
+                let friction = if other.slips() { other.mu * slip / other.slip() } else { 0.0 };
+                matrix[2 * i + k][2 * j] = row[0] - friction;
+                matrix[2 * i + k][2 * j + 1] = if other.slips() { 0.0 } else { row[1] };
+            }
+        }
+    }
+    let wanted = SETTLED * cluster.iter().flat_map(|c| c.gain).fold(0.0f64, |most, x| most.max(x.abs()));
+    let mut force = [0.0; 2 * MOST];
+    for _ in 0..SWEEPS {
+        let mut change = 0.0f64;
+        for (i, one) in cluster.iter().enumerate() {
+            for k in 2 * i..2 * i + if one.slips() { 1 } else { 2 } {
+                let gain = dot_of(&matrix[k][..2 * n], &force[..2 * n]) + one.gain[k - 2 * i];
+                let limit = one.mu * force[2 * i];
+                let [low, high] = if k == 2 * i { [0.0, f64::INFINITY] } else { [-limit, limit] };
+                if matrix[k][k] <= 0.0 {
+                    return false;
+                }
+                let after = (force[k] - gain / matrix[k][k]).max(low).min(high);
+                change = change.max(matrix[k][k] * (after - force[k]).abs());
+                force[k] = after;
+            }
+        }
+        if change <= wanted {
+            return true;
+        }
+    }
+    false
+}
+
+fn dot_of(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Whether it is proved that no finite forces exist at the acceleration level. Allocates memory.
 fn has_no_solution(solved: Solved<'_>, cluster: &[Start]) -> bool {
     let (problem, rows) = (solved.problem, solved.problem.linear_rows);
     let mut block = [0.0; 9];

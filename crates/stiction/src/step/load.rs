@@ -3,7 +3,7 @@
 use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
 use crate::model::Resolved;
-use crate::model::resolved::{End, Spring};
+use crate::model::resolved::{Drive, End, Spring};
 use crate::scene::Axes;
 use crate::space::{Vector, dot, length, scale, sub};
 
@@ -24,8 +24,10 @@ pub(super) fn add_outside(
         });
     }
     for (k, motor) in scene.motors.iter().enumerate() {
+        let Drive::Effort(effort) = &motor.drive else { continue };
         let target = inputs.targets.get(k).copied().flatten();
-        f[kinematics.system().dofs(motor.body).start] += target.unwrap_or_else(|| motor.effort.at(time));
+        let dof = kinematics.system().dofs(motor.body).start + motor.dof;
+        f[dof] += target.unwrap_or_else(|| effort.at(time));
     }
     for w in &inputs.wrenches {
         kinematics.add_wrench(w.body, kinematics.pose(w.body).point(w.point), w.force, w.torque, f);

@@ -16,16 +16,21 @@
 //! start of the step.
 
 mod advance;
+mod compliant;
 mod detect;
+mod event;
 mod impact;
 mod implicit;
 mod jam;
 mod load;
 mod motion;
 mod overlap;
+mod project;
 mod report;
 mod retry;
+mod servos;
 mod solve;
+mod surfaces;
 mod theta;
 mod travel;
 mod trust;
@@ -35,10 +40,18 @@ pub use advance::{Scratch, Solved, advance};
 pub use detect::{Detection, detect};
 pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
+pub(crate) use motion::applied_force;
+pub(crate) use motion::fall;
 pub use motion::{Motion, place};
 pub use overlap::{Overlap, overlaps};
-pub use report::{ElementReport, Energy, Failed, StandingReport, Status, StepReport, elements, standing};
+pub use project::Projection;
+pub(crate) use project::close;
+pub use report::{
+    ElementReport, Energy, Failed, Located, StandingReport, Status, StepReport, elements, standing,
+};
+pub use servos::{Eliminated, Servos};
 pub use solve::{ContactSolver, Forces};
+pub use surfaces::Surfaces;
 pub use trust::Trust;
 
 use crate::contact::set::ContactSet;
@@ -46,7 +59,7 @@ use crate::dynamics::Kinematics;
 use crate::formulation::{ContactProblem, Laws};
 use crate::inputs::Inputs;
 use crate::model::{Model, Resolved};
-use crate::scene::Scene;
+use crate::scene::{Scene, Scheme};
 use crate::state::{RowId, State};
 use complementarity::problem::FrictionProblem;
 use std::sync::Arc;
@@ -67,14 +80,20 @@ pub struct Workspace {
     pub elements: Vec<ElementReport>,
     /// What the standing rows did, in order of their ids.
     pub standing: Vec<StandingReport>,
+    /// Attempts at steps, or parts of them, that were made so far.
+    pub attempts: u64,
     /// Rows of the last step whose overlap no motion was found to undo ([`ContactProblem::relax`]), part by part of the step.
     pub relaxed: Vec<RowId>,
+    /// Changes of contacts in the last step, in order of time, if the scheme locates them.
+    pub located: Vec<Located>,
     laws: Laws,
     detection: Detection,
     solver: ContactSolver,
     advancing: Scratch,
     settling: theta::Scratch,
     impacts: impact::Impacts,
+    compliant: compliant::Scratch,
+    event: event::Scratch,
     retry: retry::Memory,
     implicit: implicit::Scratch,
 }
@@ -89,17 +108,46 @@ impl Workspace {
             forces: Forces::default(),
             elements: vec![],
             standing: vec![],
+            attempts: 0,
             relaxed: vec![],
+            located: vec![],
             laws: Laws::default(),
             detection: Detection::default(),
             solver: ContactSolver::new(model),
             advancing: Scratch::default(),
             settling: theta::Scratch::default(),
             impacts: impact::Impacts::default(),
+            compliant: compliant::Scratch::default(),
+            event: event::Scratch::default(),
             retry: retry::Memory::default(),
             implicit: implicit::Scratch::default(),
         }
     }
+}
+
+impl Workspace {
+    /// Compliant laws at the length of the last step.
+    pub(crate) fn laws(&self) -> &Laws {
+        &self.laws
+    }
+
+    /// Whether velocities after the last step are those after impacts with restitution.
+    pub(crate) fn bounced(&self) -> bool {
+        !self.advancing.bounced.is_empty()
+    }
+
+    /// Parts of the last drift of a tree.
+    pub(crate) fn drift_parts(&self, tree: usize) -> usize {
+        self.advancing.drift.as_ref().map_or(1, |drift| drift.parts(tree))
+    }
+}
+
+/// A moment of a step that is watched: a step that is cut has several parts.
+pub(crate) enum Moment<'a> {
+    /// A part begins at this state.
+    Before(&'a State),
+    /// It was made, with these values.
+    After(&'a Workspace),
 }
 
 /// A model together with the memory to step it.
@@ -203,6 +251,23 @@ impl Stepper {
 
     /// One step of length `h` under inputs.
     pub fn step_by(&mut self, state: &mut State, inputs: &Inputs, h: f64) -> Result<StepReport, Failed> {
-        retry::step(&self.model, state, inputs, h, &mut self.work)
+        match self.model.scene().step.scheme {
+            Scheme::Theta | Scheme::Implicit => {
+                retry::step(&self.model, state, inputs, h, &mut self.work, &mut |_| {})
+            }
+            Scheme::Compliant => compliant::step(&self.model, state, inputs, h, &mut self.work),
+            Scheme::Event => event::step(&self.model, state, inputs, h, &mut self.work),
+        }
+    }
+
+    /// A step of the theta scheme, shown to `watch` part by part.
+    pub(crate) fn step_watched(
+        &mut self,
+        state: &mut State,
+        inputs: &Inputs,
+        h: f64,
+        watch: &mut dyn FnMut(Moment<'_>),
+    ) -> Result<StepReport, Failed> {
+        retry::step(&self.model, state, inputs, h, &mut self.work, watch)
     }
 }

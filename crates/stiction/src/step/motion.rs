@@ -1,11 +1,14 @@
 //! `place`: the state of the bodies when a step begins, and their velocity after applied forces, were there no contact.
 
+use super::servos::Servos;
+use super::surfaces::Surfaces;
 use super::{Failed, load};
 use crate::dynamics::{Kinematics, MassMatrix};
 use crate::geometry::bounding_box;
 use crate::inputs::Inputs;
-use crate::model::{Model, Owner};
-use crate::space::length;
+use crate::model::resolved::Drive;
+use crate::model::{Model, Owner, Part, StandingKind, Target};
+use crate::space::{Pose, length};
 use crate::state::State;
 
 /// Gaps up to this count as closed where the normal law is about velocities, m.
@@ -22,6 +25,8 @@ pub struct Motion {
     pub kinematics: Kinematics,
     /// The mass matrix there.
     pub mass: MassMatrix,
+    /// Configuration `q` when the step begins.
+    pub position: Vec<f64>,
     /// Velocity `v` when the step begins.
     pub velocity: Vec<f64>,
     /// Velocity `v + h M^-1 f` after the applied forces of the step, were there no contact forces.
@@ -32,6 +37,16 @@ pub struct Motion {
     pub fastest: Vec<f64>,
     /// Distance up to which shapes may meet within the step, m; 0 if nothing can touch.
     pub margin: f64,
+    /// Targets of the motors in the step, in their order.
+    pub targets: Vec<Target>,
+    /// Surfaces that move by themselves in the step.
+    pub surfaces: Surfaces,
+    /// Springs, dampers and servos of joints that are eliminated from the contact problem.
+    pub servos: Servos,
+    /// Limits that an earlier round of the step passed, as places in [`Model::standing`]: they are rows now.
+    pub passed: Vec<usize>,
+    /// Scratch: velocities with those of drives.
+    driven: Vec<f64>,
 }
 
 impl Motion {
@@ -43,12 +58,35 @@ impl Motion {
             time: 0.0,
             kinematics: Kinematics::new(model.system()),
             mass: MassMatrix::new(model.system()),
+            position: model.system().neutral_configuration(),
             velocity: none.clone(),
             free: none.clone(),
-            outside: none,
+            outside: none.clone(),
+            driven: none,
+            targets: vec![],
+            surfaces: Surfaces::default(),
+            servos: Servos::default(),
+            passed: vec![],
             fastest: vec![0.0; model.scene().bodies.len()],
             margin: 0.0,
         }
+    }
+
+    /// Mass matrix that impulses of the step meet: `M`, with the eliminated rows of joints.
+    pub fn kick(&self) -> &MassMatrix {
+        self.servos.mass().unwrap_or(&self.mass)
+    }
+
+    /// Sets the velocity after the applied forces, with the eliminated rows as they are chosen now.
+    pub(super) fn fall(&mut self, model: &Model, state: &State, inputs: &Inputs) -> Result<(), Failed> {
+        let (h, at) = (self.h, (&self.kinematics, &self.mass, &state.position[..]));
+        self.servos.set(model, at, &self.targets, h)?;
+        let Self { kinematics, free, outside, servos, .. } = self;
+        fall(model, inputs, kinematics, state.time, outside, free);
+        servos.add(&state.velocity, free);
+        servos.mass().unwrap_or(&self.mass).solve(free);
+        self.free.iter_mut().zip(&state.velocity).for_each(|(a, v)| *a = v + h * *a);
+        Ok(())
     }
 
     /// How far apart shapes can be and still meet within the step, by the velocities now and those without contact.
@@ -63,9 +101,19 @@ impl Motion {
         }
         let mut fastest =
             self.fastest.iter().fold(0.0f64, |m, v| m.max(*v)) + self.h * length(model.scene().gravity);
-        // weight alone adds no more than that; other forces may
+        fastest = fastest.max(self.surfaces.fastest(&self.kinematics, model.reaches()));
+        // weight alone adds no more than that; other forces and drives may
         if model.has_loads() || !inputs.is_empty() {
-            self.kinematics.go_to(&state.position, &self.free);
+            self.driven.clone_from(&self.free);
+            for row in model.standing() {
+                if let (StandingKind::Drive(_), Some(j)) = (row.kind, row.joint) {
+                    let gap = row.gap(model.scene(), &self.kinematics, &state.position, &self.targets);
+                    let rate = row.drive_velocity(model.scene(), &self.targets) - gap.unwrap_or(0.0) / self.h;
+                    let own = &mut self.driven[j.dof];
+                    *own = if row.compliance.is_none() { rate } else { *own };
+                }
+            }
+            self.kinematics.go_to(&state.position, &self.driven);
             fastest =
                 (0..model.reaches().len()).map(|i| self.fastest_point(model, i)).fold(fastest, f64::max);
             self.kinematics.go_to(&state.position, &state.velocity);
@@ -89,14 +137,20 @@ impl Motion {
         let at = self.kinematics.pose(body).position;
         let others = model.parts().iter().filter(|part| part.owner != Owner::Body(body));
         let distances = others.map(|part| {
-            let pose = match part.owner {
-                Owner::Body(i) => self.kinematics.pose(i).then(&part.local),
-                Owner::World(_) => part.local,
-            };
+            let pose = part_pose(model, &self.kinematics, part, self.time);
             let around = bounding_box(&part.solid, &pose, 0.0);
             length([0, 1, 2].map(|k| (around.min[k] - at[k]).abs().max((around.max[k] - at[k]).abs())))
         });
         distances.filter(|d| d.is_finite()).fold(0.0, f64::max)
+    }
+}
+
+/// Pose of a part in the world at a time.
+pub(super) fn part_pose(model: &Model, kinematics: &Kinematics, part: &Part, time: f64) -> Pose {
+    match part.owner {
+        Owner::Body(i) => kinematics.pose(i).then(&part.local),
+        Owner::World(i) if model.scene().world[i].motion.is_some() => model.scene().world[i].pose(time),
+        Owner::World(_) => part.local,
     }
 }
 
@@ -111,16 +165,34 @@ pub fn place(
     (motion.h, motion.time) = (h, state.time);
     motion.kinematics.go_to(&state.position, &state.velocity);
     motion.mass.go_to(&motion.kinematics)?;
+    motion.position.copy_from_slice(&state.position);
     motion.velocity.copy_from_slice(&state.velocity);
-    let Motion { kinematics, mass, free, outside, .. } = motion;
-    fall(model, inputs, kinematics, state.time, outside, free);
-    mass.solve(free);
-    free.iter_mut().zip(&state.velocity).for_each(|(a, v)| *a = v + h * *a);
+    set_targets(model, inputs, state.time, h, &mut motion.targets);
+    motion.surfaces.set(model, inputs, &motion.kinematics, state.time, h);
+    motion.servos.begin(model, state);
+    motion.passed.clear();
+    motion.fall(model, state, inputs)?;
     motion.find_margin(model, state, inputs)
 }
 
+/// Targets of the motors in the step from `time` over `h`.
+fn set_targets(model: &Model, inputs: &Inputs, time: f64, h: f64, targets: &mut Vec<Target>) {
+    targets.clear();
+    for (k, motor) in model.scene().motors.iter().enumerate() {
+        let course = motor.drive.course();
+        let end = inputs.targets.get(k).copied().flatten();
+        let velocity = match &motor.drive {
+            Drive::Position { velocity: Some(velocity), .. } => velocity.at(time + h),
+            Drive::Position { .. } if end.is_none() => (course.at(time + h) - course.at(time)) / h,
+            _ => 0.0,
+        };
+        let at = if matches!(motor.drive, Drive::Effort(_)) { time } else { time + h };
+        targets.push(Target { end: end.unwrap_or_else(|| course.at(at)), velocity });
+    }
+}
+
 /// The applied force `f` at a time and where `kinematics` is, without velocity products, and the part of it that does work from outside.
-pub(super) fn fall(
+pub(crate) fn fall(
     model: &Model,
     inputs: &Inputs,
     kinematics: &mut Kinematics,
@@ -133,4 +205,15 @@ pub(super) fn fall(
     load::add_springs(model.scene(), kinematics, f);
     load::add_outside(model.scene(), kinematics, inputs, time, outside);
     f.iter_mut().zip(outside).for_each(|(f, outside)| *f += *outside);
+}
+
+/// The applied force `f` at a time and where `kinematics` is, without velocity products.
+pub(crate) fn applied_force(
+    model: &Model,
+    inputs: &Inputs,
+    kinematics: &mut Kinematics,
+    time: f64,
+    f: &mut [f64],
+) {
+    fall(model, inputs, kinematics, time, &mut vec![0.0; f.len()], f);
 }

@@ -1,13 +1,14 @@
 //! What a step did: what it cost, what its elements did, where the energy is; and why a step fails.
 
 use super::jam::is_jammed;
-use super::{Forces, InvalidModel, Solved, Trust, load};
+use super::{Forces, InvalidModel, Projection, Solved, Trust, load};
 use crate::contact::set::ContactSet;
 use crate::dynamics::{Kinematics, SingularMass};
 use crate::formulation::ContactProblem;
-use crate::model::{Model, Owner, StandingKind};
+use crate::model::{Model, Owner, StandingKind, StandingRow};
 use crate::space::{Frame, Vector};
 use crate::state::{ContactId, Remembered, RowId, State};
+use complementarity::problem::Element;
 use complementarity::residual::Residual;
 use complementarity::solver::Choice;
 use std::borrow::Cow;
@@ -62,6 +63,19 @@ pub enum Failed {
         /// Depth on the way, m.
         depth: f64,
     },
+    /// A rigid loop, gear or drive could not be closed, whatever the step: the mechanism cannot follow, or moves too
+    /// far in a step.
+    #[error("{row} at t = {time} s could not be closed, down to a step of {h:e} s: open by {gap:e} m or rad")]
+    Open {
+        /// s.
+        time: f64,
+        /// Smallest step tried, s.
+        h: f64,
+        /// Name of the row.
+        row: String,
+        /// What it is open by, m or rad.
+        gap: f64,
+    },
     /// The stop flag was raised while the contact problem was solved.
     #[error("interrupted while the contact problem at t = {time} s was solved")]
     Interrupted {
@@ -71,6 +85,24 @@ pub enum Failed {
     /// Positions or velocities overflow: the step is too long for the stiffest spring or the fastest motion.
     #[error("the motion is not finite after t = {time} s: a smaller step may help")]
     NotFinite {
+        /// s.
+        time: f64,
+    },
+    /// The integrator with error control makes no progress.
+    #[error(
+        "the integration at t = {time} s makes no progress, down to a step of {h:e} s: a larger accuracy or a softer or more damped contact may help"
+    )]
+    Integration {
+        /// s.
+        time: f64,
+        /// Smallest step tried, s.
+        h: f64,
+    },
+    /// At an event no forces were found, nor a proof that there are none.
+    #[error(
+        "what follows at t = {time} s is not decided: the contact problem of that instant was not solved; scheme = \"theta\" may help"
+    )]
+    Undecided {
         /// s.
         time: f64,
     },
@@ -128,18 +160,33 @@ pub struct ElementReport {
     pub impact: bool,
 }
 
+/// A change of what a contact does, at the time at which it happens: of schemes that locate events.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Located {
+    /// s.
+    pub time: f64,
+    /// The contact.
+    pub contact: ContactId,
+    /// What it did.
+    pub was: Status,
+    /// What it does.
+    pub is: Status,
+}
+
 /// A standing row after a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StandingReport {
     /// Its place in [`Model::standing`].
     pub row: usize,
-    /// Distance from the limit before the step, m or rad; 0 for friction.
+    /// Gap of the row before the step, m or rad: the distance from a limit, what a loop is open by; 0 where it has
+    /// none.
     pub gap: f64,
-    /// Effort on the joint, positive along its axis, N or N m.
+    /// Effort on the joint, positive along its axis, or force of the loop's row on its second body, N or N m; mean over
+    /// the step.
     pub effort: f64,
-    /// Velocity of the joint, m/s or rad/s.
+    /// Velocity of the joint, or of the loop's row, m/s or rad/s.
     pub velocity: f64,
-    /// What it does: a limit is open or sticks, friction sticks or slips.
+    /// What it does: a limit or rope is open or sticks, friction and bounded drives stick or slip (at their bound).
     pub status: Status,
 }
 
@@ -176,10 +223,17 @@ pub struct StepReport {
     pub damping_loss: f64,
     /// Elastic energy of contacts that ended while they were deformed, J.
     pub release_loss: f64,
+    /// Energy that patches lose as they travel over the material, J, with `delta~` the deformation of the material that comes under them, g the gaps there:
+    /// `1/2 |delta|^2 - 1/2 |delta~|^2 + 1/2 |delta+ - delta~|^2 in K + lambda_n . g`. In free rolling it is nearly 0.
+    pub transport_loss: f64,
     /// Work of loads, motors and the dampers of springs, J.
     pub work: f64,
     /// Work of the forces that undo overlap (negative gaps), J.
     pub recovery_work: f64,
+    /// Work of rigid loops and gears, J: 0 but for the error of the step, the projection's work included.
+    pub constraint_work: f64,
+    /// Largest gap of rigid loops, gears and drives to positions after the projection, m or rad.
+    pub violation: f64,
     /// Elements whose overlap no motion was found to undo; they do not approach further.
     pub relaxed: usize,
     /// Parts that were accepted at a relative residual above the scene's tolerance, up to 1e-6, because shorter ones did not reach it.
@@ -202,8 +256,11 @@ impl Default for StepReport {
             friction_loss: 0.0,
             damping_loss: 0.0,
             release_loss: 0.0,
+            transport_loss: 0.0,
             work: 0.0,
             recovery_work: 0.0,
+            constraint_work: 0.0,
+            violation: 0.0,
             relaxed: 0,
             loose: 0,
             choice: Choice::Unique,
@@ -221,9 +278,26 @@ impl Energy {
             elastic: elastic.sum(),
             kinetic: kinematics.kinetic_energy(),
             potential: kinematics.potential_energy(model.scene().gravity)
-                + load::spring_energy(model.scene(), kinematics),
+                + load::spring_energy(model.scene(), kinematics)
+                + standing_energy(model, kinematics, &state.position),
         }
     }
+}
+
+/// Energy in springs of joints, compliant limits, loops and gears, J.
+fn standing_energy(model: &Model, kinematics: &Kinematics, position: &[f64]) -> f64 {
+    let rows = model.standing().iter().filter(|row| !matches!(row.kind, StandingKind::Drive(_)));
+    let energy = |row: &StandingRow| {
+        let stiffness = row.compliance?.stiffness;
+        Some(spring(row, stiffness, row.gap(model.scene(), kinematics, position, &[])?))
+    };
+    rows.filter_map(energy).sum()
+}
+
+/// Energy of a compliant row at a gap, J: one that cannot pull has none where it is open.
+fn spring(row: &StandingRow, stiffness: f64, gap: f64) -> f64 {
+    let gap = if row.element == Element::Unilateral { gap.min(0.0) } else { gap };
+    0.5 * stiffness * gap * gap
 }
 
 /// Elastic energy in what a contact remembers, J.
@@ -256,6 +330,9 @@ pub fn elements(
     for c in &contacts.contacts {
         let rule = &model.contacts().rules()[c.rule];
         let impact = rule.friction > 0.0 && is_jammed(model, solved, c);
+        // gaps of a patch that was there before come from its travel
+        let travels = rule.compliance.as_ref().is_some_and(|law| law.patch().transports())
+            && problem.deformation[linear * c.first..][..linear * c.count].iter().any(|d| *d != 0.0);
         if impact {
             report.trust = Trust::NoRigidSolution;
         }
@@ -264,7 +341,11 @@ pub fn elements(
             let (lambda, s) = (&forces.lambda[rows.clone()], &forces.velocity[rows]);
             let (force, mut speed) = (pick(lambda), pick(s));
             speed[0] -= problem.gap_rate[k];
-            report.recovery_work -= h * force[0] * problem.gap_rate[k].min(0.0);
+            match travels {
+                true => report.transport_loss += h * force[0] * problem.gap_rate[k],
+                false => report.recovery_work -= h * force[0] * problem.gap_rate[k].min(0.0),
+            }
+            report.work += moving_work(problem, k, lambda);
             report.friction_loss -= h * (force[1] * speed[1] + force[2] * speed[2]);
             let (mut moment, mut turn, mut fastest) = ([0.0; 3], [0.0; 3], speed[1].hypot(speed[2]));
             for i in linear..lambda.len() {
@@ -302,13 +383,7 @@ pub fn elements(
     }
 }
 
-/// What the standing rows of a step did, and what friction in joints dissipated.
-pub fn standing(model: &Model, solved: Solved<'_>, out: &mut Vec<StandingReport>, report: &mut StepReport) {
-    let Solved { contacts, problem, forces, .. } = solved;
-    standing_rows(model, problem, contacts, forces, out, report);
-}
-
-/// The same in parts.
+/// What the limits and friction of joints did in a step of the implicit scheme, which has no other standing rows.
 pub(super) fn standing_rows(
     model: &Model,
     problem: &ContactProblem,
@@ -319,8 +394,8 @@ pub(super) fn standing_rows(
 ) {
     out.clear();
     let (h, still) = (problem.h, STILL * problem.fastest);
-    for (element, &k) in (contacts.elements.len()..).zip(&problem.standing) {
-        let (row, at) = (&model.standing()[k], problem.rows_of(element).start);
+    for (element, standing) in (contacts.elements.len()..).zip(&problem.standing) {
+        let (row, at) = (&model.standing()[standing.row], problem.rows_of(element).start);
         let (force, velocity) = (forces.lambda[at], forces.velocity[at] - problem.gap_rate[element]);
         let (gap, effort) = (problem.gap[element], row.sign() * force);
         let status = match row.kind {
@@ -333,6 +408,93 @@ pub(super) fn standing_rows(
             StandingKind::Friction(_) => report.friction_loss -= h * force * velocity,
             _ => report.recovery_work -= h * force * problem.gap_rate[element].min(0.0),
         }
-        out.push(StandingReport { row: k, gap, effort, velocity: row.sign() * velocity, status });
+        out.push(StandingReport { row: standing.row, gap, effort, velocity: row.sign() * velocity, status });
     }
+}
+
+/// Work that surfaces which move by themselves do in an element, J.
+fn moving_work(problem: &ContactProblem, element: usize, lambda: &[f64]) -> f64 {
+    if problem.moving.is_empty() {
+        return 0.0;
+    }
+    let moving = &problem.moving[problem.rows_of(element)];
+    -problem.h * lambda.iter().zip(moving).map(|(f, u)| f * u).sum::<f64>()
+}
+
+/// What the standing rows of a step did, and their losses and works. `kicked`: velocity after the forces of the step.
+pub fn standing(
+    model: &Model,
+    solved: Solved<'_>,
+    (projection, kicked): (&Projection, &[f64]),
+    out: &mut Vec<StandingReport>,
+    report: &mut StepReport,
+) {
+    out.clear();
+    let Solved { contacts, problem, forces, motion, .. } = solved;
+    let still = STILL * problem.fastest;
+    report.violation = report.violation.max(projection.open);
+    for (k, standing) in problem.standing.iter().enumerate() {
+        let element = contacts.elements.len() + k;
+        let at = problem.rows_of(element).start;
+        let force = forces.lambda[at] + projection.lambda.get(at).copied().unwrap_or(0.0);
+        let own = standing.shift + standing.e_inv * forces.lambda[at] + problem.gap_rate[element];
+        let velocity = forces.velocity[at] - own + projection.velocity.get(k).copied().unwrap_or(0.0);
+        let made = Made { force, velocity, start: standing.start, gap_rate: problem.gap_rate[element] };
+        out.push(report_row(model, solved, standing.row, made, still, report));
+    }
+    for eliminated in &motion.servos.rows {
+        let (force, velocity) = eliminated.effort(kicked);
+        let start = eliminated.effort(&motion.velocity).1;
+        let made = Made { force, velocity, start, gap_rate: 0.0 };
+        out.push(report_row(model, solved, eliminated.row, made, still, report));
+    }
+    if !motion.servos.rows.is_empty() {
+        out.sort_unstable_by_key(|r| r.row);
+    }
+}
+
+/// Force and velocity of a standing row in a step, its velocity when that began, and what its gap adds to it.
+#[derive(Clone, Copy)]
+struct Made {
+    force: f64,
+    velocity: f64,
+    start: f64,
+    gap_rate: f64,
+}
+
+fn report_row(
+    model: &Model,
+    Solved { motion, .. }: Solved<'_>,
+    index: usize,
+    Made { force, velocity, start, gap_rate }: Made,
+    still: f64,
+    report: &mut StepReport,
+) -> StandingReport {
+    let (row, h) = (&model.standing()[index], motion.h);
+    let gap = row.gap(model.scene(), &motion.kinematics, &motion.position, &motion.targets).unwrap_or(0.0);
+    let status = match (row.kind, row.element) {
+        (StandingKind::Friction(_), _) if velocity.abs() > still => Status::Slip,
+        (StandingKind::Drive(_), Element::Bounded { limit }) if force.abs() >= limit * (1.0 - STILL) => {
+            Status::Slip
+        }
+        (_, Element::Unilateral) if force <= 0.0 => Status::Open,
+        _ => Status::Stick,
+    };
+    // of forces that are constant over a step the mean velocity gives the change of kinetic energy
+    let mean = 0.5 * (start + velocity);
+    match (row.kind, row.compliance) {
+        (StandingKind::Friction(_), _) => report.friction_loss -= h * force * velocity,
+        (StandingKind::Drive(_), _) => report.work += h * force * mean,
+        (_, Some(c)) => {
+            // what the row takes and its spring does not keep
+            let [before, after] = [gap, gap + h * velocity].map(|g| spring(row, c.stiffness, g));
+            report.damping_loss -= h * force * mean + after - before;
+        }
+        (StandingKind::Loop { .. } | StandingKind::Gear(_), None) => {
+            report.constraint_work += h * force * mean;
+        }
+        _ => report.recovery_work -= h * force * gap_rate.min(0.0),
+    }
+    let (effort, velocity) = (row.sign() * force, row.sign() * velocity);
+    StandingReport { row: index, gap, effort, velocity, status }
 }

@@ -1,8 +1,8 @@
 //! What surrounds a step: where it fails it is made in halves, and where these fail too the cause is found.
 
-use super::{Failed, StepReport, Workspace, implicit, theta};
+use super::{Failed, Moment, StepReport, Workspace, implicit, theta};
 use crate::inputs::Inputs;
-use crate::model::Model;
+use crate::model::{Model, StandingRow};
 use crate::scene::{Method, Scheme};
 use crate::state::{State, next_time};
 use complementarity::certificate::{Diagnosis, Settings, examine};
@@ -35,6 +35,7 @@ pub(super) fn step(
     inputs: &Inputs,
     h: f64,
     work: &mut Workspace,
+    watch: &mut dyn FnMut(Moment<'_>),
 ) -> Result<StepReport, Failed> {
     let mut report = StepReport::default();
     let retries = model.scene().step.retries;
@@ -49,19 +50,23 @@ pub(super) fn step(
         // two short steps are mostly easier than one that is hard; where they are not, they are pursued
         work.solver.try_harder = level > 0 || retries == 0;
         work.solver.loose = level >= LOOSE_LEVEL.min(retries);
+        work.attempts += 1;
+        watch(Moment::Before(state));
         let made_part = match model.scene().step.scheme {
-            Scheme::Theta => theta::step(model, state, inputs, part, work, &mut report),
             Scheme::Implicit => implicit::step(model, state, inputs, part, work, &mut report),
+            _ => theta::step(model, state, inputs, part, work, &mut report),
         };
         let mut why = match made_part {
             Ok(()) => {
+                watch(Moment::After(work));
                 (left, made) = (left - 1, made + 1);
                 continue;
             }
             Err(why) => why,
         };
         let unsolved = matches!(why, Failed::Unsolved { .. });
-        let again = (unsolved || matches!(why, Failed::Unsettled { .. } | Failed::Passes { .. }))
+        let again = (unsolved
+            || matches!(why, Failed::Unsettled { .. } | Failed::Open { .. } | Failed::Passes { .. }))
             && level < retries.min(MOST_RETRIES)
             && work.solver.has_budget();
         if unsolved && (work.retry.keep_unsolved || !again) && work.retry.unsolved.is_none() {
@@ -110,10 +115,13 @@ fn diagnose(model: &Model, work: &Workspace) -> String {
             return format!("{a}/{b}");
         }
         let row = k.checked_sub(work.contacts.elements.len()).and_then(|k| work.problem.standing.get(k));
-        row.map_or_else(String::new, |&k| model.standing()[k].name(model.scene()))
+        row.map_or_else(String::new, |s| model.standing()[s.row].name(model.scene()))
     };
     let help = match found.impossible {
         Some(_) => "bodies between fixed parts must have room, or compliant contacts",
+        None if model.standing().iter().any(StandingRow::is_rigid_drive) => {
+            "drives that limits, loops, gears or contacts oppose need max_effort, or gains"
+        }
         None if model.scene().step.solver != Method::Auto => "solver = \"auto\" may help",
         None => "a smaller step, more retries, a larger tolerance or compliant contacts may help",
     };

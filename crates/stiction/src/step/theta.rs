@@ -12,7 +12,7 @@ use crate::contact::set::ContactSet;
 use crate::dynamics::Kinematics;
 use crate::formulation::{ContactProblem, assemble};
 use crate::inputs::Inputs;
-use crate::model::Model;
+use crate::model::{Model, StandingRow};
 use crate::scene::{ForceTime, GapLevel};
 use crate::space::length;
 use crate::state::{RowId, State};
@@ -55,12 +55,20 @@ pub(super) fn step(
     if model.scene().step.gap == GapLevel::Velocity {
         keep_closed(model, state, work);
     }
-    assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
-    remember_solver(model, state, &work.contacts, &work.problem, &mut work.forces);
     let before = (report.parts, report.iterations);
-    work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
-    if model.scene().step.force_time() == ForceTime::Theta {
-        settle(model, state, inputs, before, work, report)?;
+    loop {
+        assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
+        remember_solver(model, state, &work.contacts, &work.problem, &mut work.forces);
+        work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
+        if model.scene().step.force_time() == ForceTime::Theta {
+            settle(model, state, inputs, before, work, report)?;
+        }
+        // servos beyond their largest effort and limits that are passed are rows in another round; each at most once
+        if !beyond(model, work) {
+            break;
+        }
+        report.parts = before.0;
+        work.motion.fall(model, state, inputs)?;
     }
     for c in &work.contacts.contacts {
         if work.forces.lambda[work.problem.rows_of_contact(c).start] > 0.0 {
@@ -81,15 +89,33 @@ pub(super) fn step(
     report.relaxed += problem.relaxed.len();
     work.relaxed.extend(problem.relaxed.iter().map(|&k| row_id(model, contacts, problem, k)));
     elements(model, solved, advancing.deformation(), &mut work.elements, report);
-    standing(model, solved, &mut work.standing, report);
+    standing(model, solved, (&advancing.projection, &advancing.kicked), &mut work.standing, report);
     Ok(())
+}
+
+/// Whether servos that were eliminated are beyond their largest effort, or limits are passed that were far; both are rows
+/// from now on.
+fn beyond(model: &Model, work: &mut Workspace) -> bool {
+    let Workspace { motion, problem, forces, settling, .. } = work;
+    let limits = model.standing().iter().any(StandingRow::is_limit);
+    if !motion.servos.are_bounded() && !limits {
+        return false;
+    }
+    settling.velocity.clone_from(&motion.free);
+    if !problem.is_empty() {
+        problem.push(motion.kick(), &forces.lambda, &mut settling.free, &mut settling.velocity);
+    }
+    let mut passed = std::mem::take(&mut motion.passed);
+    let any = problem.find_passed(model, motion, &settling.velocity, &mut passed);
+    motion.passed = passed;
+    motion.servos.keep(&settling.velocity) || any
 }
 
 /// What an element of the contact problem belongs to.
 fn row_id(model: &Model, contacts: &ContactSet, problem: &ContactProblem, element: usize) -> RowId {
     match contacts.contacts.iter().find(|c| c.elements().contains(&element)) {
         Some(c) => RowId::Contact(c.id),
-        None => model.standing()[problem.standing[element - contacts.elements.len()]].id,
+        None => model.standing()[problem.standing[element - contacts.elements.len()].row].id,
     }
 }
 
@@ -112,7 +138,7 @@ pub(super) fn remember_solver(
     forces: &mut Forces,
 ) {
     let now = contacts.contacts.iter().map(|c| RowId::Contact(c.id));
-    let now = now.chain(problem.standing.iter().map(|&k| model.standing()[k].id));
+    let now = now.chain(problem.standing.iter().map(|s| model.standing()[s.row].id));
     match now.eq(state.memory.iter().map(|m| m.id)) {
         true => forces.memory.copy_from(&state.solver),
         false => forces.memory.clear(),
@@ -137,7 +163,7 @@ fn settle(
     let mut change = f64::INFINITY;
     for _ in 0..ROUNDS {
         velocity.clone_from(&motion.free);
-        problem.push(&motion.mass, &forces.lambda, free, velocity);
+        problem.push(motion.kick(), &forces.lambda, free, velocity);
         let fastest = velocity.iter().chain(&state.velocity).fold(0.0f64, |m, v| m.max(v.abs()));
         for (after, v) in velocity.iter_mut().zip(&state.velocity) {
             *after = theta * v + (1.0 - theta) * *after;
@@ -148,7 +174,8 @@ fn settle(
         kinematics.update(position, velocity);
         motion.time = state.time + h;
         fall(model, inputs, kinematics, motion.time, &mut motion.outside, free);
-        motion.mass.solve(free);
+        motion.servos.add(&state.velocity, free);
+        motion.kick().solve(free);
         free.iter_mut().zip(&state.velocity).for_each(|(a, v)| *a = v + h * *a);
         report.rounds += 1;
 
@@ -164,7 +191,7 @@ fn settle(
         if change <= SETTLED * fastest.max(h * length(model.scene().gravity)).max(SLOW) {
             return Ok(());
         }
-        problem.add_velocity(&motion.mass, by);
+        problem.add_velocity(motion.kick(), by);
         report.parts = parts;
         let at_rest = forces.memory.at_rest;
         solver.solve_or_relax(problem, state.time, forces, report)?;

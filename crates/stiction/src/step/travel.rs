@@ -37,11 +37,16 @@ impl<'a> Ride<'a> {
         workspace: &mut Workspace,
     ) -> Self {
         let velocity = sides.map(|(part, pose)| match part.owner {
-            Owner::World(_) => Velocity::default(),
+            Owner::World(_) if motion.surfaces.is_empty() => Velocity::default(),
+            Owner::World(_) => {
+                let (linear, angular, origin) = motion.surfaces.velocity(part.owner, frame.n);
+                Velocity { linear: add(linear, cross(angular, sub(pose.position, origin))), angular }
+            }
             Owner::Body(i) => {
                 let (linear, angular) = motion.kinematics.velocity(i);
+                let over = motion.surfaces.velocity(part.owner, frame.n).0;
                 let arm = sub(pose.position, motion.kinematics.pose(i).position);
-                Velocity { linear: add(linear, cross(angular, arm)), angular }
+                Velocity { linear: add(over, add(linear, cross(angular, arm))), angular }
             }
         });
         let [(a, pose_a), (b, pose_b)] = sides;

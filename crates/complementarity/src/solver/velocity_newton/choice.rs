@@ -6,27 +6,28 @@
 //! small `eps`: the solution about the centre zero, then the solution about the centre it gave, and so on.
 //! Each centre reduces the error by the factor `eps / (sigma + eps)`, with `sigma` the smallest nonzero
 //! singular value, and none adds a component that a compliance would not, since they start at zero (iterated
-//! Tikhonov regularisation; the steps `q <- eps w dlambda` below). The regimes of the result are compared
+//! Tikhonov regularisation; the steps `q <- eps w dlambda` below). Their changes are a geometric series, which
+//! is summed in a few iterations (`krylov.rs`). The regimes of the result are compared
 //! with those it was computed in; where they differ, or the direction of a slip has changed, the next round
 //! begins there. This is Newton's method on the limit itself: from the forces of the last step one or two
 //! rounds suffice.
 //!
-//! Where rounds do not converge, or an element slips only as far as the compliance yields (its velocity
-//! vanishes with `eps`, its friction stays at the limit), solutions are computed at three small `eps` and
-//! extrapolated. If Newton's method does not reach the first of them from the current forces, the solution is
-//! followed from a large `eps`, where it is unique. If it cannot be followed, there is no limit on this
-//! branch. On large islands that costs too much, and the forces stay as they are.
+//! Where an element slips only as far as the compliance yields, its velocity vanishes with `eps` and its
+//! friction stays at the limit. The direction of its friction is then extrapolated from the solutions with two
+//! small `eps`, and rounds with this direction follow. Where rounds do not converge, solutions are computed at
+//! three small `eps` and extrapolated. If Newton's method does not reach the first of them from the current
+//! forces, the solution is followed from a large `eps`, where it is unique. If it cannot be followed, there is
+//! no limit on this branch. On large islands that costs too much, and the forces stay as they are.
 
 use super::run::{Ended, FIRST, MOST, Run, WARM};
 use crate::solver::Choice;
 
 /// The small compliance, as a share of the geometric mean of the least and the largest diagonal entry of `A`.
 const SMALL: f64 = 1e-5;
-/// Largest number of rounds, of centres per round, and the relative change at which centres have converged.
+/// Largest number of rounds, and the relative change at which centres have converged.
 const ROUNDS: usize = 6;
-const CENTRES: usize = 60;
 const SETTLED: f64 = 1e-11;
-/// Centres end where a change is more than this share of the one before: constraints that contradict each other
+/// Centres end where more than this share of the change before is left: constraints that contradict each other
 /// by rounding or by the tolerance of earlier steps add the same forces with every centre.
 const STAGNATES: f64 = 0.97;
 /// Directions of slip that differ by less than this between two rounds count as equal, and so do forces
@@ -40,6 +41,8 @@ const UNIQUE: f64 = 1e-3;
 const APART: f64 = 0.25;
 /// Number of rows of an island up to which solutions with compliance are followed.
 const FEW_ROWS: usize = 150;
+/// Largest number of Newton steps to a solution with compliance where the forces are not yet a solution.
+const FEW_STEPS: usize = 6;
 /// Factor of `eps` along the path, and the largest factor after failures before the path is abandoned.
 const DOWN: f64 = 0.1;
 const CAREFUL: f64 = 0.97;
@@ -48,16 +51,28 @@ const ACCURACY: f64 = 1e-15;
 /// Forces grow without bound if they grow by this factor over the last two decades of the path.
 const GROWTH: f64 = 30.0;
 
+/// How rounds ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rounds {
+    /// The forces are the limit.
+    Made(Choice),
+    /// Slip vanishes with the compliance.
+    Vanishing,
+    /// They did not converge.
+    Open,
+}
+
 impl<const D: usize, const P: usize> Run<'_, D, P> {
     /// Chooses forces, starting from the current ones, which are a solution. On success the chosen forces
     /// replace them; otherwise they stay.
     pub fn choose(&mut self) -> Choice {
         self.begin_choice();
         let Some(eps) = self.small() else { return self.end_choice(Choice::Unique) };
+        let few = self.weights.len() <= FEW_ROWS;
         let choice = match self.rounds(eps, ROUNDS, false) {
-            Some(choice) => choice,
-            None if self.weights.len() > FEW_ROWS => Choice::NotExamined,
-            None => match self.reach(eps) {
+            Rounds::Made(choice) => choice,
+            _ if !few => Choice::NotExamined,
+            _ => match self.reach(eps) {
                 Ended::Solved => self.limit(eps),
                 Ended::Stalled => self.branch(eps),
                 Ended::Unbounded => Choice::Unbounded,
@@ -72,8 +87,8 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
     fn branch(&mut self, eps: f64) -> Choice {
         self.memory.estimate.clone_from(&self.island.force);
         match self.rounds(eps, ROUNDS, true) {
-            Some(choice) => choice,
-            None => {
+            Rounds::Made(choice) => choice,
+            _ => {
                 self.polish();
                 Choice::NoLimit
             }
@@ -94,10 +109,42 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
 
     /// Solves and chooses by this number of rounds alone; if they do not suffice, restores the forces and
     /// returns `NotExamined`.
-    pub fn choose_within(&mut self, rounds: usize) -> Choice {
+    pub fn choose_within(&mut self, (rounds, vanishing): (usize, bool)) -> Choice {
         self.begin_choice();
-        let choice = self.small().and_then(|eps| self.rounds(eps, rounds, false));
+        let choice = self.small().and_then(|eps| match self.rounds(eps, rounds, false) {
+            Rounds::Made(choice) => Some(choice),
+            Rounds::Vanishing if vanishing => self.near(eps),
+            Rounds::Vanishing | Rounds::Open => None,
+        });
         self.end_choice(choice.unwrap_or(Choice::NotExamined))
+    }
+
+    /// The limit by way of the solution with compliance `eps`, if a few steps from the last round suffice.
+    fn near(&mut self, eps: f64) -> Option<Choice> {
+        self.memory.steps += 1;
+        self.budget.spend(D * self.island.work());
+        let found = self.island.begin_at(eps) && self.newton_within(FEW_STEPS, eps, ACCURACY);
+        if found { self.close(eps) } else { None }
+    }
+
+    /// Rounds from the solution with compliance `eps`, with directions of vanishing slip extrapolated from it and
+    /// another.
+    fn close(&mut self, eps: f64) -> Option<Choice> {
+        self.memory.estimate.clone_from(&self.island.force);
+        self.island.recentre_at_zero();
+        self.island.keep();
+        self.predict(eps, APART * eps);
+        if !self.newton_within(FEW_STEPS, APART * eps, ACCURACY) {
+            return None;
+        }
+        for (estimate, force) in self.memory.estimate.iter_mut().zip(&self.island.force) {
+            *estimate = (force - APART * *estimate) / (1.0 - APART);
+        }
+        self.island.keep_slips(&self.memory.estimate, APART * eps, VANISHES);
+        self.island.force.clone_from(&self.memory.estimate);
+        let made = self.rounds(APART * eps, ROUNDS, true);
+        self.island.release_slips();
+        if let Rounds::Made(choice) = made { Some(choice) } else { None }
     }
 
     fn begin_choice(&mut self) {
@@ -120,9 +167,9 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         (most > 0.0).then(|| SMALL / (least * most).sqrt())
     }
 
-    /// Newton rounds on the limit, from any forces or from those with compliance `eps`; `None` if they do not
-    /// converge to forces within the target.
-    fn rounds(&mut self, eps: f64, most: usize, at_eps: bool) -> Option<Choice> {
+    /// Newton rounds on the limit, from any forces or from those with compliance `eps`, to forces within the
+    /// target.
+    fn rounds(&mut self, eps: f64, most: usize, at_eps: bool) -> Rounds {
         self.island.recentre();
         let mut residual = self.island.residual();
         let mut change = f64::INFINITY;
@@ -131,23 +178,23 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
                 self.island.find_regimes((at_eps || round > 0).then_some(eps), VANISHES);
             let same = rotated <= SAME || rotated.is_finite() && change <= SAME;
             if vanishes && rotated.is_finite() {
-                return None;
+                return Rounds::Vanishing;
             }
             if round > 0 && residual <= self.target && same {
-                return Some(self.leaves_open(eps));
+                return Rounds::Made(self.leaves_open(eps));
             }
             if round == most || self.spent() {
-                return None;
+                break;
             }
             self.memory.best.clone_from(&self.island.force);
             if !self.round(eps) {
-                return None;
+                break;
             }
             change = distance(&self.memory.best, &self.island.force);
             self.island.recentre();
             residual = self.island.residual();
         }
-        None
+        Rounds::Open
     }
 
     /// Computes the limit in the current regimes; false if there is none.
@@ -157,18 +204,10 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         if !self.island.factor_in_regimes(eps) {
             return false;
         }
-        let mut change = self.island.move_in_regimes(eps);
-        let mut before = f64::INFINITY;
-        for _ in 0..CENTRES {
-            let size = self.island.force.iter().map(|f| f * f).sum::<f64>();
-            if !size.is_finite() {
-                return false;
-            }
-            if change <= SETTLED * SETTLED * size || change > STAGNATES * STAGNATES * before {
-                break;
-            }
-            before = change;
-            change = self.island.next_centre(eps);
+        self.island.move_in_regimes(eps);
+        self.island.sum_centres(eps, (SETTLED, STAGNATES));
+        if !self.island.force.iter().all(|f| f.is_finite()) {
+            return false;
         }
         self.island.refine();
         self.island.refine();
@@ -241,9 +280,18 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
     fn limit(&mut self, eps: f64) -> Choice {
         self.island.recentre_at_zero();
         self.island.keep();
-        let choice = self.rounds(eps, ROUNDS, true);
+        let choice = match self.rounds(eps, ROUNDS, true) {
+            Rounds::Made(choice) => Some(choice),
+            _ => {
+                self.island.restore();
+                self.memory.reached.clone_from(&self.island.force);
+                self.close(eps)
+            }
+        };
         choice.unwrap_or_else(|| {
-            self.island.restore();
+            self.island.force.clone_from(&self.memory.reached);
+            self.island.recentre_at_zero();
+            self.newton(eps, ACCURACY);
             self.extrapolate(eps)
         })
     }

@@ -8,6 +8,7 @@
 mod regimes;
 
 use super::blocks::{Blocks, vectorised};
+use super::krylov::Krylov;
 use super::law::respond;
 use crate::element::law::Law;
 use crate::element::linear::Regime;
@@ -69,6 +70,11 @@ pub(super) struct Island<const D: usize, const P: usize> {
     regimes: Vec<Regime<MOST_ROWS>>,
     q: Vec<f64>,
     change: Vec<f64>,
+    krylov: Krylov,
+    /// Elements whose slip vanishes with the compliance: their direction of friction is kept.
+    kept_slip: Vec<bool>,
+    /// Forces while the changes of centres are summed.
+    sum: Vec<f64>,
 }
 
 impl<const D: usize, const P: usize> Island<D, P> {
@@ -145,6 +151,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
         }
         self.regimes.clear();
         self.regimes.resize(self.elements.len(), Regime::Fixed);
+        self.release_slips();
         self.held.clear();
         self.held.resize(self.elements.len(), false);
         for list in [&mut self.u, &mut self.defect, &mut self.step, &mut self.from] {
@@ -212,7 +219,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
     }
 
     /// Adds `sign W_k' lambda_k` to `v`, relative to the origin.
-    #[inline]
+    #[inline(always)]
     fn push(&self, k: usize, sign: f64, v: &mut [[f64; D]]) {
         let e = &self.elements[k];
         let mut force = [0.0; MOST_ROWS];
@@ -221,7 +228,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
     }
 
     /// Adds `W_k' force` to `v`.
-    #[inline]
+    #[inline(always)]
     fn push_force(&self, k: usize, force: &[f64; MOST_ROWS], v: &mut [[f64; D]]) {
         let e = &self.elements[k];
         for (&node, w) in self.parts_of(k).iter().zip(self.w[e.w..].chunks_exact(e.rows)) {
@@ -233,7 +240,7 @@ impl<const D: usize, const P: usize> Island<D, P> {
     }
 
     /// Adds `W_k u` to `out`.
-    #[inline]
+    #[inline(always)]
     fn pull(&self, k: usize, u: &[[f64; D]], out: &mut [f64; MOST_ROWS]) {
         let e = &self.elements[k];
         for (&node, w) in self.parts_of(k).iter().zip(self.w[e.w..].chunks_exact(e.rows)) {
@@ -244,8 +251,16 @@ impl<const D: usize, const P: usize> Island<D, P> {
         }
     }
 
-    /// Evaluates forces, slopes and `G` at `u`; returns `|G|^2`.
+    /// Evaluates forces and `G` at `u`; returns `|G|^2`.
     pub fn evaluate(&mut self, eps: f64) -> f64 {
+        vectorised(
+            #[inline(always)]
+            || self.evaluate_plain(eps),
+        )
+    }
+
+    #[inline(always)]
+    fn evaluate_plain(&mut self, eps: f64) -> f64 {
         let mut defect = std::mem::take(&mut self.defect);
         defect.copy_from_slice(&self.u);
         for k in 0..self.elements.len() {
@@ -257,15 +272,23 @@ impl<const D: usize, const P: usize> Island<D, P> {
                 d[i] = eps * self.weight[e.row + i] + self.compliance[e.row + i];
             }
             self.p[e.row..][..e.rows].copy_from_slice(&p[..e.rows]);
-            let slope = &mut self.slope[e.slope..][..e.rows * e.rows];
             let own = &mut self.force[e.row..][..e.rows];
-            let regime = respond(e.law, &p[..e.rows], &d[..e.rows], own);
-            regime.linearise(e.law.1, e.rows).slope(&d[..e.rows], slope);
-            self.regimes[k] = regime;
+            self.regimes[k] = respond(e.law, &p[..e.rows], &d[..e.rows], own);
             self.push(k, -1.0, &mut defect);
         }
         self.defect = defect;
         square(self.defect.as_flattened())
+    }
+
+    /// Computes the slopes of the laws in the current regimes, with compliance `eps`.
+    fn linearise(&mut self, eps: f64) {
+        for (e, regime) in self.elements.iter().zip(&self.regimes) {
+            let mut d = [0.0; MOST_ROWS];
+            for i in 0..e.rows {
+                d[i] = eps * self.weight[e.row + i] + self.compliance[e.row + i];
+            }
+            regime.slope(e.law.1, &d[..e.rows], &mut self.slope[e.slope..][..e.rows * e.rows]);
+        }
     }
 
     /// Moves to the solution of the linearised problem in the states of the last evaluation, whose `eps` was
@@ -287,14 +310,14 @@ impl<const D: usize, const P: usize> Island<D, P> {
             let slope = &mut self.slope[e.slope..][..e.rows * e.rows];
             let own = &mut self.force[e.row..][..e.rows];
             let regime = respond(e.law, &p[..e.rows], &d[..e.rows], own);
-            regime.linearise(e.law.1, e.rows).slope(&d[..e.rows], slope);
+            regime.slope(e.law.1, &d[..e.rows], slope);
             for i in 0..e.rows {
                 own[i] += (0..e.rows).map(|j| slope[e.rows * i + j] * y[j]).sum::<f64>();
             }
             self.push(k, -1.0, &mut defect);
         }
         self.defect = defect;
-        let found = self.find_step();
+        let found = self.factor() && self.solve_step();
         if found {
             self.begin_search();
             self.move_to(1.0);
@@ -302,9 +325,10 @@ impl<const D: usize, const P: usize> Island<D, P> {
         found
     }
 
-    /// Computes the Newton step `(I + W' D W) step = -G` from the slopes of the last evaluation; false if the
-    /// matrix is singular.
-    pub fn find_step(&mut self) -> bool {
+    /// Computes the Newton step `(I + W' D W) step = -G` at the last evaluation, which had this `eps`; false if
+    /// the matrix is singular.
+    pub fn find_step(&mut self, eps: f64) -> bool {
+        self.linearise(eps);
         self.factor() && self.solve_step()
     }
 

@@ -160,14 +160,19 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
 
     /// Newton's method on `G(u) = 0` with a line search on `|G|^2`; false if it does not converge.
     pub(super) fn newton(&mut self, eps: f64, accuracy: f64) -> bool {
+        self.newton_within(STEPS, eps, accuracy)
+    }
+
+    /// Like [`Self::newton`], in at most so many steps.
+    pub(super) fn newton_within(&mut self, steps: usize, eps: f64, accuracy: f64) -> bool {
         // |W G|^2 of a G that has no preferred direction
         let worth = self.mean * self.island.redundancy();
         let mut merit = self.island.evaluate(eps);
-        for _ in 0..STEPS {
+        for _ in 0..=steps {
             if worth * merit <= accuracy * self.island.shift(eps).max(self.target) {
                 return true;
             }
-            if self.spent() || !self.island.find_step() {
+            if self.spent() || !self.island.find_step(eps) {
                 return false;
             }
             self.memory.steps += 1;

@@ -3,9 +3,9 @@
 use super::{At, Checker};
 use crate::dynamics::{Joint, Link};
 use crate::geometry::{InvalidShape, Shape, Solid};
-use crate::model::resolved::{Body, Part, WorldPart};
+use crate::model::resolved::{Body, Compliant, JointAxis, Part, WorldPart};
 use crate::scene::{self, Material, Method, Numbers};
-use crate::space::Pose;
+use crate::space::{Pose, cross, length};
 use std::collections::HashSet;
 
 /// What stands in for a shape that is at fault, in any scene.
@@ -23,7 +23,11 @@ impl Checker<'_> {
             let pose = self.pose(w.position.as_ref(), w.orientation.as_ref(), angles, at);
             let material = self.material(w.material.as_deref(), materials, at.key("material"));
             let shape = self.shape(&w.shape, at.key("shape"));
-            parts.push(WorldPart { name: w.name.clone(), part: Part { shape, pose, material } });
+            let motion = w.motion.as_ref().map(|m| self.world_motion(m, at.key("motion")));
+            let surface = w.surface_velocity.as_ref();
+            let surface = surface.map(|c| self.course(c, at.key("surface_velocity"), Self::vector));
+            let (name, part) = (w.name.clone(), Part { shape, pose, material });
+            parts.push(WorldPart { name, part, motion, surface });
         }
         parts
     }
@@ -51,9 +55,11 @@ impl Checker<'_> {
                 joint,
             };
             let (position, velocity) = self.start(body, &joint, at);
-            let (limits, friction) = self.joint_rows(body, &position, at);
+            let axes = self.joint_axes(body, &position, at);
+            let surface = body.surface_velocity.as_ref();
+            let surface = surface.map(|c| self.course(c, at.key("surface_velocity"), Self::vector));
             let name = body.name.clone();
-            bodies.push(Body { name, given: old, link, parts, position, velocity, limits, friction });
+            bodies.push(Body { name, given: old, link, parts, position, velocity, axes, surface });
         }
         bodies
     }
@@ -84,71 +90,154 @@ impl Checker<'_> {
         match &body.joint {
             None if self.planar => Joint::Planar,
             None => Joint::Free,
-            Some(Given::Free | Given::Spherical) if self.planar => {
+            Some(
+                Given::Free
+                | Given::Spherical
+                | Given::Screw(_)
+                | Given::Cylindrical(_)
+                | Given::Universal(_),
+            ) if self.planar => {
                 let expected = "expected planar, revolute, prismatic or fixed";
                 self.fault(at, format!("this joint leaves the plane of a planar scene, {expected}"));
                 Joint::Planar
             }
             Some(Given::Free) => Joint::Free,
             Some(Given::Planar) => Joint::Planar,
-            Some(Given::Revolute { axis: None, .. }) => Joint::Revolute { axis: Z },
-            Some(Given::Revolute { axis: Some(_), .. }) if self.planar => {
+            Some(Given::Revolute(scene::Revolute { axis: Some(_), .. })) if self.planar => {
                 let message = "axis of a revolute joint in a planar scene, expected none: it is z";
                 self.fault(at.key("revolute").key("axis"), message);
                 Joint::Revolute { axis: Z }
             }
-            Some(Given::Revolute { axis: Some(axis), .. }) => {
-                Joint::Revolute { axis: self.axis(axis, at.key("revolute").key("axis")) }
+            Some(Given::Revolute(j)) => {
+                let axis = j.axis.as_ref().map_or(Z, |a| self.axis(a, at.key("revolute").key("axis")));
+                Joint::Revolute { axis }
             }
-            Some(Given::Prismatic { axis, .. }) => {
-                Joint::Prismatic { axis: self.axis(axis, at.key("prismatic").key("axis")) }
+            Some(Given::Prismatic(j)) => {
+                Joint::Prismatic { axis: self.axis(&j.axis, at.key("prismatic").key("axis")) }
+            }
+            Some(Given::Screw(j)) => {
+                let at = at.key("screw");
+                let axis = j.axis.as_ref().map_or(Z, |a| self.axis(a, at.key("axis")));
+                let pitch = self.number(j.pitch, at.key("pitch"), |p| p != 0.0, "a number that is not 0");
+                Joint::Screw { axis, pitch: pitch / std::f64::consts::TAU }
+            }
+            Some(Given::Cylindrical(j)) => {
+                let at = at.key("cylindrical");
+                Joint::Cylindrical { axis: j.axis.as_ref().map_or(Z, |a| self.axis(a, at.key("axis"))) }
+            }
+            Some(Given::Universal(j)) => {
+                let (at, mut axes) = (at.key("universal"), [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+                if let Some(given) = &j.axes {
+                    let here = at.key("axes");
+                    axes = [0, 1].map(|k| self.axis(&given[k], here.index(k)));
+                    if length(cross(axes[0], axes[1])) < 1e-3 {
+                        self.fault(here, "the axes are parallel, expected two that are not");
+                    }
+                }
+                Joint::Universal { axes }
             }
             Some(Given::Spherical) => Joint::Spherical,
             Some(Given::Fixed) => Joint::Fixed,
         }
     }
 
-    /// Limits of a joint, which its start must keep, and its friction.
-    fn joint_rows(&mut self, body: &scene::Body, start: &[f64], at: At<'_>) -> (Option<[f64; 2]>, f64) {
-        use scene::Joint as Given;
-        let joint = at.key("joint");
-        let (limits, degrees, friction, key) = match &body.joint {
-            Some(Given::Revolute { limits, limits_deg, friction, .. }) => {
-                (limits, limits_deg, friction, joint.key("revolute"))
-            }
-            Some(Given::Prismatic { limits, friction, .. }) => {
-                (limits, &None, friction, joint.key("prismatic"))
-            }
-            _ => return (None, 0.0),
-        };
-        if limits.is_some() && degrees.is_some() {
-            self.fault(key.key("limits_deg"), "limits_deg beside limits, expected one of them");
-        }
-        let here = key.key(if limits.is_some() { "limits" } else { "limits_deg" });
-        let limits = limits.or(degrees.map(|d| d.map(f64::to_radians)));
-        let friction = friction.map_or(0.0, |f| self.not_negative(f, key.key("friction")));
-        if let (Some([lower, upper]), [q]) = (limits, start) {
-            if lower > upper {
-                self.fault(here, format!("limits are [{lower}, {upper}], expected the lower one first"));
-            } else if !(lower..=upper).contains(q) {
-                let message = format!("the joint starts at {q}, expected a start from {lower} to {upper}");
-                self.fault(here, message);
-            }
+    /// What resists each degree of freedom of a joint; the start must be within its limits.
+    fn joint_axes(&mut self, body: &scene::Body, start: &[f64], at: At<'_>) -> Vec<JointAxis> {
+        let Some(joint) = &body.joint else { return vec![] };
+        let (all, key) = (at.key("joint"), joint.key());
+        let own = all.key(key);
+        let mut axes = Vec::new();
+        for (k, (inner, axis)) in joint.axes().into_iter().enumerate() {
+            let within = own.key(inner.unwrap_or_default());
+            let at = if inner.is_some() { within } else { own };
+            axes.push(self.joint_axis(&axis, start.get(k).copied().unwrap_or(0.0), at));
         }
         let step = &self.scene.step;
-        if step.solver == Method::Lemke && (limits.is_some() || friction > 0.0) {
+        let rows = |a: &JointAxis| a.limits.is_some() || a.friction > 0.0 || a.spring.is_some();
+        if step.solver == Method::Lemke && axes.iter().any(rows) {
             self.fault(
-                key,
-                "lemke is for contacts alone, expected no limits or friction in joints, or solver = \"auto\"",
+                own,
+                "lemke is for contacts alone, expected no limits, friction, springs or damping in joints, or solver = \"auto\"",
             );
         }
-        if step.explicit_share > 0.5 && limits.is_some() {
+        if step.explicit_share > 0.5 && axes.iter().any(|a| a.limits.is_some()) {
             let share = step.explicit_share;
             let why = "where joints have limits: above, they give back more velocity than they take";
             let message = format!("explicit_share is {share}, expected at most 0.5 {why}");
             self.fault(At::ROOT.key("step").key("explicit_share"), message);
         }
-        (limits, friction)
+        axes
+    }
+
+    fn joint_axis(&mut self, axis: &scene::Axis, start: f64, at: At<'_>) -> JointAxis {
+        let scene::Axis { limits, limits_deg: degrees, stop, friction, damping, stiffness, rest, armature } =
+            axis;
+        if limits.is_some() && degrees.is_some() {
+            self.fault(at.key("limits_deg"), "limits_deg beside limits, expected one of them");
+        }
+        let here = at.key(if limits.is_some() { "limits" } else { "limits_deg" });
+        let limits = limits.or(degrees.map(|d| d.map(f64::to_radians)));
+        if let Some([lower, upper]) = limits {
+            if lower > upper {
+                self.fault(here, format!("limits are [{lower}, {upper}], expected the lower one first"));
+            } else if !(lower..=upper).contains(&start) {
+                let message =
+                    format!("the joint starts at {start}, expected a start from {lower} to {upper}");
+                self.fault(here, message);
+            }
+        }
+        let mut size = |x: &Option<f64>, key| x.map_or(0.0, |x| self.not_negative(x, at.key(key)));
+        let (friction, armature) = (size(friction, "friction"), size(armature, "armature"));
+        let spring = Compliant { stiffness: size(stiffness, "stiffness"), damping: size(damping, "damping") };
+        if rest.is_some() && spring.stiffness == 0.0 {
+            self.fault(at.key("rest"), "rest without stiffness, expected both");
+        }
+        let here = at.key("stop");
+        let (stop, restitution) = stop.as_ref().map_or((None, 0.0), |stop| {
+            if limits.is_none() {
+                self.fault(here, "stop without limits, expected both");
+            }
+            let compliance = self.compliance(stop.stiffness, stop.damping, here);
+            let e = stop.restitution.unwrap_or(0.0);
+            let range = |e| (0.0..=1.0).contains(&e);
+            let e = self.number(e, here.key("restitution"), range, "a number from 0 to 1");
+            if e > 0.0 && compliance.is_some() {
+                let message = "restitution of a compliant stop, expected damping in its place";
+                self.fault(here.key("restitution"), message);
+            }
+            (compliance, e)
+        });
+        JointAxis {
+            limits,
+            stop,
+            restitution,
+            friction,
+            spring: (spring != Compliant::default()).then_some(spring),
+            rest: rest.unwrap_or(0.0),
+            armature,
+        }
+    }
+
+    /// Spring and damper of a constraint from two keys of `at`; `None` if it is rigid.
+    pub(super) fn compliance(
+        &mut self,
+        stiffness: Option<f64>,
+        damping: Option<f64>,
+        at: At<'_>,
+    ) -> Option<Compliant> {
+        let damping = damping.map(|d| self.not_negative(d, at.key("damping")));
+        match stiffness {
+            Some(k) => {
+                let stiffness = self.positive(k, at.key("stiffness"));
+                Some(Compliant { stiffness, damping: damping.unwrap_or(0.0) })
+            }
+            None => {
+                if damping.is_some() {
+                    self.fault(at.key("damping"), "damping without stiffness, expected both");
+                }
+                None
+            }
+        }
     }
 
     fn mount(&mut self, body: &scene::Body, joint: &Joint, at: At<'_>) -> Pose {
@@ -167,20 +256,25 @@ impl Checker<'_> {
 
     /// `q` and `v` at the start.
     fn start(&mut self, body: &scene::Body, joint: &Joint, at: At<'_>) -> (Vec<f64>, Vec<f64>) {
-        let (places, turns, angles, spins, kind) = match joint {
-            Joint::Free => (true, true, false, true, "free"),
-            Joint::Planar => (true, false, true, true, "planar"),
-            Joint::Revolute { .. } => (false, false, true, true, "revolute"),
-            Joint::Prismatic { .. } => (true, false, false, false, "prismatic"),
-            Joint::Spherical => (false, true, false, true, "spherical"),
-            Joint::Fixed => (false, false, false, false, "fixed"),
+        let kind = joint.name();
+        let (places, turns, angles, spins) = match joint {
+            Joint::Free => (true, true, false, true),
+            Joint::Planar | Joint::Cylindrical { .. } => (true, false, true, true),
+            Joint::Revolute { .. } | Joint::Screw { .. } => (false, false, true, true),
+            Joint::Prismatic { .. } => (true, false, false, false),
+            Joint::Spherical => (false, true, false, true),
+            Joint::Universal { .. } => (false, false, false, true),
+            Joint::Fixed => (false, false, false, false),
         };
+        let two = matches!(joint, Joint::Universal { .. });
         let keys = [
             ("position", places, body.position.is_some()),
             ("velocity", places, body.velocity.is_some()),
             ("orientation", turns, body.orientation.is_some()),
             ("angle", angles, body.angle.is_some()),
             ("angle_deg", angles, body.angle_deg.is_some()),
+            ("angles", two, body.angles.is_some()),
+            ("angles_deg", two, body.angles_deg.is_some()),
             ("angular_velocity", spins, body.angular_velocity.is_some()),
         ];
         for (key, _, _) in keys.iter().filter(|(_, known, given)| *given && !known) {
@@ -205,8 +299,21 @@ impl Checker<'_> {
         if angles {
             q.push(self.angle(body.angle, body.angle_deg, at).unwrap_or(0.0));
         }
+        if two {
+            if body.angles.is_some() && body.angles_deg.is_some() {
+                self.fault(at.key("angles_deg"), "angles_deg beside angles, expected one of them");
+            }
+            let degrees = body.angles_deg.map(|d| d.map(f64::to_radians));
+            q.extend(body.angles.or(degrees).unwrap_or_default());
+        }
         if spins {
-            let count = if turns { 3 } else { 1 };
+            let count = if turns {
+                3
+            } else if two {
+                2
+            } else {
+                1
+            };
             v.extend(self.some(body.angular_velocity.as_ref(), count, at.key("angular_velocity")));
         }
         (q, v)

@@ -82,6 +82,7 @@ impl Checker<'_> {
                 }
                 scene::Law::HalfSpace { .. } => format!("half_space.{field}"),
                 scene::Law::HertzMindlin { .. } => format!("hertz_mindlin.{}", field.replace(' ', "_")),
+                scene::Law::HuntCrossley { .. } => format!("hunt_crossley.{field}"),
                 _ => {
                     let law =
                         if matches!(given, scene::Law::Layer { .. }) { "layer" } else { "kelvin_voigt" };
@@ -117,6 +118,16 @@ impl Checker<'_> {
             }
             &scene::Law::HalfSpace { elements, spacing, influence, damping, transport } => {
                 Law::HalfSpace { elements, spacing, influence, damping, transport }
+            }
+            &scene::Law::HuntCrossley {
+                stiffness,
+                exponent,
+                dissipation,
+                tangential_stiffness,
+                tangential_damping,
+            } => {
+                let tangential = [tangential_stiffness, tangential_damping];
+                Law::HuntCrossley { stiffness, exponent, dissipation, tangential }
             }
             &scene::Law::HertzMindlin { radius, damping_time } => {
                 Law::HertzMindlin { radius, time: damping_time }

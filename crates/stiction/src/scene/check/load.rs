@@ -1,13 +1,13 @@
-//! Forces, springs, motors.
+//! Values over time, forces, springs.
 
 use super::{At, Checker};
-use crate::dynamics::Joint;
-use crate::model::resolved::{End, Load, Motor, Resolved, Spring};
-use crate::scene::{self, Course, Numbers, Point};
-use crate::space::{length, sub};
+use crate::model::resolved::{End, Load, Resolved, Spring};
+use crate::scene::load::spline_rates;
+use crate::scene::{self, Course, Knot, Numbers, Point, Sinusoid};
+use crate::space::{Vector, add, length, scale, sub};
 use std::collections::HashMap;
 
-type Names = HashMap<String, usize>;
+pub(super) type Names = HashMap<String, usize>;
 
 impl Checker<'_> {
     pub fn loads(&mut self, resolved: &Resolved, names: &Names) -> Vec<Load> {
@@ -70,25 +70,13 @@ impl Checker<'_> {
         springs
     }
 
-    pub fn motors(&mut self, resolved: &Resolved, names: &Names) -> Vec<Motor> {
-        let list = At::ROOT.key("motor");
-        let mut motors = Vec::new();
-        for (i, m) in self.scene.motors.iter().enumerate() {
-            let at = list.index(i);
-            let effort =
-                self.course(&m.effort, at.key("effort"), |checker, x, at| checker.list::<1>(x, at)[0]);
-            let Some(body) = self.body_named(&m.body, resolved, names, at.key("body")) else { continue };
-            let joint = &resolved.bodies[body].link.joint;
-            if !matches!(joint, Joint::Revolute { .. } | Joint::Prismatic { .. }) {
-                let message = format!("'{}' is not on a revolute or prismatic joint, expected one", m.body);
-                self.fault(at.key("body"), message);
-            }
-            motors.push(Motor { body, effort });
-        }
-        motors
-    }
-
-    fn end(&mut self, end: &scene::End, resolved: &Resolved, names: &Names, at: At<'_>) -> Option<End> {
+    pub(super) fn end(
+        &mut self,
+        end: &scene::End,
+        resolved: &Resolved,
+        names: &Names,
+        at: At<'_>,
+    ) -> Option<End> {
         let point = end.point.as_ref().map_or([0.0; 3], |p| self.vector(p, at.key("point")));
         let body = match end.body.as_ref().filter(|b| *b != "world") {
             Some(name) => Some(self.body_named(name, resolved, names, at.key("body"))?),
@@ -97,7 +85,13 @@ impl Checker<'_> {
         Some(End { body, point })
     }
 
-    fn body_named(&mut self, name: &str, resolved: &Resolved, names: &Names, at: At<'_>) -> Option<usize> {
+    pub(super) fn body_named(
+        &mut self,
+        name: &str,
+        resolved: &Resolved,
+        names: &Names,
+        at: At<'_>,
+    ) -> Option<usize> {
         let found = names.get(name).copied();
         if found.is_none() {
             let known: Vec<&str> = resolved.bodies.iter().map(|b| b.name.as_str()).collect();
@@ -106,7 +100,7 @@ impl Checker<'_> {
         found
     }
 
-    fn course<T>(
+    pub(super) fn course<T: Sums>(
         &mut self,
         course: &Course<Numbers>,
         at: At<'_>,
@@ -114,6 +108,18 @@ impl Checker<'_> {
     ) -> Course<T> {
         let list = match course {
             Course::Constant(x) => return Course::Constant(value(self, x, at.key("constant"))),
+            Course::Spline(list) => return self.spline(list, at.key("spline"), value),
+            Course::Sinusoid(s) => {
+                let at = at.key("sinusoid");
+                let offset = s.offset.as_ref().map(|x| value(self, x, at.key("offset")));
+                let amplitude = value(self, &s.amplitude, at.key("amplitude"));
+                return Course::Sinusoid(Sinusoid {
+                    amplitude,
+                    offset,
+                    frequency: s.frequency,
+                    phase: s.phase,
+                });
+            }
             Course::Points(list) => list,
         };
         let at = at.key("points");
@@ -130,5 +136,51 @@ impl Checker<'_> {
             points.push(Point { time, value: value(self, &point.value, here.key("value")) });
         }
         Course::Points(points)
+    }
+
+    fn spline<T: Sums>(
+        &mut self,
+        list: &[Knot<Numbers>],
+        at: At<'_>,
+        value: impl Fn(&mut Self, &Numbers, At<'_>) -> T,
+    ) -> Course<T> {
+        if list.is_empty() {
+            self.fault(at, "no points, expected at least one");
+        }
+        let (mut values, mut times): (Vec<T>, Vec<f64>) = (vec![], vec![]);
+        for (i, knot) in list.iter().enumerate() {
+            let (here, time) = (at.index(i), knot.time);
+            if times.last().is_some_and(|before| *before >= time) {
+                let message = format!("time is {time}, expected more than at the point before");
+                self.fault(here.key("time"), message);
+            }
+            times.push(time);
+            values.push(value(self, &knot.value, here.key("value")));
+        }
+        let rates = spline_rates(&times);
+        let rate = |k: usize| T::sum(&values, &rates[k]);
+        Course::Spline(
+            (0..times.len())
+                .map(|k| Knot { time: times[k], value: values[k], rate: Some(rate(k)) })
+                .collect(),
+        )
+    }
+}
+
+/// Values of courses.
+pub(super) trait Sums: Copy {
+    /// Sum of shares of values.
+    fn sum(values: &[Self], shares: &[f64]) -> Self;
+}
+
+impl Sums for f64 {
+    fn sum(values: &[Self], shares: &[f64]) -> Self {
+        values.iter().zip(shares).map(|(x, share)| x * share).sum()
+    }
+}
+
+impl Sums for Vector {
+    fn sum(values: &[Self], shares: &[f64]) -> Self {
+        values.iter().zip(shares).fold([0.0; 3], |sum, (x, share)| add(sum, scale(*share, *x)))
     }
 }

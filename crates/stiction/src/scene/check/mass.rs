@@ -2,7 +2,7 @@
 
 use super::{At, Checker};
 use crate::dynamics::Inertia;
-use crate::geometry::{combined, mass_properties};
+use crate::geometry::{Shape, combined, mass_properties};
 use crate::model::resolved::Part;
 use crate::scene::{Body, Material, Numbers};
 use crate::space::{Tensor, inverse_spd};
@@ -53,10 +53,15 @@ impl Checker<'_> {
             // a given mass is spread evenly
             let density = mass.map(|_| 1.0).or(density).or(material.density);
             let Some(density) = density else {
-                let message = format!(
-                    "body '{name}' has no mass, expected mass, or density of it or its material '{}'",
-                    material.name
-                );
+                let message = match part.shape {
+                    Shape::HalfSpace => {
+                        format!("body '{name}' has a half_space, expected mass and inertia for it")
+                    }
+                    _ => format!(
+                        "body '{name}' has no mass, expected mass, or density of it or its material '{}'",
+                        material.name
+                    ),
+                };
                 self.fault(at, message);
                 return HARMLESS;
             };

@@ -4,6 +4,7 @@
 mod body;
 mod contact;
 mod load;
+mod machine;
 mod mass;
 mod order;
 mod settings;
@@ -26,7 +27,16 @@ impl Scene {
     pub fn resolve(&self) -> Result<Resolved, Vec<Fault>> {
         let resolved = self.resolve_alone()?;
         parts_and_rules(&resolved).map_err(|faults| self.named(faults))?;
-        Ok(resolved)
+        let wrong = self.boundary_faults();
+        if wrong.is_empty() { Ok(resolved) } else { Err(wrong) }
+    }
+
+    /// What is wrong with the boundary-value problem of a scene that is valid otherwise.
+    pub(super) fn boundary_faults(&self) -> Vec<Fault> {
+        match self.boundary {
+            Some(_) => crate::boundary::Problem::new(self).err().unwrap_or_default(),
+            None => vec![],
+        }
     }
 
     /// The same without what two shapes that meet make wrong.
@@ -83,6 +93,8 @@ impl Checker<'_> {
             loads: Vec::new(),
             springs: Vec::new(),
             motors: Vec::new(),
+            loops: Vec::new(),
+            gears: Vec::new(),
             step: scene.step.clone(),
             record: Recorded { interval: self.interval(), tables: self.tables() },
         };
@@ -92,6 +104,9 @@ impl Checker<'_> {
         resolved.loads = self.loads(&resolved, &names);
         resolved.springs = self.springs(&resolved, &names);
         resolved.motors = self.motors(&resolved, &names);
+        resolved.gears = self.gears(&resolved, &names);
+        resolved.loops = self.loops(&resolved, &names);
+        self.rows_of_machines(&resolved);
         resolved
     }
 

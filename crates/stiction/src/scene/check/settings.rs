@@ -29,12 +29,17 @@ impl Checker<'_> {
         self.number(step.tolerance, at.key("tolerance"), tolerance, "a number above 0 and below 1");
         self.positive(step.recovery_velocity, at.key("recovery_velocity"));
         self.not_negative(step.bounce_threshold, at.key("bounce_threshold"));
+        let accuracy = |x| (1e-13..=1e-2).contains(&x);
+        self.number(step.accuracy, at.key("accuracy"), accuracy, "a number from 1e-13 to 0.01");
         if step.retries > 60 {
             self.fault(at.key("retries"), format!("retries is {}, expected at most 60", step.retries));
         }
     }
 
     pub(super) fn friction_kind(&mut self, kind: FrictionKind, at: At<'_>) {
+        if let FrictionKind::Smooth { velocity } = kind {
+            self.positive(velocity, at.key("smooth").key("velocity"));
+        }
         if let FrictionKind::Polygon { sides } = kind
             && (sides % 2 == 1 || !SIDES.contains(&sides))
         {

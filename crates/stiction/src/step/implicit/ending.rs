@@ -103,9 +103,9 @@ pub(super) fn finish(
         &mut work.standing,
         report,
     );
-    for (element, &k) in (work.contacts.elements.len()..).zip(&work.problem.standing) {
+    for (element, standing) in (work.contacts.elements.len()..).zip(&work.problem.standing) {
         let rows = work.problem.rows_of(element);
-        state.memory.push(model.standing()[k].id, &work.forces.lambda[rows], &[]);
+        state.memory.push(model.standing()[standing.row].id, &work.forces.lambda[rows], &[]);
     }
     state.time = next_time(state.time, h);
     state.position.copy_from_slice(&work.implicit.position);

@@ -18,8 +18,15 @@ impl<const D: usize, const P: usize> Island<D, P> {
     /// differ), and whether some slips are at most `small` times what the compliance yields.
     pub fn find_regimes(&mut self, eps: Option<f64>, small: f64) -> (f64, bool) {
         let (mut rotated, mut vanishes) = (0.0f64, false);
-        for (e, last) in self.elements.iter().zip(&mut self.regimes) {
+        for ((e, last), kept) in self.elements.iter().zip(&mut self.regimes).zip(&self.kept_slip) {
             let (at, mut p) = (e.row..e.row + e.rows, [0.0; MOST_ROWS]);
+            if let (true, Regime::Slip { along, .. }) = (*kept, &*last) {
+                // no more than its share of a force that pushes
+                let normal = self.force[e.row].max(0.0);
+                let share = |i: usize| if i == 0 { normal } else { e.law.1 * normal * along[i] };
+                at.for_each(|i| self.change[i] = share(i - e.row));
+                continue;
+            }
             at.clone().for_each(|i| p[i - e.row] = self.force[i] - self.s[i]);
             let own = &mut self.change[at.clone()];
             let mut regime = respond(e.law, &p[..e.rows], &[1.0; MOST_ROWS][..e.rows], own);
@@ -44,6 +51,27 @@ impl<const D: usize, const P: usize> Island<D, P> {
         (rotated, vanishes)
     }
 
+    /// Keeps the directions of friction of `forces` at elements that slip at most `small` times as far as the
+    /// compliance `eps` of the last evaluation yields; their slip is none in the limit.
+    pub fn keep_slips(&mut self, forces: &[f64], eps: f64, small: f64) {
+        for ((e, regime), kept) in self.elements.iter().zip(&mut self.regimes).zip(&mut self.kept_slip) {
+            let Regime::Slip { along, across: Some(tau) } = regime else { continue };
+            let d = eps * self.weight[e.row + 1] + self.compliance[e.row + 1];
+            let tangent = &forces[e.row + 1..e.row + e.rows];
+            let size = square(tangent).sqrt();
+            if e.law.0 == Law::Disc && e.rows > 2 && *tau <= small * d && size > 0.0 {
+                (1..e.rows).for_each(|i| along[i] = tangent[i - 1] / size);
+                (*regime, *kept) = (Regime::Slip { along: *along, across: None }, true);
+            }
+        }
+    }
+
+    /// No longer keeps directions of friction.
+    pub fn release_slips(&mut self) {
+        self.kept_slip.clear();
+        self.kept_slip.resize(self.elements.len(), false);
+    }
+
     /// Moves to the solution with compliance `eps` about the centre zero in the regimes of the last round;
     /// false if there is none.
     pub fn begin_at(&mut self, eps: f64) -> bool {
@@ -59,20 +87,12 @@ impl<const D: usize, const P: usize> Island<D, P> {
     /// Factors the system of the laws linearised in the current regimes, with compliance `eps`; false if it
     /// is singular.
     pub fn factor_in_regimes(&mut self, eps: f64) -> bool {
-        for (e, regime) in self.elements.iter().zip(&self.regimes) {
-            let mut d = [0.0; MOST_ROWS];
-            for i in 0..e.rows {
-                d[i] = eps * self.weight[e.row + i] + self.compliance[e.row + i];
-            }
-            let slope = &mut self.slope[e.slope..][..e.rows * e.rows];
-            regime.linearise(e.law.1, e.rows).slope(&d[..e.rows], slope);
-        }
+        self.linearise(eps);
         self.factor()
     }
 
-    /// Moves the forces to the solution about the centre zero in the current regimes; returns the square of
-    /// the change.
-    pub fn move_in_regimes(&mut self, eps: f64) -> f64 {
+    /// Moves the forces to the solution about the centre zero in the current regimes.
+    pub fn move_in_regimes(&mut self, eps: f64) {
         self.force.copy_from_slice(&self.change);
         self.recentre();
         for i in 0..self.force.len() {
@@ -85,19 +105,24 @@ impl<const D: usize, const P: usize> Island<D, P> {
             let d = eps * self.weight[i] + self.compliance[i];
             self.p[i] = self.q[i] + d * self.origin[i];
         }
-        // the first centre after zero is the whole of the forces
-        self.change.copy_from_slice(&self.force);
-        square(&self.change)
     }
 
-    /// Moves the forces to the solution about the centre of the last change; returns the square of the
-    /// change.
-    pub fn next_centre(&mut self, eps: f64) -> f64 {
-        for i in 0..self.force.len() {
-            self.q[i] = eps * self.weight[i] * self.change[i];
-        }
-        self.respond_in_regimes();
-        square(&self.change)
+    /// Moves the forces from the solution about the centre zero to the limit of the solutions about the centre of each last
+    /// one: the sum of all their changes. Returns the number of linear systems solved.
+    pub fn sum_centres(&mut self, eps: f64, end: (f64, f64)) -> usize {
+        let (mut krylov, mut force) = (std::mem::take(&mut self.krylov), std::mem::take(&mut self.sum));
+        let weight = std::mem::take(&mut self.weight);
+        force.clone_from(&self.force);
+        let count = krylov.sum(&mut force, &weight, end, |change, next| {
+            for (q, (w, change)) in self.q.iter_mut().zip(weight.iter().zip(change)) {
+                *q = eps * w * change;
+            }
+            self.respond_in_regimes();
+            next.copy_from_slice(&self.change);
+        });
+        self.force.copy_from_slice(&force);
+        (self.krylov, self.sum, self.weight) = (krylov, force, weight);
+        count
     }
 
     /// Corrects the forces by the rounding error of the laws linearised in the current regimes.

@@ -1,0 +1,162 @@
+//! `stiction converge`: a scene with shorter and shorter steps.
+
+use crate::args::Converge;
+use crate::plot::axis::Axis;
+use crate::plot::chart::{BOTTOM, COLOURS, LEFT, SMALL, TOP};
+use crate::plot::png::png;
+use crate::plot::svg::{Anchor, Svg};
+use crate::shoot::axes;
+use crate::{InputError, print, read_scene};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use stiction::boundary::{Level, Study, converge};
+
+pub fn run(arguments: &Converge) -> Result<ExitCode, InputError> {
+    let Some(scene) = read_scene(&arguments.scene) else { return Ok(ExitCode::from(2)) };
+    let thetas =
+        if arguments.thetas.is_empty() { vec![scene.step.explicit_share] } else { arguments.thetas.clone() };
+    if arguments.steps.len() < 2 {
+        return Err(InputError("--steps: expected at least two step lengths".to_owned()));
+    }
+    for (name, bad) in [
+        ("--steps", arguments.steps.iter().find(|h| **h > scene.step.duration)),
+        ("--thetas", thetas.iter().find(|t| !(0.0..=1.0).contains(*t))),
+    ] {
+        if let Some(x) = bad {
+            let expected = if name == "--steps" { "at most the duration" } else { "a share from 0 to 1" };
+            return Err(InputError(format!("{name}: {x}, expected {expected}")));
+        }
+    }
+    let study = match converge(&scene, &arguments.steps, &thetas) {
+        Ok(study) => study,
+        Err(why) if arguments.json => {
+            print(&format!("{}\n", json!({ "status": "failed", "cause": why })))?;
+            return Ok(ExitCode::from(1));
+        }
+        Err(why) => {
+            print(&format!("failed: {why}\n"))?;
+            return Ok(ExitCode::from(1));
+        }
+    };
+    let path =
+        arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}-convergence.svg", scene.name)));
+    let svg = draw(&study, &scene.name);
+    let data = match path.extension().is_some_and(|e| e == "png") {
+        true => png(&svg).map_err(InputError)?,
+        false => svg.finish().into_bytes(),
+    };
+    std::fs::write(&path, data).map_err(|e| InputError(format!("{}: {e}", path.display())))?;
+    print(&if arguments.json { to_json(&study, &path) } else { to_text(&study, &path) })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn number(x: f64) -> Value {
+    if x.is_finite() { json!(x) } else { Value::Null }
+}
+
+fn to_json(study: &Study, figure: &Path) -> String {
+    let level = |l: &Level| {
+        let w = &l.weak;
+        json!({
+            "theta": l.theta, "h": l.h, "residual": number(l.residual),
+            "errors": l.errors.map(|e| json!({
+                "position": number(e.position), "velocity": number(e.velocity), "impulse": number(e.impulse) })),
+            "weak_solution": {
+                "dynamics": number(w.dynamics), "kinematics": number(w.kinematics),
+                "deformation": number(w.deformation), "penetration": number(w.penetration),
+                "complementarity": number(w.complementarity), "friction": number(w.friction) },
+            "bounds": {
+                "growth": number(w.growth), "state_over_bound": number(w.state_bound),
+                "force": number(w.force), "force_ratio": number(w.force_ratio) },
+        })
+    };
+    let orders = |(theta, o): &(f64, [f64; 3])| json!({ "theta": theta, "position": number(o[0]), "velocity": number(o[1]), "impulse": number(o[2]) });
+    let object = json!({
+        "status": "finished",
+        "levels": study.levels.iter().map(level).collect::<Vec<_>>(),
+        "orders": study.orders.iter().map(orders).collect::<Vec<_>>(),
+        "figure": figure.display().to_string(),
+    });
+    format!("{object}\n")
+}
+
+fn to_text(study: &Study, figure: &Path) -> String {
+    let mut text = String::new();
+    // writing to a String cannot fail
+    let _ = writeln!(
+        text,
+        "theta  h, s       errors against the finest          weak solution (pang2005 Definition 2)                                bounds\n\
+         \u{20}                 q          v          impulse    (a) v      (a) q      (a) delta  penetr., m (b)        (c) J      psi_x, 1/s max force, N"
+    );
+    for l in &study.levels {
+        let e = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.3e}"));
+        let w = &l.weak;
+        let _ = writeln!(
+            text,
+            "{:<6} {:<10.3e} {:<10} {:<10} {:<10} {:<10.3e} {:<10.3e} {:<10.3e} {:<10.3e} {:<10.3e} {:<10.3e} {:<10.3e} {:.4e}",
+            l.theta,
+            l.h,
+            e(l.errors.map(|e| e.position)),
+            e(l.errors.map(|e| e.velocity)),
+            e(l.errors.map(|e| e.impulse)),
+            w.dynamics,
+            w.kinematics,
+            w.deformation,
+            w.penetration,
+            w.complementarity,
+            w.friction,
+            w.growth,
+            w.force
+        );
+    }
+    for (theta, [q, v, p]) in &study.orders {
+        let _ = writeln!(text, "theta {theta}: order {q:.2} in q, {v:.2} in v, {p:.2} in impulse");
+    }
+    let worst = study.levels.iter().map(|l| l.weak.state_bound).fold(0.0, f64::max);
+    let _ = writeln!(text, "bound (25): states reach at most {worst:.2} of it");
+    let _ = writeln!(text, "figure {}", figure.display());
+    text
+}
+
+/// Errors over step lengths, both logarithmic.
+fn draw(study: &Study, title: &str) -> Svg {
+    let (width, height) = (560.0, 360.0);
+    let names = ["q", "v", "impulse"];
+    let mut lines: Vec<(String, Vec<[f64; 2]>)> = vec![];
+    for (theta, _) in &study.orders {
+        for (k, name) in names.iter().enumerate() {
+            let points = study.levels.iter().filter(|l| l.theta == *theta).filter_map(|l| {
+                let e = l.errors?;
+                let value = [e.position, e.velocity, e.impulse][k];
+                (value > 0.0).then(|| [l.h.log10(), value.log10()])
+            });
+            lines.push((format!("{name}, theta {theta}"), points.collect()));
+        }
+    }
+    let all = || lines.iter().flat_map(|(_, p)| p);
+    let span = |k: usize| {
+        let (low, high) =
+            all().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p[k]), h.max(p[k])));
+        if low <= high { [low.floor(), high.ceil().max(low.floor() + 1.0)] } else { [-1.0, 0.0] }
+    };
+    let (x, y) = (Axis::new(span(0), "", 6.0), Axis::new(span(1), "", 6.0));
+    let mut svg = Svg::new(LEFT + width + 170.0, TOP + height + BOTTOM);
+    let frame = [LEFT, TOP, width, height];
+    axes(&mut svg, frame, (&x, "log10 h, s"), (&y, "log10 error"), title);
+    for (k, (name, points)) in lines.iter().enumerate() {
+        let colour = COLOURS[k % COLOURS.len()];
+        let place = |p: &[f64; 2]| [LEFT + width * x.share(p[0]), TOP + height * (1.0 - y.share(p[1]))];
+        let run: Vec<[f64; 2]> = points.iter().map(place).collect();
+        for [a, b] in &run {
+            svg.rect([a - 2.5, b - 2.5, 5.0, 5.0], colour);
+        }
+        svg.path(&[run], colour, "");
+        let at = TOP + 14.0 + 18.0 * k as f64;
+        svg.rect([LEFT + width + 14.0, at - 8.0, 10.0, 10.0], colour);
+        svg.text([LEFT + width + 30.0, at], SMALL, Anchor::Start, name);
+    }
+    svg.frame(frame);
+    svg
+}

@@ -1,0 +1,194 @@
+//! What parameters and the length of the step do, explicitly, to the parts of a step.
+
+use super::derivative::{Column, Part};
+use super::linearise::{Active, Step};
+use super::parameters::Parameter;
+use crate::dynamics::{Drift, Kinematics, combine, difference};
+use crate::inputs::Inputs;
+use crate::scene::ForceTime;
+use crate::step::{Motion, Workspace, applied_force};
+use complementarity::problem::Element;
+
+impl Step<'_> {
+    /// What one parameter does, explicitly.
+    pub(super) fn parameter(
+        &self,
+        part: &mut Part,
+        active: &[Active],
+        p: &Parameter,
+        k: usize,
+        inputs: &Inputs,
+    ) {
+        let Workspace { motion, contacts, problem, forces, .. } = self.work;
+        let (h, n) = (part.h, part.n);
+        let implicit = self.model.scene().step.force_time() == ForceTime::Theta;
+        let (place, velocity) = self.force_state(motion, implicit);
+        let mut force = p.derivative(n, |model, out| {
+            let mut kinematics = Kinematics::new(model.system());
+            kinematics.go_to(&place, &velocity);
+            applied_force(model, inputs, &mut kinematics, motion.time, out);
+        });
+        force.iter_mut().for_each(|f| *f *= h);
+        if p.inertia {
+            let change: Vec<f64> = self.after.iter().zip(&motion.velocity).map(|(a, v)| a - v).collect();
+            let heavier = p.momentum(&self.before.position, &change);
+            force.iter_mut().zip(heavier).for_each(|(f, m)| *f -= m);
+        }
+        let (mut slip, mut lambda) = (vec![0.0; part.rows], vec![0.0; part.rows]);
+        let mut memory = vec![0.0; part.memory[1]];
+        for a in active {
+            let rows = problem.rows_of(a.element);
+            let element = &problem.elements[a.element];
+            let own = &forces.lambda[rows.clone()];
+            let coefficients = match a.element.checked_sub(contacts.elements.len()) {
+                None => {
+                    let rule = contacts.contacts.iter().find(|c| c.elements().contains(&a.element));
+                    let Some(rule) = rule.map(|c| c.rule) else { continue };
+                    p.derivative(rows.len() - 1, |model, out| {
+                        let contact = model.contacts().rules()[rule].element;
+                        let axes = contact.as_contact().map(|c| c.axes);
+                        (0..out.len()).for_each(|i| out[i] = contact.mu() * axes.map_or(1.0, |a| a[i]));
+                    })
+                }
+                Some(standing) => {
+                    let row = problem.standing[standing].row;
+                    let gap = p.derivative(1, |model, out| {
+                        let (q, at) = (&self.before.position, &self.work.motion);
+                        let gap = model.standing()[row].gap(model.scene(), &at.kinematics, q, &at.targets);
+                        out[0] = gap.unwrap_or(0.0);
+                    });
+                    slip[a.first] += gap[0] / h;
+                    p.derivative(1, |model, out| {
+                        if let Element::Bounded { limit } = model.standing()[row].element {
+                            out[0] = limit;
+                        }
+                    })
+                }
+            };
+            let s = &forces.velocity[rows];
+            lambda[a.first..a.first + a.rows].copy_from_slice(&a.tangent.law_change(
+                element,
+                own,
+                s,
+                &coefficients,
+            ));
+        }
+        self.stiffness(part, active, p, (&mut slip, &mut memory));
+        let column = &mut part.parameters[k];
+        (column.force, column.slip, column.lambda, column.memory) = (force, slip, lambda, memory);
+    }
+
+    /// What the logarithm of the step's length does, explicitly.
+    pub(super) fn duration(&self, part: &mut Part, active: &[Active]) -> Column {
+        let Workspace { motion, contacts, problem, forces, .. } = self.work;
+        let (h, n, linear) = (part.h, part.n, problem.linear_rows);
+        let change: Vec<f64> = self.after.iter().zip(&motion.velocity).map(|(a, v)| a - v).collect();
+        // h (f + J' lambda) = M a
+        let mut force = std::mem::take(&mut part.longer);
+        force.resize(n, 0.0);
+        part.mass.times(1.0, &change, &mut force);
+        let (mut slip, mut memory) = (vec![0.0; part.rows], vec![0.0; part.memory[1]]);
+        for a in active {
+            slip[a.first] -= problem.gap_rate[a.element];
+        }
+        let mut out = 0;
+        for (index, c) in contacts.contacts.iter().enumerate() {
+            let Some(law) = self.work.laws().of(self.model, c.rule) else { continue };
+            let at = out;
+            out += law.rows();
+            if c.count > 1 {
+                continue;
+            }
+            let delta = &problem.deformation[linear * c.first..][..linear];
+            let lambda = &forces.lambda[problem.rows_of(c.first)][..linear];
+            let rate = |h: f64, i: usize| {
+                let mut own = law.clone();
+                if own.update(h).is_err() {
+                    return 0.0;
+                }
+                let pressed: f64 = (0..linear).map(|j| own.e_inv()[(i, j)] * lambda[j]).sum();
+                let relaxed: f64 = (0..linear).map(|j| own.e_inv_k()[(i, j)] * delta[j]).sum();
+                pressed / problem.scale[index] - relaxed
+            };
+            let own = active.iter().find(|a| a.element == c.first);
+            for i in 0..linear {
+                let values = [-2.0, -1.0, 1.0, 2.0].map(|k| rate(h * (1.0 + 1e-3 * k), i));
+                let slope = combine(values, 1e-3);
+                if let Some(a) = own {
+                    slip[a.first + i] += slope;
+                }
+                memory[at + i] += h * (rate(h, i) + slope);
+            }
+        }
+        let mut begin = self.middle.clone();
+        begin.go_to(&self.before.position, &motion.velocity);
+        let mut drift = Drift::new(self.model.system());
+        let mut reach = |h: f64| {
+            let (mut q, mut v) = (self.before.position.clone(), self.after.clone());
+            // a drift that succeeded at h does so nearby; if not, its share is left out
+            let _ = drift.advance(&begin, &motion.mass, h, &self.theta, (&mut q, &mut v));
+            (q, v)
+        };
+        let (end, _) = reach(h);
+        let ends = [-2.0, -1.0, 1.0, 2.0].map(|k| {
+            let (q, v) = reach(h * (1.0 + 1e-3 * k));
+            let mut out = vec![0.0; 2 * n];
+            difference(self.model.system(), &q, &end, &mut out[..n]);
+            out[n..].copy_from_slice(&v);
+            out
+        });
+        let drifted = (0..2 * n).map(|i| combine(ends.each_ref().map(|x| x[i]), 1e-3)).collect();
+        Column { force, slip, lambda: vec![], drift: drifted, memory }
+    }
+
+    /// Where and with which velocities the applied forces were evaluated.
+    pub(super) fn force_state(&self, motion: &Motion, implicit: bool) -> (Vec<f64>, Vec<f64>) {
+        if !implicit {
+            return (self.before.position.clone(), motion.velocity.clone());
+        }
+        let mut place = self.before.position.clone();
+        let share = (1.0 - self.work.problem.theta) * motion.h;
+        self.model.system().advance(&self.before.position, &self.theta, share, &mut place);
+        (place, self.theta.clone())
+    }
+
+    /// What a parameter of a compliant law does to `s` and to the deformations.
+    pub(super) fn stiffness(
+        &self,
+        part: &Part,
+        active: &[Active],
+        p: &Parameter,
+        (slip, memory): (&mut [f64], &mut [f64]),
+    ) {
+        let Workspace { contacts, problem, forces, .. } = self.work;
+        let (h, linear) = (part.h, problem.linear_rows);
+        let mut out = 0;
+        for (index, c) in contacts.contacts.iter().enumerate() {
+            let Some(law) = self.work.laws().of(self.model, c.rule) else { continue };
+            let at = out;
+            out += law.rows();
+            if c.count > 1 {
+                continue;
+            }
+            let delta = &problem.deformation[linear * c.first..][..linear];
+            let lambda = &forces.lambda[problem.rows_of(c.first)][..linear];
+            let scale = problem.scale[index];
+            let rates = p.derivative(linear, |model, out| {
+                let Some(own) = &model.contacts().rules()[c.rule].compliance else { return };
+                let mut own = own.clone();
+                if own.update(h).is_err() {
+                    return;
+                }
+                for i in 0..linear {
+                    let pressed: f64 = (0..linear).map(|j| own.e_inv()[(i, j)] * lambda[j]).sum();
+                    let relaxed: f64 = (0..linear).map(|j| own.e_inv_k()[(i, j)] * delta[j]).sum();
+                    out[i] = pressed / scale - relaxed;
+                }
+            });
+            if let Some(a) = active.iter().find(|a| a.element == c.first) {
+                (0..linear).for_each(|i| slip[a.first + i] += rates[i]);
+            }
+            (0..linear).for_each(|i| memory[at + i] += h * rates[i]);
+        }
+    }
+}

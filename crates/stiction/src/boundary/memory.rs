@@ -1,0 +1,238 @@
+//! How deformations of contacts enter their rows, and what becomes of them.
+
+use super::contacts::{Moved, frame_change};
+use super::deformations;
+use super::derivative::Part;
+use super::linear::Sparse;
+use super::linearise::{Active, Step};
+use crate::contact::set::Contact;
+use crate::dynamics::LinkChange;
+use crate::formulation::rotates;
+use crate::geometry::{self, Touch, Velocity, feature};
+use crate::model::Owner;
+use crate::scene::GapLevel;
+use crate::space::{Vector, dot};
+use crate::state::RowId;
+use crate::step::Workspace;
+
+/// Place of a contact's deformations among those before the step, and their values; `None` if it is new.
+type Known<'a> = Option<(usize, &'a [f64])>;
+
+/// Cosine and sine from the stored frame to the contact's; `None` if it does not turn.
+type Turned = Option<[f64; 2]>;
+
+impl Step<'_> {
+    /// How deformations enter the rows, and what becomes of them.
+    pub(super) fn memory(&self, part: &mut Part, active: &[Active]) {
+        let Workspace { contacts, problem, forces, .. } = self.work;
+        let linear = problem.linear_rows;
+        part.memory[0] = deformations(self.before);
+        for (index, c) in contacts.contacts.iter().enumerate() {
+            let Some(law) = self.work.laws().of(self.model, c.rule) else { continue };
+            let out = part.memory[1];
+            part.memory[1] += law.rows();
+            let mut offset = 0;
+            let mut known = None;
+            for m in self.before.memory.iter() {
+                if m.id == RowId::Contact(c.id) && m.deformations.len() == law.rows() {
+                    known = Some((offset, m.deformations));
+                }
+                offset += m.deformations.len();
+            }
+            let own = active.iter().find(|a| a.element == c.first);
+            if c.count > 1 {
+                // an open patch relaxes; loaded ones are refused
+                let Some((first, _)) = known else { continue };
+                for (i, j) in (0..law.rows()).flat_map(|i| (0..law.rows()).map(move |j| (i, j))) {
+                    let same = f64::from(u8::from(i == j));
+                    part.memory_memory.add(out + i, first + j, same - part.h * law.e_inv_k()[(i, j)]);
+                }
+                continue;
+            }
+            self.point_memory(part, (index, c), (out, known), own, linear, &forces.lambda);
+        }
+    }
+
+    /// The same of one point contact.
+    pub(super) fn point_memory(
+        &self,
+        part: &mut Part,
+        (index, c): (usize, &Contact),
+        (out, known): (usize, Known<'_>),
+        own: Option<&Active>,
+        linear: usize,
+        lambda: &[f64],
+    ) {
+        let (problem, h) = (&self.work.problem, part.h);
+        let Some(law) = self.work.laws().of(self.model, c.rule) else { return };
+        let delta = &problem.deformation[linear * c.first..][..linear];
+        let scale = problem.scale[index];
+        let lambda = &lambda[problem.rows_of(c.first)][..linear];
+        let mut raw = vec![0.0; linear];
+        let undamped: Vec<f64> = (0..linear)
+            .map(|i| (0..linear).map(|j| law.e_inv()[(i, j)] * lambda[j]).sum::<f64>() / scale)
+            .collect();
+        for i in 0..linear {
+            let relaxed: f64 = (0..linear).map(|j| law.e_inv_k()[(i, j)] * delta[j]).sum();
+            raw[i] = delta[i] + h * (undamped[i] - relaxed);
+        }
+        // where the stiffness has grown, tangential deformations are reduced (`Compliance::deformation_after`)
+        let grown = if law.varies() { scale / law.scale(raw[0], f64::INFINITY) } else { 1.0 };
+        let kept = grown.min(1.0);
+        let reduced = kept < 1.0;
+        // anisotropic friction: stored in a frame that does not turn with the direction
+        let turned = (rotates(self.model, c) && linear == 3).then(|| {
+            let from = c.frame.along_x();
+            [dot(c.frame.t, from.t), dot(c.frame.t, from.o)]
+        });
+        let into = |i: usize, j: usize| turn_entry(turned, i, j);
+        let back = |i: usize, j: usize| turn_entry(turned, j, i);
+        let after: Vec<f64> =
+            raw.iter().enumerate().map(|(i, x)| if i > 0 { kept * x } else { *x }).collect();
+        // d after_i by raw deformations
+        let after_by = |i: usize, draw: &[f64], dscale: f64| -> f64 {
+            if i == 0 {
+                return draw[0];
+            }
+            let dkept = if reduced { kept * (dscale - 0.5 * draw[0] / raw[0]) } else { 0.0 };
+            kept * draw[i] + dkept * raw[i]
+        };
+        let put = |map: &mut Sparse, column: usize, draw: &[f64], dscale: f64| {
+            let own: Vec<f64> = (0..linear).map(|i| after_by(i, draw, dscale)).collect();
+            for i in 0..linear {
+                map.add(out + i, column, (0..linear).map(|j| back(i, j) * own[j]).sum());
+            }
+        };
+        if let Some((first, _)) = known {
+            for j in 0..linear {
+                let frame: Vec<f64> = (0..linear).map(|i| into(i, j)).collect();
+                let draw: Vec<f64> = (0..linear)
+                    .map(|i| {
+                        frame[i] - h * (0..linear).map(|m| law.e_inv_k()[(i, m)] * frame[m]).sum::<f64>()
+                    })
+                    .collect();
+                put(&mut part.memory_memory, first + j, &draw, 0.0);
+                if let Some(own) = own {
+                    for i in 0..linear {
+                        let mut ds: f64 = -(0..linear).map(|m| law.e_inv_k()[(i, m)] * frame[m]).sum::<f64>();
+                        if i == 0 && self.model.scene().step.gap == GapLevel::Position {
+                            ds += frame[0] / h;
+                        }
+                        part.slip_memory.add(own.first + i, first + j, ds);
+                    }
+                }
+            }
+        }
+        let Some(own) = own else { return };
+        for j in 0..linear {
+            let draw: Vec<f64> = (0..linear).map(|i| h * law.e_inv()[(i, j)] / scale).collect();
+            put(&mut part.memory_lambda, own.first + j, &draw, 0.0);
+            for i in 0..linear {
+                part.compliance.add(own.first + i, own.first + j, law.e_inv()[(i, j)] / scale);
+            }
+        }
+        self.frame_memory(part, c, own, (out, known, turned), (delta, &after), |part, column, dgap| {
+            let Some(slope) = self.scale_slope(c) else { return };
+            let dscale = slope * dgap;
+            let draw: Vec<f64> = undamped.iter().map(|x| -h * x * dscale).collect();
+            put(&mut part.memory_q, column, &draw, dscale);
+        });
+    }
+
+    /// Changes with the configuration: by the gap, where stiffness varies, and by a frame that turns.
+    pub(super) fn frame_memory(
+        &self,
+        part: &mut Part,
+        c: &Contact,
+        own: &Active,
+        (out, known, turned): (usize, Known<'_>, Turned),
+        (delta, after): (&[f64], &[f64]),
+        mut by_gap: impl FnMut(&mut Part, usize, f64),
+    ) {
+        let varies = self.scale_slope(c).is_some();
+        if !varies && turned.is_none() {
+            return;
+        }
+        let system = self.model.system();
+        let mut work = geometry::Workspace::default();
+        let element = &self.work.contacts.elements[c.first];
+        let touch =
+            Touch { point: element.point, normal: c.frame.n, gap: element.gap, feature: c.id.feature };
+        let sides = [c.id.part_a, c.id.part_b].map(|k| &self.model.parts()[k as usize]);
+        let poses = sides.map(|p| match p.owner {
+            Owner::Body(i) => self.middle.pose(i).then(&p.local),
+            Owner::World(_) => p.local,
+        });
+        let found = feature(&sides[0].solid, &poses[0], &sides[1].solid, &poses[1], &touch, &mut work);
+        for (t, tree) in system.trees().iter().enumerate() {
+            for (j, by) in self.directions.place[t].iter().enumerate() {
+                let moves = |k: usize, point: Vector| match c.owners[k] {
+                    Owner::Body(i) if system.tree_of(i) == Some(t) => self.middle.vary_link(i, by, point),
+                    _ => LinkChange::default(),
+                };
+                let solids = [0, 1].map(|k| {
+                    let moved = moves(k, poses[k].position);
+                    Velocity { linear: moved.shift, angular: moved.turn }
+                });
+                let here = [0, 1].map(|k| moves(k, element.point));
+                let change = Moved::new(found.as_ref(), &solids, &here, c.frame.n);
+                let column = tree.dofs.start + j;
+                if varies {
+                    by_gap(part, column, change.gap);
+                }
+                if turned.is_some() {
+                    // angle of the frame against the one that does not turn
+                    let daxes = self.turn_frame(c, &change.normal, &solids);
+                    let from = c.frame.along_x();
+                    let dfrom = frame_change(&from, change.normal, None);
+                    let angle = dot(daxes[1], c.frame.o) - dot(dfrom[1], from.o);
+                    // stored -> frame turns by -angle, frame -> stored by +angle
+                    let before = [angle * delta[2], -angle * delta[1]];
+                    if known.is_some() {
+                        self.turned_rows(part, c, own, column, before, (out, turned));
+                    }
+                    let spun = [-angle * after[2], angle * after[1]];
+                    for i in 1..3 {
+                        let x: f64 = (1..3).map(|k| turn_entry(turned, k, i) * spun[k - 1]).sum();
+                        part.memory_q.add(out + i, column, x);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a turn of the remembered tangential deformations does to rows and deformations.
+    pub(super) fn turned_rows(
+        &self,
+        part: &mut Part,
+        c: &Contact,
+        own: &Active,
+        column: usize,
+        delta: [f64; 2],
+        (out, turned): (usize, Turned),
+    ) {
+        let Some(law) = self.work.laws().of(self.model, c.rule) else { return };
+        let mut after = [0.0; 3];
+        for i in 0..3 {
+            let relaxed: f64 = (1..3).map(|m| law.e_inv_k()[(i, m)] * delta[m - 1]).sum();
+            part.slip_q.add(own.first + i, column, -relaxed);
+            after[i] = if i > 0 { delta[i - 1] } else { 0.0 } - part.h * relaxed;
+        }
+        for i in 0..3 {
+            let x: f64 = (0..3).map(|k| turn_entry(turned, k, i) * after[k]).sum();
+            part.memory_q.add(out + i, column, x);
+        }
+    }
+}
+
+/// Entry of the turn of tangential components from the stored frame into the contact's.
+fn turn_entry(turned: Turned, i: usize, j: usize) -> f64 {
+    match (turned, i, j) {
+        (_, 0, 0) => 1.0,
+        (None, i, j) => f64::from(u8::from(i == j)),
+        (Some([cos, _]), 1, 1) | (Some([cos, _]), 2, 2) => cos,
+        (Some([_, sin]), 1, 2) => sin,
+        (Some([_, sin]), 2, 1) => -sin,
+        _ => 0.0,
+    }
+}

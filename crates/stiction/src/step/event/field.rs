@@ -1,0 +1,273 @@
+//! Rigid motion while no contact changes its mode: closed contacts keep touching, those that stick do not slip, and those that slip
+//! have their friction against the slip.
+//!
+//! With `A` and `b` of trinkle1995 (21)-(23), the unknown forces `x` (normal ones, and tangential ones where contacts stick) solve
+//! `B x = -b` in the rows of these forces, where `B` has the friction of slipping contacts, `-mu lambda_n d`, in its columns. Redundant contacts make
+//! `B` singular. Of all solutions the limit of `(B + eps I) x = -b` as `eps -> 0` is taken, the choice of the time-stepper: it lies in
+//! the range of `B`, and corrections `(B + eps I)^-1 (-b - B x)` to a solution with any `eps` stay there and lead to it.
+
+use crate::analysis::accelerate::Given;
+use crate::analysis::instant::Instant;
+use crate::inputs::Inputs;
+use crate::integrate::Field;
+use crate::model::Model;
+use crate::space::Vector;
+use crate::state::{ContactId, State};
+use complementarity::factor::Lu;
+use complementarity::matrix::{Matrix, dot, norm};
+
+/// Contacts with gaps up to this are found by the equations, m: closed ones have none but for rounding and trial steps.
+const NEAR: f64 = 1e-5;
+/// `eps`, as a share of the mean diagonal entry.
+const EPS: f64 = 1e-6;
+/// Most corrections, and the relative defect at which they end.
+const CORRECTIONS: usize = 40;
+const CORRECT: f64 = 1e-15;
+
+/// What a closed contact does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Mode {
+    /// No slip.
+    Stick,
+    /// Slip, at first along this direction in t, o.
+    Slip([f64; 2]),
+}
+
+/// A contact that is closed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Closed {
+    pub id: ContactId,
+    pub mode: Mode,
+    /// Force on the second body along n, t, o at the last evaluation, N.
+    pub force: Vector,
+    /// Relative velocity there, m/s.
+    pub velocity: Vector,
+    /// What is left of the mode: normal force and friction in units of weight, or slip along its direction, m/s.
+    pub margins: [f64; 2],
+}
+
+impl Closed {
+    pub fn new(id: ContactId, mode: Mode) -> Self {
+        Self { id, mode, force: [0.0; 3], velocity: [0.0; 3], margins: [0.0; 2] }
+    }
+}
+
+/// The equations, and the memory of their evaluation.
+#[derive(Debug)]
+pub struct Equations<'a> {
+    pub model: &'a Model,
+    pub inputs: &'a Inputs,
+    pub closed: &'a mut Vec<Closed>,
+    /// Force that counts as 1 in margins, N.
+    pub unit: f64,
+    /// Power lost to friction, and of what acts from outside, W.
+    pub powers: [f64; 2],
+    pub memory: &'a mut Buffers,
+}
+
+/// Memory of [`Equations`].
+#[derive(Debug, Clone, Default)]
+pub struct Buffers {
+    state: State,
+    lu: Lu,
+    b: Matrix,
+    right: Vec<f64>,
+    solution: Vec<f64>,
+    defect: Vec<f64>,
+}
+
+/// A row of unknown force: the row in the problem at the instant, and the contact in the list of closed ones.
+type Row = (usize, usize);
+
+impl Equations<'_> {
+    /// Sizes of `q` and `v`.
+    pub fn sizes(&self) -> (usize, usize) {
+        (self.model.system().configuration_size(), self.model.system().velocity_size())
+    }
+
+    /// The system at a time and place.
+    pub fn instant(&mut self, t: f64, y: &[f64]) -> Option<Instant> {
+        let (nq, nv) = self.sizes();
+        let state = &mut self.memory.state;
+        state.time = t;
+        state.position.clear();
+        state.position.extend_from_slice(&y[..nq]);
+        state.velocity.clear();
+        state.velocity.extend_from_slice(&y[nq..nq + nv]);
+        let inputs = self.inputs.clone();
+        // contacts are known to be closed, whatever their velocity
+        let given = Given { inputs, gap: NEAR, velocity: f64::INFINITY, ..Given::default() };
+        Instant::with(self.model, state, &given).ok()
+    }
+
+    /// Rows of unknown forces; `None` if a closed contact is not found.
+    pub fn rows(&self, instant: &Instant) -> Option<Vec<Row>> {
+        let found = &instant.contacts().contacts;
+        let mut rows = vec![];
+        for (k, c) in self.closed.iter().enumerate() {
+            let at = found.binary_search_by_key(&c.id, |f| f.id).ok()?;
+            let own = instant.offsets()[at]..instant.offsets()[at + 1];
+            let sticks = c.mode == Mode::Stick && instant.mu()[at] > 0.0;
+            rows.extend(own.take(if sticks { usize::MAX } else { 1 }).map(|row| (row, k)));
+        }
+        Some(rows)
+    }
+
+    /// Solves `B x = right`, see the module's head; false if that has no solution.
+    pub fn solve(&mut self) -> bool {
+        let Buffers { lu, b, right, solution, defect, .. } = self.memory;
+        let n = b.rows();
+        let size = (0..n).map(|i| b[(i, i)].abs()).sum::<f64>() / n.max(1) as f64;
+        let eps = EPS * size;
+        let shifted = |i: usize, j: usize| b[(i, j)] + if i == j { eps } else { 0.0 };
+        if lu.factor(n, shifted).is_err() {
+            return false;
+        }
+        solution.clear();
+        solution.resize(n, 0.0);
+        let mut before = f64::INFINITY;
+        for _ in 0..CORRECTIONS {
+            defect.clear();
+            defect.extend((0..n).map(|i| right[i] - dot(b.row(i), solution)));
+            let left = norm(defect);
+            if !left.is_finite() {
+                return false;
+            }
+            if left <= CORRECT * norm(right) || left > 0.9 * before {
+                break;
+            }
+            before = left;
+            lu.solve(defect);
+            solution.iter_mut().zip(&*defect).for_each(|(x, by)| *x += by);
+        }
+        true
+    }
+
+    /// Forces of all rows of an instant, by the modes; `None` if they have no solution.
+    fn forces(&mut self, instant: &Instant) -> Option<Vec<f64>> {
+        let rows = self.rows(instant)?;
+        let (a, b) = instant.system();
+        let mu = instant.mu();
+        // force of the row's unknown 1: its own row, and friction of contacts that slip
+        let mut columns: Vec<Vec<(usize, f64)>> = vec![];
+        for &(row, k) in &rows {
+            let mut column = vec![(row, 1.0)];
+            let at = instant.offsets().partition_point(|o| *o <= row) - 1;
+            self.closed[k].velocity = instant.relative_velocity(at);
+            if let Mode::Slip(first) = self.closed[k].mode {
+                let [_, t, o] = self.closed[k].velocity;
+                let along = direction([t, o], first);
+                let tangents = instant.offsets()[at + 1] - row - 1;
+                column.extend((0..tangents).map(|i| (row + 1 + i, -mu[at] * along[i])));
+            }
+            columns.push(column);
+        }
+        self.memory.b.reset(rows.len(), rows.len());
+        for (i, (row, _)) in rows.iter().enumerate() {
+            for (j, column) in columns.iter().enumerate() {
+                self.memory.b[(i, j)] = column.iter().map(|(at, share)| a[(*row, *at)] * share).sum();
+            }
+        }
+        self.memory.right.clear();
+        self.memory.right.extend(rows.iter().map(|(row, _)| -b[*row]));
+        if !self.solve() {
+            return None;
+        }
+        let mut forces = vec![0.0; b.len()];
+        for (column, x) in columns.iter().zip(&self.memory.solution) {
+            column.iter().for_each(|(at, share)| forces[*at] += share * x);
+        }
+        self.read(instant, &forces, &mu);
+        Some(forces)
+    }
+
+    /// Forces, velocities, margins and powers of the closed contacts.
+    fn read(&mut self, instant: &Instant, forces: &[f64], mu: &[f64]) {
+        self.powers[0] = 0.0;
+        for c in &mut *self.closed {
+            let found = &instant.contacts().contacts;
+            let Ok(at) = found.binary_search_by_key(&c.id, |f| f.id) else { continue };
+            let own = &forces[instant.offsets()[at]..instant.offsets()[at + 1]];
+            c.force = [0, 1, 2].map(|i| own.get(i).copied().unwrap_or(0.0));
+            c.velocity = instant.relative_velocity(at);
+            let [n, t, o] = c.force;
+            let friction = match c.mode {
+                Mode::Stick if mu[at] > 0.0 => (mu[at] * n - t.hypot(o)) / self.unit,
+                Mode::Stick => f64::INFINITY,
+                Mode::Slip(first) => c.velocity[1] * first[0] + c.velocity[2] * first[1],
+            };
+            c.margins = [n / self.unit, friction];
+            if let Mode::Slip(_) = c.mode {
+                self.powers[0] -= t * c.velocity[1] + o * c.velocity[2];
+            }
+        }
+    }
+
+    /// Moves `q` and `v` to where closed contacts touch and do not separate, and those that stick do not slip.
+    pub fn project(&mut self, t: f64, y: &mut [f64]) -> Option<()> {
+        let (nq, nv) = self.sizes();
+        for round in 0..3 {
+            let instant = self.instant(t, y)?;
+            let rows = self.rows(&instant)?;
+            let (a, _) = instant.system();
+            self.memory.b = Matrix::from_fn(rows.len(), rows.len(), |i, j| a[(rows[i].0, rows[j].0)]);
+            let mobility = instant.mobility();
+            let (mut change, mut moved) = (vec![0.0; nv], 0.0f64);
+            if round < 2 {
+                // gaps; slip has no position
+                let gap = |(row, _): &Row| {
+                    let at = instant.offsets().partition_point(|o| o <= row) - 1;
+                    let first = instant.offsets()[at] == *row;
+                    if first { -instant.contacts().elements[at].gap } else { 0.0 }
+                };
+                self.memory.right.clear();
+                self.memory.right.extend(rows.iter().map(gap));
+                moved = norm(&self.memory.right);
+                if !self.solve() {
+                    return None;
+                }
+                for ((row, _), p) in rows.iter().zip(&self.memory.solution) {
+                    change.iter_mut().zip(mobility.row(*row)).for_each(|(c, m)| *c += p * m);
+                }
+                let old = y[..nq].to_vec();
+                self.model.system().advance(&old, &change, 1.0, &mut y[..nq]);
+            }
+            if round == 2 || moved <= 1e-15 {
+                let v = &mut y[nq..nq + nv];
+                self.memory.right.clear();
+                self.memory.right.extend(rows.iter().map(|(row, _)| -dot(instant.jacobian().row(*row), v)));
+                if !self.solve() {
+                    return None;
+                }
+                for ((row, _), p) in rows.iter().zip(&self.memory.solution) {
+                    v.iter_mut().zip(mobility.row(*row)).for_each(|(v, m)| *v += p * m);
+                }
+                return Some(());
+            }
+        }
+        Some(())
+    }
+}
+
+/// Direction of a slip that began along `first`: the slip's own, unless it has turned against that.
+fn direction(slip: [f64; 2], first: [f64; 2]) -> [f64; 2] {
+    let (size, along) = (slip[0].hypot(slip[1]), slip[0] * first[0] + slip[1] * first[1]);
+    if along > 0.1 * size && size > 0.0 { slip.map(|s| s / size) } else { first }
+}
+
+impl Field for Equations<'_> {
+    fn rate(&mut self, t: f64, y: &[f64], out: &mut [f64]) {
+        let (nq, nv) = self.sizes();
+        out.fill(f64::NAN);
+        if !y.iter().all(|y| y.is_finite()) {
+            return;
+        }
+        let Some(instant) = self.instant(t, y) else { return };
+        let Some(forces) = self.forces(&instant) else { return };
+        let Some(accelerations) = instant.accelerations(&forces) else { return };
+        self.powers[1] = instant.outside_power(&y[nq..nq + nv]);
+        self.model.system().rate(&y[..nq], &y[nq..nq + nv], &mut out[..nq]);
+        out[nq..nq + nv].copy_from_slice(&accelerations);
+        out[nq + nv..].copy_from_slice(&self.powers);
+    }
+}

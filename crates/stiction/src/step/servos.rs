@@ -1,0 +1,144 @@
+//! Springs, dampers and servos of single joints, eliminated from the contact problem.
+//!
+//! Such a row is linear in the velocity of its own joint, `lambda = -K g - E v+ + C u` with `E = h K + C`, as long as it is not at
+//! a bound. Its elimination adds `h E` to the joint's entry of the mass matrix and leaves
+//!
+//! ```text
+//! (M + h E) (v+ - v) = h (f - K g + C u - E v + W' lambda)
+//! ```
+//!
+//! exactly the same motion as with the row. A servo that reaches its largest effort becomes a row of the contact problem again, in the step in
+//! which it does, and stays one while it is at its bound.
+
+use crate::dynamics::{Kinematics, MassMatrix, SingularMass};
+use crate::model::{Model, StandingRow, Target};
+use crate::state::State;
+use complementarity::problem::Element;
+
+/// Efforts from this share of the bound on are at it.
+const AT_BOUND: f64 = 1.0 - 1e-9;
+
+/// A row that is eliminated.
+#[derive(Debug, Clone, Copy)]
+pub struct Eliminated {
+    /// Its place in [`Model::standing`].
+    pub row: usize,
+    dof: usize,
+    /// `E = h K + C`.
+    e: f64,
+    /// `-K g + C u`.
+    base: f64,
+    /// Largest effort.
+    limit: f64,
+}
+
+impl Eliminated {
+    /// Effort at the velocities `v+`, and the velocity of the joint.
+    pub fn effort(&self, after: &[f64]) -> (f64, f64) {
+        (self.base - self.e * after[self.dof], after[self.dof])
+    }
+}
+
+/// The eliminated rows of a step.
+#[derive(Debug, Clone, Default)]
+pub struct Servos {
+    /// In the order of [`Model::standing`].
+    pub rows: Vec<Eliminated>,
+    /// Whether each standing row is eliminated.
+    out: Vec<bool>,
+    /// Rows at their bound, which are not.
+    kept: Vec<usize>,
+    diagonal: Vec<f64>,
+    /// `M + h E`, if there are such rows.
+    mass: Option<MassMatrix>,
+}
+
+impl Servos {
+    /// Whether a standing row is eliminated.
+    pub fn eliminates(&self, row: usize) -> bool {
+        self.out.get(row).copied().unwrap_or(false)
+    }
+
+    /// Mass matrix with the eliminated rows; `None` if there are none.
+    pub fn mass(&self) -> Option<&MassMatrix> {
+        self.mass.as_ref().filter(|_| !self.rows.is_empty())
+    }
+
+    /// Forgets the rows at their bound, but those that were so in the step before.
+    pub(super) fn begin(&mut self, model: &Model, state: &State) {
+        self.kept.clear();
+        for (k, row) in model.standing().iter().enumerate() {
+            if let Element::Bounded { limit } = row.element
+                && can(model, row)
+                && state
+                    .memory
+                    .find(row.id)
+                    .is_some_and(|m| m.forces.iter().any(|f| f.abs() >= AT_BOUND * limit))
+            {
+                self.kept.push(k);
+            }
+        }
+    }
+
+    /// Chooses the rows, and factors the mass matrix with them.
+    pub(super) fn set(
+        &mut self,
+        model: &Model,
+        (kinematics, own, position): (&Kinematics, &MassMatrix, &[f64]),
+        targets: &[Target],
+        h: f64,
+    ) -> Result<(), SingularMass> {
+        self.rows.clear();
+        self.out.clear();
+        self.out.resize(model.standing().len(), false);
+        self.diagonal.clear();
+        for (k, row) in model.standing().iter().enumerate() {
+            let (Some(c), Some(joint), true) = (row.compliance, row.joint, can(model, row)) else { continue };
+            if self.kept.contains(&k) {
+                continue;
+            }
+            let gap = row.gap(model.scene(), kinematics, position, targets).unwrap_or(0.0);
+            let base = c.damping * row.drive_velocity(model.scene(), targets) - c.stiffness * gap;
+            let limit = if let Element::Bounded { limit } = row.element { limit } else { f64::INFINITY };
+            let e = h * c.stiffness + c.damping;
+            self.rows.push(Eliminated { row: k, dof: joint.dof, e, base, limit });
+            self.out[k] = true;
+            self.diagonal.resize(model.system().velocity_size(), 0.0);
+            self.diagonal[joint.dof] += h * e;
+        }
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let mass = self.mass.get_or_insert_with(|| MassMatrix::new(model.system()));
+        mass.assign_with(own, &self.diagonal)
+    }
+
+    /// Adds what the rows do at the velocities `v` to the force `f`.
+    pub(super) fn add(&self, v: &[f64], f: &mut [f64]) {
+        for row in &self.rows {
+            f[row.dof] += row.base - row.e * v[row.dof];
+        }
+    }
+
+    /// Whether some may reach a bound.
+    pub(super) fn are_bounded(&self) -> bool {
+        self.rows.iter().any(|row| row.limit.is_finite())
+    }
+
+    /// Keeps rows whose effort is above their bound; whether there are any.
+    pub(super) fn keep(&mut self, after: &[f64]) -> bool {
+        let before = self.kept.len();
+        let above = self.rows.iter().filter(|row| row.effort(after).0.abs() > row.limit);
+        self.kept.extend(above.map(|row| row.row));
+        self.kept.len() > before
+    }
+}
+
+/// Whether a row can be eliminated: it yields, acts on one joint, both ways, and on the velocity at the end of the step.
+fn can(model: &Model, row: &StandingRow) -> bool {
+    model.scene().step.explicit_share == 0.0
+        && row.compliance.is_some()
+        && row.joint.is_some()
+        && row.other.is_none()
+        && row.element != Element::Unilateral
+}
