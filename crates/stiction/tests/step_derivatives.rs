@@ -319,7 +319,7 @@ fn other_laws_joints_and_shapes() {
         (
             "pendulum soft",
             format!(
-                "{}{}{low}{pendulum}",
+                "{}{}{low}{limited}",
                 step(0.4),
                 ground(SOFT, 0.3)
                     .replace("[[world]]\nname = \"ground\"\nmaterial = \"m\"\nshape = \"half_space\"\n", "")
