@@ -219,7 +219,10 @@ fn solve(
         if round > 0 {
             let settled = change <= SETTLED * scale || (change >= 0.5 * before && change <= ROUNDED * scale);
             if settled && !regimes && lies_within(model, next, soft, h * scale) {
-                report.residual.relative = report.residual.relative.max(change / scale);
+                let left = change / scale;
+                report.residual.relative = report.residual.relative.max(left);
+                // rounding left more than the tolerance: reported as such
+                report.loose += usize::from(left > model.scene().step.tolerance);
                 return Ok(());
             }
         } else {

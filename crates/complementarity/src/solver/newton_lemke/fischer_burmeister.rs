@@ -25,10 +25,10 @@ pub(super) fn equation(z: f64, f: f64, lower: f64, upper: f64) -> (f64, f64, f64
             (-value, a, b)
         }
         (true, true) => {
-            // the upper bound's -phi(u - z, -F) in the place of F
+            // the upper bound's phi(u - z, -F) in the place of F
             let (inner, c, d) = phi(upper - z, -f);
-            let (value, a, b) = phi(z - lower, -inner);
-            (value, a + b * c, b * d)
+            let (value, a, b) = phi(z - lower, inner);
+            (value, a - b * c, -b * d)
         }
     }
 }
