@@ -189,3 +189,31 @@ fn a_stack_of_boxes_rests_and_a_ladder_slides_down() {
     let at = std::f64::consts::PI - after.position[2];
     assert!(angle.sin() > 2.0 / 3.0 * start.sin() && at.sin() < 2.0 / 3.0 * start.sin(), "{angle} {at}");
 }
+
+#[test]
+fn a_box_on_a_slope_rests_though_even_forces_would_slip() {
+    // 0.95 of the friction angle: evenly compliant feet would carry friction beyond what the upper ones can
+    let (mu, g) = (0.5f64, 9.81f64);
+    let angle = 0.95 * mu.atan();
+    let text = format!(
+        "gravity = [{}, 0, {}]\n [[world]]\n name = 'ground'\n shape = 'half_space'\n [[body]]\n name = 'box'\n {BOX}\n position = [0, 0, 0.1]
+        [[material]]\n name = 'default'\n friction = {mu}\n [step]\n scheme = 'event'\n h = 0.05\n duration = 1",
+        g * angle.sin(),
+        -g * angle.cos()
+    );
+    let scene = Scene::from_toml("scene", &text).expect("a scene");
+    let (model, seen) = (Arc::new(Model::new(&scene).expect("a model")), see(&scene));
+    let (first, end) = (model.initial(), seen.states.last().expect("steps"));
+    let moved = first.position.iter().zip(&end.position).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(moved < 1e-12, "{moved:e}");
+    let slips = seen.events.iter().filter(|e| e.kind == EventKind::Slip).count();
+    assert_eq!(slips, 0);
+    // reported forces are within friction's bounds, and carry the load
+    let rows = |k: usize| end.memory.iter().map(move |m| m.forces[k]).collect::<Vec<f64>>();
+    let (n, t) = (rows(0), rows(1));
+    assert!(
+        (n.iter().sum::<f64>() - g * angle.cos()).abs() < 1e-7
+            && (t.iter().sum::<f64>() + g * angle.sin()).abs() < 1e-7
+    );
+    assert!(n.iter().zip(&t).all(|(n, t)| t.abs() <= mu * n + 1e-7), "{n:?} {t:?}");
+}

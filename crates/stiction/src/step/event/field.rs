@@ -38,6 +38,8 @@ pub enum Mode {
 pub struct Closed {
     pub id: ContactId,
     pub mode: Mode,
+    /// It sticks by other forces than those of the modes, which are beyond its friction: redundant contacts share their load in several ways.
+    pub shares: bool,
     /// Force on the second body along n, t, o at the last evaluation, N.
     pub force: Vector,
     /// Relative velocity there, m/s.
@@ -48,7 +50,7 @@ pub struct Closed {
 
 impl Closed {
     pub fn new(id: ContactId, mode: Mode) -> Self {
-        Self { id, mode, force: [0.0; 3], velocity: [0.0; 3], margins: [0.0; 2] }
+        Self { id, mode, shares: false, force: [0.0; 3], velocity: [0.0; 3], margins: [0.0; 2] }
     }
 }
 
@@ -192,7 +194,7 @@ impl Equations<'_> {
             c.velocity = instant.relative_velocity(at);
             let [n, t, o] = c.force;
             let friction = match c.mode {
-                Mode::Stick if mu[at] > 0.0 => (mu[at] * n - t.hypot(o)) / self.unit,
+                Mode::Stick if mu[at] > 0.0 && !c.shares => (mu[at] * n - t.hypot(o)) / self.unit,
                 Mode::Stick => f64::INFINITY,
                 Mode::Slip(first) => c.velocity[1] * first[0] + c.velocity[2] * first[1],
             };

@@ -30,6 +30,8 @@ use std::sync::atomic::Ordering;
 const USED_UP: f64 = 1e-12;
 /// Margins up to this are used up together with the one that ended the step.
 const TOGETHER: f64 = 1e-11;
+/// Forces differ by more than this share of the weight.
+const DIFFERS: f64 = 1e-6;
 /// Bracket of an event, s.
 const LOCATED: f64 = 1e-15;
 /// Evaluations after which the location of an event is as good as it gets.
@@ -402,12 +404,22 @@ impl Path<'_> {
             })
         };
         let mut modes: Vec<Closed> = answer.contacts.iter().zip(&chosen.contacts).filter_map(mode).collect();
-        // where friction has just reached its bound the slip begins with no acceleration: the instant cannot tell it from sticking
-        for c in &self.s.closed {
+        // forces that differ from those of the modes make the same motion: contacts are redundant
+        let differs = |c: &Closed| {
+            let own = modes.iter().find(|m| m.id == c.id);
+            own.is_some_and(|m| (0..3).any(|i| (m.force[i] - c.force[i]).abs() > DIFFERS * unit(self.model)))
+        };
+        let redundant = self.s.closed.iter().any(differs);
+        for c in self.s.closed.iter().filter(|c| c.mode == Mode::Stick && c.margins[1] <= TOGETHER) {
             let [_, t, o] = c.force;
             let size = t.hypot(o);
-            let reached = c.mode == Mode::Stick && c.margins[1] <= TOGETHER && size > 0.0;
-            if let Some(own) = modes.iter_mut().find(|m| reached && m.id == c.id && m.mode == Mode::Stick) {
+            let Some(own) = modes.iter_mut().find(|m| m.id == c.id && m.mode == Mode::Stick) else {
+                continue;
+            };
+            if redundant {
+                own.shares = true;
+            } else if size > 0.0 {
+                // friction has just reached its bound, and the slip begins with no acceleration: the instant cannot tell it from sticking
                 own.mode = Mode::Slip([-t / size, -o / size]);
             }
         }
@@ -469,10 +481,26 @@ impl Path<'_> {
         Ok(())
     }
 
+    /// Takes forces within friction's bounds where those of the modes are not.
+    fn share(&mut self, state: &State) {
+        let given = Given { inputs: self.inputs.clone(), gap: CLOSED, velocity: REST, ..Given::default() };
+        let question = Question { given, conditions: false, tolerance: 1e-9, ..Question::default() };
+        let Ok(answer) = accelerate(self.model, state, &question) else { return };
+        let Some(chosen) = self.choose(&answer) else { return };
+        for (at, found) in answer.contacts.iter().zip(&chosen.contacts) {
+            if let Some(own) = self.s.closed.iter_mut().find(|c| c.id == at.id) {
+                own.force = found.force;
+            }
+        }
+    }
+
     /// What the contacts do at the end.
     fn finish(&mut self, state: &mut State, start: f64) -> Result<(), Failed> {
         self.load(state);
         self.evaluate(state.time);
+        if self.s.closed.iter().any(|c| c.shares) {
+            self.share(state);
+        }
         self.find_near(state, CLOSED)?;
         state.time = next_time(start, self.h);
         state.memory.clear();
