@@ -1,7 +1,7 @@
 //! Scenes and runs of the physics tests.
 
 use std::path::Path;
-use stiction::scene::{Method, Scene};
+use stiction::scene::{Method, Scene, Scheme};
 use stiction::state::State;
 use stiction::step::Stepper;
 
