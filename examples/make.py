@@ -4,6 +4,8 @@
 rod.npz           Painleve's rod: half length 0.5 m, 60 degrees, mu = 1.5, its lower end sliding. The normal force and acceleration of
                   that end form an LCP of size 1 with M < 0, q < 0: no solution.
 rod-spinning.npz  the same rod turning at 6 rad/s: q > 0, so it may lift off or jam. Two solutions.
+brake.npz         two flywheels on one shaft, coupled by a clutch that carries at most 3 N m and braked by at most 5 N m, over a step of
+                  10 ms: a mixed LCP with box bounds. Velocities are free, the moments boxed: the clutch slips, the brake holds.
 table.hdf5        a rigid table (1 kg, g = 9.81 m/s^2, a step of 1 ms) on four legs, pushed sideways: FCLIB, four contacts of three rows.
                   The legs' shares are not unique.
 squeezed.hdf5     a ball (1 kg, radius 0.1 m, 0.5 m/s) between two fixed planes that are 0.1 mm nearer than its diameter, a step of 1 ms: no
@@ -21,6 +23,15 @@ def rod(name, omega, mu=1.5, half=0.5, angle=np.radians(60)):
     s, c = np.sin(angle), np.cos(angle)
     # a_n = (1 + 3 c^2 - 3 mu s c) c_n / m + half omega^2 s - g, I = m half^2 / 3, m = 1
     np.savez(os.path.join(HERE, name), M=[[1 + 3 * c * c - 3 * mu * s * c]], q=[half * omega**2 * s - G])
+
+
+def brake(name, h=0.01, inertia=(0.2, 0.1), omega=(0.0, 3.0), motor=1.0):
+    # I_1 (w1 - omega_1) = h (motor - brake + clutch),  I_2 (w2 - omega_2) = -h clutch; z = (w1, w2, brake, clutch)
+    a, b = inertia
+    m = np.array([[a, 0, h, -h], [0, b, 0, h], [-1, 0, 0, 0], [1, -1, 0, 0]], float)
+    q = np.array([-a * omega[0] - h * motor, -b * omega[1], 0, 0])
+    inf = np.inf
+    np.savez(os.path.join(HERE, name), M=m, q=q, l=[-inf, -inf, -5, -3], u=[inf, inf, 5, 3])
 
 
 def table(name, h=1e-3, mass=1.0, side=1.0, height=0.7):
@@ -65,5 +76,6 @@ def write(name, w, q, mu=0.5):
 if __name__ == "__main__":
     rod("rod.npz", 0.0)
     rod("rod-spinning.npz", 6.0)
+    brake("brake.npz")
     table("table.hdf5")
     squeezed("squeezed.hdf5")

@@ -17,6 +17,10 @@ fuzz_target!(|bytes: &[u8]| {
     let n = problem.size();
     let (matrix, vector) = match &problem {
         Problem::Lcp(p) => (Cow::Borrowed(p.matrix()), p.vector()),
+        Problem::Boxed(p) => {
+            assert_eq!((p.lower().len(), p.upper().len()), (n, n));
+            (Cow::Borrowed(p.matrix()), p.vector())
+        }
         Problem::Mixed(p) => {
             assert_eq!(p.complementary().len(), n);
             (Cow::Borrowed(p.matrix()), p.vector())

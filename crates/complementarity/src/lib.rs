@@ -5,6 +5,8 @@
 //!
 //! - [`problem::Lcp`]: find `z >= 0` with `w = M z + q >= 0` and `z' w = 0`;
 //! - [`problem::MixedLcp`]: the same, with some `z` free and their rows of `w` zero;
+//! - [`problem::BoxedLcp`]: mixed LCPs whose `z` has lower and upper bounds;
+//! - [`problem::Nonlinear`]: mixed nonlinear complementarity problems with box bounds (MCP);
 //! - [`problem::FrictionProblem`]: contact forces `lambda` and velocities `s = A lambda + b` under
 //!   unilateral contact and Coulomb's law (cone, pyramid or polygon).
 //!

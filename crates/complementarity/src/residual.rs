@@ -15,6 +15,11 @@
 //! - the scale of a body is at least [`LEAST_BODY`] of its island's, as far as rounding lets forces be found;
 //! - what the terms summed in `b` leave by rounding is no residual, nor for a body what the forces on its neighbours leave.
 
+mod bounded;
+
+pub(crate) use bounded::with_jacobian;
+pub use bounded::{boxed, nonlinear};
+
 use crate::element::{Element, LINEAR_ROWS};
 use crate::islands::Islands;
 use crate::matrix::{dot, length, norm};
@@ -38,11 +43,18 @@ const ROUNDINGS: f64 = 4.0;
 pub struct Residual {
     /// Norm of the natural map with step 1, `|lambda - P(lambda - s~)|`, in the units of the problem.
     pub absolute: f64,
-    /// Contact problems: the residual without units (module's head). Others: `|r| / |q|`, or `|r|` where `q` is zero.
+    /// Contact problems: the residual without units (module's head); problems with box bounds: that of [`boxed`]. Others: `|r| / |q|`, or
+    /// `|r|` where `q` is zero.
     pub relative: f64,
     /// `|r| / |q|` with step 1, the measure of FCLIB; `|r|` where `q` is zero.
     #[serde(rename = "fclib_relative")]
     pub fclib: f64,
+}
+
+impl Default for Residual {
+    fn default() -> Self {
+        Self::NONE
+    }
 }
 
 impl Residual {

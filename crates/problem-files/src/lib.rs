@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `.npz`, LCP | `M` (square), `q` |
 //! | `.npz`, mixed LCP | the same, and `comp`: one boolean per row, true for a complementarity, false for an equality with `z` free; the counts `n` of equalities and `m` of complementarities may stand beside it |
+//! | `.npz`, boxed mixed LCP | `M`, `q`, and `l`, `u`: lower and upper bounds of `z`, which may be infinite; one of the two may be absent (no such bounds). Not beside `comp` |
 //! | FCLIB, `fclib_local` | `spacedim`, `W` as triplets, by columns or by rows, `vectors/q`, `vectors/mu` |
 //! | FCLIB, `fclib_global` | `spacedim`, `M`, `H`, optional `G`; `vectors/f`, `w`, `mu`, and `b` with `G`: the velocities are eliminated |
 //!
@@ -19,9 +20,9 @@ mod tree_guard;
 mod write;
 
 pub use error::{At, Fault, ReadError};
-pub use write::{Info, WriteError, write_friction, write_friction_with, write_lcp, write_mixed};
+pub use write::{Info, WriteError, write_boxed, write_friction, write_friction_with, write_lcp, write_mixed};
 
-use complementarity::problem::{FrictionProblem, Lcp, MixedLcp};
+use complementarity::problem::{BoxedLcp, FrictionProblem, Lcp, MixedLcp};
 use error::one_line;
 use std::fs::File;
 use std::io::Read;
@@ -41,6 +42,8 @@ pub enum Problem {
     Lcp(Lcp),
     /// A mixed linear complementarity problem.
     Mixed(MixedLcp),
+    /// A mixed linear complementarity problem with box bounds.
+    Boxed(BoxedLcp),
     /// A frictional contact problem; under Coulomb's cone unless the file says otherwise, see [`FrictionProblem::with_friction`].
     Friction(FrictionProblem),
 }
@@ -51,6 +54,7 @@ impl Problem {
         match self {
             Self::Lcp(p) => p.size(),
             Self::Mixed(p) => p.size(),
+            Self::Boxed(p) => p.size(),
             Self::Friction(p) => p.size(),
         }
     }

@@ -1,10 +1,10 @@
-//! NumPy archives -> LCP or mixed LCP.
+//! NumPy archives -> LCP, mixed LCP or boxed mixed LCP.
 
 use crate::error::{At, Fault};
 use crate::npy::{Header, Kind};
 use crate::{MOST_ROWS, Problem};
 use complementarity::matrix::Matrix;
-use complementarity::problem::{Lcp, MixedLcp};
+use complementarity::problem::{BoxedLcp, Lcp, MixedLcp};
 use std::io::Cursor;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
@@ -29,7 +29,23 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Problem, Fault> {
     let q = archive.require("q", |part, header| vector(part, header, rows))?;
     let comp = archive.array("comp", |part, header| vector(part, header, rows))?;
 
+    let [lower, upper] =
+        ["l", "u"].map(|part| archive.array(part, |part, header| vector(part, header, rows)));
+    let (lower, upper) = (lower?, upper?);
+
     let m = matrix(m);
+    if lower.is_some() || upper.is_some() {
+        if comp.is_some() {
+            return Err(Fault::size(
+                "comp",
+                "an array beside 'l' or 'u'",
+                "bounds alone: -inf and inf make a row an equality",
+            ));
+        }
+        let bound = |array: Option<Array>, none: f64| array.map_or_else(|| vec![none; rows], |a| a.entries);
+        let (l, u) = (bound(lower, f64::NEG_INFINITY), bound(upper, f64::INFINITY));
+        return Ok(Problem::Boxed(BoxedLcp::new(m, q.entries, l, u)?));
+    }
     let Some(comp) = comp else { return Ok(Problem::Lcp(Lcp::new(m, q.entries)?)) };
     let complementary = booleans(&comp)?;
     let pairs = complementary.iter().filter(|&&c| c).count();

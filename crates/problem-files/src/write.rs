@@ -4,7 +4,7 @@ use crate::error::one_line;
 use crate::fclib::sets;
 use complementarity::matrix::Matrix;
 use complementarity::operator::Operator;
-use complementarity::problem::{Element, Friction, FrictionProblem, Lcp, MixedLcp};
+use complementarity::problem::{BoxedLcp, Element, Friction, FrictionProblem, Lcp, MixedLcp};
 use hdf5_pure::FileBuilder;
 use std::fs;
 use std::io::{self, BufWriter, Seek, Write};
@@ -41,6 +41,16 @@ pub fn write_mixed(path: &Path, problem: &MixedLcp) -> Result<(), WriteError> {
         archive.array("comp", "|b1", &[comp.len()], comp.iter().map(|&c| [u8::from(c)]))?;
         archive.count("n", problem.size() - pairs)?;
         archive.count("m", pairs)
+    })
+}
+
+/// Writes `M`, `q` and the bounds `l` and `u`.
+pub fn write_boxed(path: &Path, problem: &BoxedLcp) -> Result<(), WriteError> {
+    save(path, |archive| {
+        archive.matrix("M", problem.matrix())?;
+        archive.vector("q", problem.vector())?;
+        archive.vector("l", problem.lower())?;
+        archive.vector("u", problem.upper())
     })
 }
 

@@ -4,9 +4,9 @@
 mod making;
 
 use complementarity::matrix::Matrix;
-use complementarity::problem::{Lcp, MixedLcp};
+use complementarity::problem::{BoxedLcp, Lcp, MixedLcp};
 use making::{booleans, f8, fault, matrix, npy, npy_text, npz, number, packed_npz, small_lcp, vector};
-use problem_files::{Problem, read, read_bytes, write_lcp, write_mixed};
+use problem_files::{Problem, read, read_bytes, write_boxed, write_lcp, write_mixed};
 use std::path::PathBuf;
 
 fn lcp(bytes: &[u8]) -> Lcp {
@@ -38,6 +38,37 @@ fn mixed_lcp_survives_writing_and_reading() {
     let path = scratch("round_mixed.npz");
     write_mixed(&path, &problem).unwrap();
     assert_eq!(read(&path).unwrap(), Problem::Mixed(problem));
+}
+
+#[test]
+fn boxed_lcp_survives_writing_and_reading() {
+    let m = Matrix::from_fn(3, 3, |i, j| i as f64 - 2.0 * j as f64);
+    let (l, u) = (vec![0.0, f64::NEG_INFINITY, -1.5], vec![f64::INFINITY, 2.0, -1.5]);
+    let problem = BoxedLcp::new(m, vec![1.0, -0.0, 3.0], l, u).unwrap();
+    let path = scratch("round_boxed.npz");
+    write_boxed(&path, &problem).unwrap();
+    assert_eq!(read(&path).unwrap(), Problem::Boxed(problem));
+}
+
+/// Without `u` there are no upper bounds; crossed bounds, and `comp` beside them, are refused by name.
+#[test]
+fn bounds_may_be_absent_but_not_wrong() {
+    let parts = |more: Vec<(&str, Vec<u8>)>| {
+        let m = matrix(2, 2, &[1.0, 0.0, 0.0, 1.0]);
+        let mut all = vec![("M", m), ("q", vector(&[1.0, 2.0]))];
+        all.extend(more);
+        npz(&all)
+    };
+    let Problem::Boxed(p) = read_bytes("a", &parts(vec![("l", vector(&[0.0, -3.0]))])).unwrap() else {
+        panic!()
+    };
+    assert_eq!((p.lower(), p.upper()), (&[0.0, -3.0][..], &[f64::INFINITY; 2][..]));
+    let crossed = parts(vec![("l", vector(&[0.0, 4.0])), ("u", vector(&[1.0, 1.0]))]);
+    let line = read_bytes("a", &crossed).unwrap_err().to_string();
+    assert!(line.contains("u[1] = 1, expected at least l of the same row"), "{line}");
+    let both = parts(vec![("l", vector(&[0.0, 0.0])), ("comp", booleans(&[0, 1]))]);
+    let line = read_bytes("a", &both).unwrap_err().to_string();
+    assert!(line.contains("comp") && line.contains("beside"), "{line}");
 }
 
 #[test]

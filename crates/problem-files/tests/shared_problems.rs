@@ -97,6 +97,7 @@ fn problems_of_others_are_read_as_numpy_and_h5py_read_them() {
                 let comp: Vec<f64> = p.complementary().iter().map(|&c| f64::from(u8::from(c))).collect();
                 of(p.matrix(), p.vector(), &comp)
             }
+            Problem::Boxed(p) => of(p.matrix(), p.vector(), &[]),
             Problem::Friction(p) => of(&p.matrix(), p.vector(), &p.mu()),
         };
         for (k, [sum, size]) in found.into_iter().enumerate() {

@@ -13,7 +13,7 @@ use complementarity::problem::{Friction, FrictionProblem};
 use complementarity::report::{Report, Status};
 use complementarity::residual::{self, Residual};
 use complementarity::solver::Method;
-use complementarity::solver::portfolio::{Settings, solve_friction, solve_lcp, solve_mixed};
+use complementarity::solver::portfolio::{Settings, solve_boxed, solve_friction, solve_lcp, solve_mixed};
 use problem_files::Problem;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -64,6 +64,7 @@ pub fn run(arguments: &Solve) -> Result<ExitCode, InputError> {
         let report = match &problem {
             Problem::Lcp(p) => solve_lcp(p, &settings, &mut watch),
             Problem::Mixed(p) => solve_mixed(p, &settings, &mut watch),
+            Problem::Boxed(p) => solve_boxed(p, &settings, &mut watch),
             Problem::Friction(p) => solve_friction(p, &settings, &mut watch),
         };
         (start.elapsed().as_secs_f64(), report)

@@ -133,9 +133,9 @@ fn a_sliding_ball_closes_slips_and_sticks() {
         header
             .starts_with("time,contact,element,body_a,body_b,px,py,pz,nx,ny,nz,gap,force_n,force_t,force_o,")
     );
-    assert!(
-        header.ends_with(",slip_t,slip_o,deformation_n,deformation_t,deformation_o,status,tx,ty,tz,fx,fy,fz")
-    );
+    assert!(header.ends_with(
+        ",slip_t,slip_o,deformation_n,deformation_t,deformation_o,status,tx,ty,tz,fx,fy,fz,core_n"
+    ));
     assert_eq!(rows.len(), 10);
     for row in &rows {
         near(number(&row[12]), 9.81, 1e-6);

@@ -197,6 +197,23 @@ fn mixed_lcp_is_solved() {
     assert!(close(&numbers(&value["solution"]), &[2.0, 1.0]), "{value}");
 }
 
+/// examples/make.py: the clutch slips at its limit, the brake holds: velocities 0 and 3 - h 3 / 0.1, moments 1 + 3 and 3.
+#[test]
+fn a_boxed_mixed_lcp_is_solved_by_every_method() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/brake.npz");
+    for method in ["auto", "lemke", "interior-point", "decide"] {
+        let value = json(&file, &["--solver", method], 0);
+        assert_eq!(
+            (&value["problem"]["kind"], &value["problem"]["equalities"]),
+            (&"boxed-lcp".into(), &2.into())
+        );
+        assert_eq!(value["status"], "solved", "{method}");
+        assert!(close(&numbers(&value["solution"]), &[0.0, 2.7, 4.0, 3.0]), "{value}");
+    }
+    let text = report(&file, &[], 0);
+    assert!(text.contains("boxed mixed LCP, 4 rows: 2 free, 0 with one bound, 2 with two"), "{text}");
+}
+
 #[test]
 fn point_mass_sticks_below_the_friction_limit() {
     let file = point_mass("stick.hdf5", 0.3, 0.0);

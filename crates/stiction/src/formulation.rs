@@ -10,8 +10,10 @@
 //! rigid bodies overlap already, `g/h` is bounded from below ([`ContactProblem::gap_rate`]): overlap is
 //! resolved at a bounded velocity.
 
+mod layers;
 mod standing;
 
+pub use layers::Soft;
 pub use standing::Standing;
 
 use crate::contact::set::{Contact, ContactSet};
@@ -187,6 +189,11 @@ impl ContactProblem {
     pub fn rows_of_contact(&self, contact: &Contact) -> Range<usize> {
         let offsets = self.factors().offsets();
         offsets[contact.first]..offsets[contact.first + contact.count]
+    }
+
+    /// Mobility `j M^-1 j'` of an element's normal row, 1/kg.
+    pub(crate) fn mobility(&self, element: usize) -> f64 {
+        self.mobility[element]
     }
 
     /// Whether there are no rows.

@@ -50,6 +50,10 @@ impl Mesh {
                 mesh.cylinder(*radius, [-half_length, *half_length]);
             }
             Shape::Box { .. } | Shape::Polytope { .. } => mesh.hull(solid),
+            Shape::Superellipsoid { .. }
+            | Shape::Quadric { .. }
+            | Shape::Polynomial { .. }
+            | Shape::Intersection { .. } => mesh.by_functions(solid, reach),
             // planar shapes
             Shape::Ellipse { .. } | Shape::Polygon { .. } => mesh.planar(solid, reach),
         }
@@ -151,6 +155,36 @@ impl Mesh {
         }
         for axes in [[0, 1], [1, 2], [2, 0]] {
             self.outline(&circle([0.0; 3], axes, semi_axes));
+        }
+    }
+
+    /// A convex body given by functions: where rays from a point inside leave it, up to `reach` away.
+    fn by_functions(&mut self, solid: &Solid, reach: f64) {
+        self.ellipsoid([1.0; 3]);
+        self.lines.clear();
+        let inside = solid.inside();
+        // the largest function, and the direction in which it grows
+        let at = |x: Vector| {
+            let values = solid.surfaces().iter().map(|(surface, pose)| surface.placed(pose, x));
+            let first = (f64::NEG_INFINITY, [0.0; 3]);
+            values.fold(first, |m, v| if v.f > m.0 { (v.f, v.gradient) } else { m })
+        };
+        let leave = |along: Vector| {
+            let point = |t: f64| add(inside, along.map(|x| t * x));
+            let (mut low, mut high) = (0.0, reach);
+            for _ in 0..50 {
+                let middle = 0.5 * (low + high);
+                *(if at(point(middle)).0 < 0.0 { &mut low } else { &mut high }) = middle;
+            }
+            point(high)
+        };
+        for (v, n) in self.vertices.iter_mut().zip(&mut self.normals) {
+            *v = leave(unit(*v));
+            *n = unit(at(*v).1);
+        }
+        for axes in [[0, 1], [1, 2], [2, 0]] {
+            let rim: Vec<Vector> = circle([0.0; 3], axes, [1.0; 3]).into_iter().map(leave).collect();
+            self.outline(&rim);
         }
     }
 
@@ -273,6 +307,17 @@ mod tests {
             check(&mesh);
             let found = volume(&mesh);
             assert!((found / expected - 1.0).abs() < share, "{found} instead of {expected}");
+        }
+    }
+
+    #[test]
+    fn a_superellipsoid_of_exponent_two_is_drawn_as_the_ellipsoid() {
+        let semi_axes = [0.3, 0.2, 0.1];
+        let drawn = mesh(&Shape::Superellipsoid { semi_axes, exponent: 2.0 }, false);
+        check(&drawn);
+        for v in &drawn.vertices {
+            let f: f64 = (0..3).map(|k| (v[k] / semi_axes[k]).powi(2)).sum();
+            assert!((f - 1.0).abs() < 1e-9, "{v:?}");
         }
     }
 

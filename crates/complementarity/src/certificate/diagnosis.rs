@@ -7,7 +7,7 @@ use super::{Certificate, Existence};
 use crate::element::law::Law;
 use crate::matrix::{dot, norm};
 use crate::operator::uniform_offsets;
-use crate::problem::{Contact, Element, FrictionProblem, MixedLcp, Mode};
+use crate::problem::{BoxedLcp, Contact, Element, FrictionProblem, MixedLcp, Mode};
 use crate::residual::{self, Residual};
 use crate::solver::Budget;
 use crate::units::AsDisc;
@@ -180,6 +180,38 @@ impl Diagnosis {
             (true, z, w) if z.min(w) > 0.0 => (Kind::BothPositive, z.min(w)),
             (true, z, w) if z < w => (Kind::NegativeZ, -z),
             (true, _, w) => (Kind::NegativeW, -w),
+        };
+        let sizes: Vec<f64> = (0..z.len()).map(|i| row(i).1).collect();
+        (out.worst, out.faulty) = largest(&sizes, &uniform_offsets(1, sizes.len()));
+        out.worst.iter_mut().for_each(|fault| (fault.kind, fault.size) = row(fault.at));
+        out
+    }
+
+    /// Diagnosis of a result of a boxed mixed LCP. `z` counts from its nearest bound; at an upper one `z` and `w` change their signs.
+    pub fn of_boxed(problem: &BoxedLcp, z: &[f64]) -> Self {
+        let residual = residual::boxed(problem, z);
+        let mut out = Self {
+            residual,
+            worst: vec![],
+            faulty: 0,
+            sweeps: None,
+            existence: None,
+            uncovered: None,
+            impossible: None,
+        };
+        if z.len() != problem.size() {
+            return out;
+        }
+        let w = problem.slack(z);
+        let row = |i: usize| {
+            let (low, up) = (z[i] - problem.lower()[i], problem.upper()[i] - z[i]);
+            match (low.min(up), if up < low { -w[i] } else { w[i] }) {
+                (z, w) if z.is_nan() || !w.is_finite() => (Kind::NotFinite, f64::INFINITY),
+                (f64::INFINITY, w) => (Kind::Unequal, w.abs()),
+                (z, w) if z.min(w) > 0.0 => (Kind::BothPositive, z.min(w)),
+                (z, w) if z < w => (Kind::NegativeZ, -z),
+                (_, w) => (Kind::NegativeW, -w),
+            }
         };
         let sizes: Vec<f64> = (0..z.len()).map(|i| row(i).1).collect();
         (out.worst, out.faulty) = largest(&sizes, &uniform_offsets(1, sizes.len()));

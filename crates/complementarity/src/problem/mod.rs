@@ -1,20 +1,24 @@
 //! What is asked. Constructors validate; conversions are explicit and know the way back.
 
+mod boxed;
 mod conversion;
 mod elimination;
 mod friction;
 mod instant;
 mod lcp;
 mod mixed;
+mod nonlinear;
 mod rolling;
 
 pub use crate::element::{Contact, Element, Friction, Mode, SIDES, SIDES_EXPECTED};
+pub use boxed::{BoxedLcp, Unboxed};
 pub use conversion::{Converted, NotConvertible};
 pub use elimination::{Elimination, NotEliminable};
 pub use friction::{ContactProblem, FrictionProblem};
 pub use instant::{Border, Group, InstantProblem, Reduced};
 pub use lcp::Lcp;
 pub use mixed::MixedLcp;
+pub use nonlinear::{Nonlinear, SparseRows, check as check_nonlinear, derivative_error};
 pub use rolling::{LcpForm, RollingLcp};
 
 use crate::matrix::Matrix;

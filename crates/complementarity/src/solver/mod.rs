@@ -17,6 +17,7 @@ pub mod instant;
 pub mod interior_point;
 pub mod lemke;
 pub mod newton;
+pub mod newton_lemke;
 pub mod portfolio;
 pub mod velocity_newton;
 

@@ -1,12 +1,12 @@
 //! Solves problems of every kind by a method, and reports how: a status, the residual, and evidence.
 
 use super::auto::Auto;
-use super::{Budget, End, Method, Outcome, Solver, decide, interior_point, lemke};
+use super::{Budget, End, Method, Outcome, Solver, decide, interior_point, lemke, newton_lemke};
 use crate::basis::BasisSolver;
 use crate::factor::rank;
 use crate::matrix::{Matrix, norm};
 use crate::operator::Operator;
-use crate::problem::{ContactProblem, Converted, Friction, FrictionProblem, Lcp, MixedLcp};
+use crate::problem::{BoxedLcp, ContactProblem, Converted, Friction, FrictionProblem, Lcp, MixedLcp};
 use crate::report::{Certificate, Piece, Progress, Report, Status};
 use crate::residual::{self, Residual};
 use crate::scaling;
@@ -142,6 +142,48 @@ pub fn solve_mixed(problem: &MixedLcp, settings: &Settings, watch: &mut dyn FnMu
         return decide::solve(problem, &settings.decide(), budget, watch);
     }
     report
+}
+
+/// Solves a boxed mixed LCP; the solution is the whole `z`. All methods work on the problem as a mixed LCP
+/// ([`BoxedLcp::to_mixed`]): a proof that there is no solution, and the supports of pieces, speak of the variables of that
+/// one. Where `auto` fails, Newton-Lemke tries the problem as posed.
+pub fn solve_boxed(problem: &BoxedLcp, settings: &Settings, watch: &mut dyn FnMut(Progress)) -> Report {
+    let unboxed = problem.to_mixed();
+    let mut report = match &unboxed.mixed {
+        Ok(mixed) => solve_mixed(mixed, settings, watch),
+        Err(why) => return stopped(format!("as a mixed LCP: {why}")),
+    };
+    let size = unboxed.mixed.as_ref().map_or(0, MixedLcp::size);
+    if report.solution.len() == size {
+        report.solution = unboxed.recover(&report.solution);
+        report.residual = residual::boxed(problem, &report.solution);
+    }
+    if let Certificate::Solutions { pieces, .. } = &mut report.certificate {
+        for piece in pieces {
+            piece.point = unboxed.recover(&piece.point);
+            piece.residual = residual::boxed(problem, &piece.point);
+        }
+    }
+    if report.status == Status::Solved && report.residual.relative > settings.tolerance {
+        report.status = Status::Stalled;
+        let reason =
+            format!("solved as a mixed LCP, but the residual in the box is {:.1e}", report.residual.relative);
+        report.certificate = Certificate::Stopped { end: End::Stalled, reason };
+    }
+    if report.status.is_decided() || settings.method != Method::Auto || settings.all {
+        return report;
+    }
+    let start = if report.solution.len() == problem.size() {
+        report.solution.clone()
+    } else {
+        vec![0.0; problem.size()]
+    };
+    let inner = newton_lemke::Settings { tolerance: settings.tolerance, ..Default::default() };
+    let mut newton = newton_lemke::NewtonLemke::new(inner, settings.budget.clone());
+    match newton.solve(problem, &start, watch) {
+        Ok(second) if second.status == Status::Solved => second,
+        _ => report,
+    }
 }
 
 /// Solves the basis of a solved mixed LCP afresh, free variables included.

@@ -98,6 +98,10 @@ fn describe(problem: &Problem) -> Described {
             let equalities = p.complementary().iter().filter(|&&c| !c).count();
             Described { equalities: Some(equalities), ..plain("mixed-lcp") }
         }
+        Problem::Boxed(p) => {
+            let free = (0..size).filter(|&i| p.lower()[i].is_infinite() && p.upper()[i].is_infinite());
+            Described { equalities: Some(free.count()), ..plain("boxed-lcp") }
+        }
         Problem::Friction(p) => Described {
             contacts: Some(p.contacts()),
             friction: Some(friction_words(p)),

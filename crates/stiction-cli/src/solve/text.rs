@@ -74,6 +74,16 @@ fn problem(answer: &Answer) -> String {
             let (pairs, rest) = (count(pairs, "complementarity"), count(rows - pairs, "equality"));
             format!("mixed LCP, {}: {pairs}, {rest}", count(rows, "row"))
         }
+        Problem::Boxed(p) => {
+            let bounds =
+                |i: &usize| usize::from(p.lower()[*i].is_finite()) + usize::from(p.upper()[*i].is_finite());
+            let with = |k: usize| (0..rows).filter(|i| bounds(i) == k).count();
+            let [none, one, two] = [0, 1, 2].map(with);
+            format!(
+                "boxed mixed LCP, {}: {none} free, {one} with one bound, {two} with two",
+                count(rows, "row")
+            )
+        }
         Problem::Friction(p) => {
             let set = match p.friction() {
                 Some(Friction::Cone) => "Coulomb's cone".to_owned(),
@@ -113,7 +123,7 @@ fn outcome_words(answer: &Answer) -> String {
     };
     let work = match report.solver {
         "lemke" => "pivot",
-        "interior-point" | "newton" | "proximal-newton" => "Newton step",
+        "interior-point" | "newton" | "newton-lemke" | "proximal-newton" => "Newton step",
         "gauss-seidel" => "sweep",
         "decide" => "node",
         _ => "iteration",

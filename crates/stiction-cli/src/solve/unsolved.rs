@@ -38,6 +38,8 @@ pub fn of(
         }
         (Problem::Lcp(p), _) => Diagnosis::of_mixed(&p.into(), &report.solution),
         (Problem::Mixed(p), _) => Diagnosis::of_mixed(p, &report.solution),
+        // its rows as a mixed LCP have other numbers
+        (Problem::Boxed(p), _) => Diagnosis::of_boxed(p, &report.solution),
         (Problem::Friction(_), None) => return None,
     };
     let advice = advice(problem, report.status, settings, &diagnosis);

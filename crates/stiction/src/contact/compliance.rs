@@ -66,7 +66,7 @@ impl Patch {
         let transport = matches!(law, Law::HalfSpace { transport: true, .. }) && grid.count() > 1;
         let (vectors, k, c) = match *law {
             Law::Rigid => (Matrix::zeros(0, 0), Vec::new(), Vec::new()),
-            Law::KelvinVoigt { stiffness, damping } => {
+            Law::KelvinVoigt { stiffness, damping } | Law::Layer { stiffness, damping, .. } => {
                 (Matrix::identity(rows), each(stiffness), each(damping))
             }
             Law::HalfSpace { influence, damping, .. } => {

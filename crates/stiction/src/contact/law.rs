@@ -21,6 +21,16 @@ pub enum Law {
         /// Normal and tangential damping, N s/m.
         damping: [f64; 2],
     },
+    /// A soft layer of the body over its rigid core: one spring and one damper per direction up to the thickness of the layer
+    /// (chakraborty2007 (10)-(13)). The layers of both bodies count. For the implicit scheme.
+    Layer {
+        /// Normal and tangential stiffness, N/m.
+        stiffness: [f64; 2],
+        /// Normal and tangential damping, N s/m.
+        damping: [f64; 2],
+        /// Largest compression `delta_max`, m.
+        thickness: f64,
+    },
     /// A patch of elements on the elastic half-space (song2004 2.2 and Appendix A).
     HalfSpace {
         /// Elements along an edge: `n_s` (planar: in all).
@@ -109,6 +119,10 @@ impl Law {
         let size = |x: f64| x >= 0.0 && x.is_finite();
         match *self {
             Self::Rigid => Ok(()),
+            Self::Layer { stiffness, damping, thickness } => {
+                check("thickness", thickness, "above 0 and finite", |x| x > 0.0 && x.is_finite())?;
+                Self::KelvinVoigt { stiffness, damping }.validate()
+            }
             Self::KelvinVoigt { stiffness, damping } => {
                 check("normal stiffness", stiffness[0], "at least 0 and finite", size)?;
                 check("tangential stiffness", stiffness[1], "at least 0 and finite", size)?;
@@ -149,6 +163,7 @@ impl Law {
             Self::HalfSpace { elements, spacing, .. } => Grid { elements, spacing, directions },
             Self::Rigid
             | Self::KelvinVoigt { .. }
+            | Self::Layer { .. }
             | Self::HuntCrossley { .. }
             | Self::HertzMindlin { .. } => Grid { elements: 1, spacing: 0.0, directions },
         }
@@ -159,6 +174,7 @@ impl Law {
         match self {
             Self::Rigid => "rigid",
             Self::KelvinVoigt { .. } => "kelvin_voigt",
+            Self::Layer { .. } => "layer",
             Self::HalfSpace { .. } => "half_space",
             Self::HuntCrossley { .. } => "hunt_crossley",
             Self::HertzMindlin { .. } => "hertz_mindlin",
@@ -182,6 +198,11 @@ impl Law {
             Self::KelvinVoigt { stiffness: [kn, kt], damping: [cn, ct] } => {
                 let [kn, kt, cn, ct] = [kn, kt, cn, ct].map(|x| short(*x));
                 format!("Kelvin-Voigt (stiffness {kn}, {kt} N/m, damping {cn}, {ct} N s/m)")
+            }
+            Self::Layer { stiffness: [kn, kt], damping: [cn, ct], thickness } => {
+                let [kn, kt, cn, ct] = [kn, kt, cn, ct].map(|x| short(*x));
+                let over = short(*thickness);
+                format!("layer of {over} m (stiffness {kn}, {kt} N/m, damping {cn}, {ct} N s/m)")
             }
             Self::HalfSpace { elements, spacing, influence, damping, .. } => {
                 let influence = match influence {

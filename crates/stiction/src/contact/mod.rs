@@ -12,6 +12,7 @@ pub mod set;
 mod compliance;
 mod invalid;
 mod law;
+mod layer;
 mod material;
 mod response;
 
@@ -20,5 +21,6 @@ pub use half_space::{Directions, Grid};
 pub use invalid::InvalidContact;
 pub(crate) use law::short;
 pub use law::{Influence, Law, MOST_ROWS, PatchDamping, damping_of_ratio};
+pub use layer::{Layer, MOST_LAYERS};
 pub use material::{FrictionRule, Material, Pair};
 pub use response::{Overlap, Response};

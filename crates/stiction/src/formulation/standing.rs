@@ -2,7 +2,7 @@
 
 use super::ContactProblem;
 use crate::model::{Model, Owner, StandingRow};
-use crate::scene::GapLevel;
+use crate::scene::{GapLevel, Scheme};
 use crate::state::State;
 use crate::step::{CLOSED, Motion};
 use complementarity::matrix::dot;
@@ -42,7 +42,10 @@ impl ContactProblem {
         };
         self.standing.clear();
         let all = model.standing().iter().enumerate().filter(|(k, _)| !motion.servos.eliminates(*k));
-        let chosen = all.filter(|(k, row)| !row.is_limit() || motion.passed.contains(k) || near(row));
+        // the implicit scheme does not look for limits that its forces pass
+        let every = step.scheme == Scheme::Implicit;
+        let chosen =
+            all.filter(|(k, row)| every || !row.is_limit() || motion.passed.contains(k) || near(row));
         self.standing.extend(chosen.map(|(row, _)| Standing { row, ..Standing::default() }));
     }
 

@@ -67,6 +67,9 @@ pub fn bounding_box(solid: &Solid, pose: &Pose, margin: f64) -> Aabb {
         }
         return Aabb { min, max };
     }
+    if solid.is_unbounded() {
+        return Aabb { min: [f64::NEG_INFINITY; 3], max: [f64::INFINITY; 3] };
+    }
     let matrix = pose.attitude.matrix();
     let (mut min, mut max) = ([0.0; 3], [0.0; 3]);
     for i in 0..3 {

@@ -138,7 +138,7 @@ pub fn feature(
     touch: &Touch,
     workspace: &mut Workspace,
 ) -> Option<Feature> {
-    if !supported(a, b) {
+    if !supported(a, b) || a.implicit || b.implicit {
         return None;
     }
     let Workspace { memory: [memory_a, memory_b], outlines } = workspace;

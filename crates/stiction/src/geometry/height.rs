@@ -1,5 +1,6 @@
 //! Where a line leaves a solid: gaps of the elements of a patch.
 
+use super::implicit;
 use super::plane::outward;
 use super::shape::Shape;
 use super::solid::Solid;
@@ -31,6 +32,10 @@ pub fn height(solid: &Solid, pose: &Pose, point: Vector, direction: Vector) -> f
             end(*half_length).max(end(-half_length)).max(rod(p, d, *radius, *half_length))
         }
         Shape::Cylinder { radius, half_length, .. } => rod(p, d, *radius, *half_length),
+        Shape::Superellipsoid { .. }
+        | Shape::Quadric { .. }
+        | Shape::Polynomial { .. }
+        | Shape::Intersection { .. } => implicit::height(solid, p, d),
         Shape::Box { .. } | Shape::Polytope { .. } | Shape::Polygon { .. } => {
             let mut span = (f64::NEG_INFINITY, f64::INFINITY);
             for f in solid.faces() {

@@ -47,8 +47,49 @@ pub fn mass_properties(shape: &Shape, density: f64, planar: bool) -> Option<Mass
             about(rod + ball, [x2, x2, z2])
         }
         Shape::Polytope { vertices } => polytope(vertices, density)?,
-        Shape::HalfSpace | Shape::Ellipse { .. } | Shape::Polygon { .. } => return None,
+        Shape::Superellipsoid { semi_axes: s, exponent: p } => {
+            // Dirichlet's integrals: 8 times those of an octant
+            let integral = |powers: [f64; 3]| {
+                let sum: f64 = powers.iter().sum();
+                let product: f64 = (0..3).map(|i| s[i].powf(powers[i]) * gamma(powers[i] / p)).product();
+                8.0 * product / (p.powi(3) * gamma(1.0 + sum / p))
+            };
+            let volume = integral([1.0; 3]);
+            about(
+                volume,
+                [0, 1, 2].map(|i| integral([0, 1, 2].map(|j| if i == j { 3.0 } else { 1.0 })) / volume),
+            )
+        }
+        Shape::HalfSpace
+        | Shape::Ellipse { .. }
+        | Shape::Polygon { .. }
+        | Shape::Quadric { .. }
+        | Shape::Polynomial { .. }
+        | Shape::Intersection { .. } => return None,
     })
+}
+
+/// The gamma function of a positive number (Lanczos' approximation, to some 1e-15).
+fn gamma(x: f64) -> f64 {
+    const G: f64 = 7.0;
+    const C: [f64; 9] = [
+        0.999_999_999_999_809_9,
+        676.520_368_121_885_1,
+        -1_259.139_216_722_402_8,
+        771.323_428_777_653_1,
+        -176.615_029_162_140_6,
+        12.507_343_278_686_905,
+        -0.138_571_095_265_720_12,
+        9.984_369_578_019_572e-6,
+        1.505_632_735_149_311_6e-7,
+    ];
+    if x < 0.5 {
+        return PI / ((PI * x).sin() * gamma(1.0 - x));
+    }
+    let x = x - 1.0;
+    let sum = C.iter().enumerate().skip(1).fold(C[0], |s, (i, c)| s + c / (x + i as f64));
+    let t = x + G + 0.5;
+    (2.0 * PI).sqrt() * t.powf(x + 0.5) * (-t).exp() * sum
 }
 
 /// Mass properties of several parts as one body, in the coordinates the poses are given in; `None` if there are

@@ -11,6 +11,8 @@
 //! - the gap of separated cylinders is exact, but the point where a rim meets an edge may be off by 1e-8 of the size;
 //! - cylinders overlapping by less than 1e-4 of the size along a face or cap keep that normal, even if a rim or edge
 //!   elsewhere overlaps less;
+//! - pairs with a superellipsoid, quadric, polynomial or intersection touch in one point, the closest ([`implicit`]), also where they are flat: give
+//!   flat bodies as boxes and polytopes. Polynomials must be convex where they touch;
 //! - deep overlaps of ellipsoids and cylinders (depth near the least radius of curvature) give a local least depth;
 //! - edges within 1e-3 rad of parallel touch at two points whose gaps are taken along one normal;
 //! - a cylinder's cap that lies on its face (to 1e-3 rad) is known by the points of [`Shape::Cylinder`] fixed to it, by the
@@ -25,6 +27,7 @@ mod curvature;
 mod feature;
 mod height;
 mod hull;
+pub mod implicit;
 mod manifold;
 mod mass;
 mod outline;
@@ -44,6 +47,6 @@ pub use height::{gap_along, height};
 pub(crate) use hull::convex_hull;
 pub use hull::{Edge, Face};
 pub use mass::{MassProperties, combined, mass_properties};
-pub use shape::{InvalidShape, MOST_VERTICES, Shape};
+pub use shape::{InvalidShape, MOST_VERTICES, Member, Shape, Term};
 pub use solid::Solid;
 pub use touch::{Touch, Unsupported, Workspace, supported, touches};

@@ -1,6 +1,7 @@
 //! The shapes a body can have.
 
-use crate::space::{Vector, cross, dot, length, sub};
+use super::implicit::{rotation, symmetric};
+use crate::space::{Pose, Vector, cross, dot, length, sub};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,11 +61,77 @@ pub enum Shape {
         /// Half lengths of the axes, m.
         semi_axes: [f64; 2],
     },
+    /// All points with `|x/a|^p + |y/b|^p + |z/c|^p <= 1`, about the origin. Above an exponent of 2 it is flat at the middles of its six faces.
+    Superellipsoid {
+        /// Half lengths a, b, c of the axes, m.
+        semi_axes: Vector,
+        /// Exponent p, from 2 (an ellipsoid) to 20 (nearly a box).
+        exponent: f64,
+    },
+    /// All points with `x' A x + 2 b . x + c <= 0`: an ellipsoid, or an unbounded convex quadric (elliptic cylinder or
+    /// paraboloid). On a body only if mass and inertia are given.
+    Quadric {
+        /// `A`, positive semidefinite: [xx, yy, zz, xy, xz, yz].
+        matrix: [f64; 6],
+        /// `b`.
+        #[serde(default)]
+        vector: Vector,
+        /// `c`.
+        constant: f64,
+    },
+    /// All points within a box where a polynomial is not positive. It must be convex where bodies touch it. On a body only if mass and
+    /// inertia are given.
+    Polynomial {
+        /// Terms `coefficient x^i y^j z^k`.
+        terms: Vec<Term>,
+        /// Lowest and highest corner of a box around the body, m.
+        within: [Vector; 2],
+    },
+    /// What several shapes have in common. On a body only if mass and inertia are given.
+    Intersection {
+        /// The shapes, each with its pose; not intersections again.
+        members: Vec<Member>,
+    },
     /// Convex polygon.
     Polygon {
         /// Corners [x, y], m, counter-clockwise.
         vertices: Vec<[f64; 2]>,
     },
+}
+
+/// A term of a polynomial.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Term {
+    /// Coefficient.
+    pub coefficient: f64,
+    /// Powers [i, j, k] of x, y, z; together at most 20.
+    pub powers: [u32; 3],
+}
+
+/// A shape of an intersection.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Member {
+    /// The shape.
+    pub shape: Shape,
+    /// Position, m; the origin by default.
+    #[serde(default)]
+    pub position: Vector,
+    /// Quaternion [w, x, y, z], scaled to length 1; the identity by default.
+    #[serde(default = "identity")]
+    pub quaternion: [f64; 4],
+}
+
+fn identity() -> [f64; 4] {
+    [1.0, 0.0, 0.0, 0.0]
+}
+
+impl Member {
+    /// Pose in the intersection.
+    pub fn pose(&self) -> Pose {
+        Pose { position: self.position, attitude: rotation(self.quaternion) }
+    }
 }
 
 fn default_rim_points() -> u32 {
@@ -148,6 +215,14 @@ pub enum InvalidShape {
         /// Which corner.
         vertex: usize,
     },
+    /// A body given by functions is not one.
+    #[error("{parameter}: {message}")]
+    Function {
+        /// Which parameter.
+        parameter: &'static str,
+        /// What is wrong with it.
+        message: String,
+    },
     /// The shape belongs to the other kind of scene.
     #[error("shape {shape} cannot be used in a {scene} scene")]
     Scene {
@@ -166,6 +241,32 @@ pub(super) const FLAT: f64 = 1e-9;
 
 fn size(parameter: &'static str, value: f64) -> Result<(), InvalidShape> {
     if value > 0.0 && value.is_finite() { Ok(()) } else { Err(InvalidShape::Size { parameter, value }) }
+}
+
+fn function(
+    parameter: &'static str,
+    good: bool,
+    message: impl FnOnce() -> String,
+) -> Result<(), InvalidShape> {
+    if good { Ok(()) } else { Err(InvalidShape::Function { parameter, message: message() }) }
+}
+
+/// Least eigenvalue of a symmetric matrix, by shifted inverse-free bisection on its definiteness.
+fn least_eigenvalue(matrix: [f64; 6]) -> f64 {
+    let m = symmetric(matrix);
+    let bound = m.iter().flatten().map(|x| x.abs()).sum::<f64>();
+    // positive definite: all leading minors are
+    let definite = |shift: f64| {
+        let a = [0, 1, 2].map(|i| [0, 1, 2].map(|j| m[i][j] - if i == j { shift } else { 0.0 }));
+        let two = a[0][0] * a[1][1] - a[0][1] * a[1][0];
+        a[0][0] > 0.0 && two > 0.0 && dot(a[0], cross(a[1], a[2])) > 0.0
+    };
+    let (mut low, mut high) = (-bound - 1e-300, bound + 1e-300);
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if definite(middle) { low = middle } else { high = middle }
+    }
+    low
 }
 
 fn face_points(parameter: &'static str, count: u32, [least, most]: [u32; 2]) -> Result<(), InvalidShape> {
@@ -204,6 +305,10 @@ impl Shape {
             Self::Polytope { .. } => "polytope",
             Self::Ellipse { .. } => "ellipse",
             Self::Polygon { .. } => "polygon",
+            Self::Superellipsoid { .. } => "superellipsoid",
+            Self::Quadric { .. } => "quadric",
+            Self::Polynomial { .. } => "polynomial",
+            Self::Intersection { .. } => "intersection",
         }
     }
 
@@ -244,6 +349,53 @@ impl Shape {
             Self::Polygon { vertices } => {
                 corners(vertices, 3)?;
                 convex(vertices)
+            }
+            Self::Superellipsoid { semi_axes, exponent } => {
+                Self::Ellipsoid { semi_axes: *semi_axes }.validate()?;
+                let message = format!("exponent is {exponent}, expected a number from 2 to 20");
+                function("exponent", (2.0..=20.0).contains(exponent), || message)
+            }
+            Self::Quadric { matrix, vector, constant } => {
+                let finite = matrix.iter().chain(vector).all(|x| x.is_finite()) && constant.is_finite();
+                function("constant", finite, || "expected finite numbers".to_owned())?;
+                let least = least_eigenvalue(*matrix);
+                let largest = matrix.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+                let message = || {
+                    format!(
+                        "matrix has the eigenvalue {least:.3e}, expected none below 0: the quadric is not convex"
+                    )
+                };
+                function("matrix", least >= -1e-12 * largest && largest > 0.0, message)
+            }
+            Self::Polynomial { terms, within: [low, high] } => {
+                let known =
+                    terms.iter().all(|t| t.coefficient.is_finite() && t.powers.iter().sum::<u32>() <= 20);
+                function("terms", known && !terms.is_empty(), || {
+                    "expected terms of finite coefficients and degrees up to 20".to_owned()
+                })?;
+                let inside = (0..3).all(|i| low[i].is_finite() && high[i].is_finite() && low[i] < high[i]);
+                function("within", inside, || {
+                    "expected the lowest and the highest corner of a box".to_owned()
+                })
+            }
+            Self::Intersection { members } => {
+                function("members", (1..=15).contains(&members.len()), || {
+                    format!("{} given, expected 1 to 15", members.len())
+                })?;
+                for m in members {
+                    let flat = matches!(
+                        m.shape,
+                        Self::Intersection { .. } | Self::Ellipse { .. } | Self::Polygon { .. }
+                    );
+                    function("members", !flat, || format!("a {} cannot be a member", m.shape.name()))?;
+                    let placed = m.position.iter().chain(&m.quaternion).all(|x| x.is_finite())
+                        && m.quaternion.iter().any(|x| *x != 0.0);
+                    function("members", placed, || {
+                        "expected finite positions and quaternions above 0".to_owned()
+                    })?;
+                    m.shape.validate()?;
+                }
+                Ok(())
             }
         }
     }

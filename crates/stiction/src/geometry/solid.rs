@@ -11,9 +11,11 @@
 //! The sum is Minkowski's: the shape's support function is `max_i n . v_i + |diag(a) n| + r |n|`. All pairs but
 //! those with a half-space are found from it.
 
+use super::broad::bounding_box;
 use super::hull::{Edge, Face, Hull, hull};
+use super::implicit::{self, Surface, symmetric};
 use super::shape::{InvalidShape, Shape};
-use crate::space::{Vector, cross, length, sub, unit};
+use crate::space::{Pose, Vector, add, cross, dot, inverse_spd, length, scale, sub, times, unit};
 
 /// What is added to the corners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +43,12 @@ pub struct Solid {
     pub(super) reach: f64,
     /// Points with which the face of a cylinder touches, from the centre of the face.
     pub(super) face_points: Vec<Vector>,
+    /// Functions whose common negative part it is, with their poses in the shape.
+    pub(super) surfaces: Vec<(Surface, Pose)>,
+    /// Whether it is known by its functions alone; its corners are then those of a box around it.
+    pub(super) implicit: bool,
+    /// A point inside.
+    pub(super) inside: Vector,
 }
 
 impl Solid {
@@ -98,10 +106,120 @@ impl Solid {
             }
             Shape::Polytope { vertices } => hull(vertices)?,
             Shape::Polygon { vertices } => polygon(vertices),
+            Shape::Superellipsoid { semi_axes: a, .. } => around([a.map(|a| -a), *a]),
+            Shape::Polynomial { within, .. } => around(*within),
+            Shape::Quadric { .. } | Shape::Intersection { .. } => Hull::default(),
         };
         let far = hull.corners.iter().map(|&c| length(c)).fold(0.0, f64::max);
         let reach = far + semi_axes.iter().copied().fold(0.0, f64::max) + radius;
-        Ok(Self { shape: shape.clone(), planar, hull, round, semi_axes, radius, reach, face_points })
+        let mut solid = Self {
+            shape: shape.clone(),
+            planar,
+            hull,
+            round,
+            semi_axes,
+            radius,
+            reach,
+            face_points,
+            surfaces: vec![],
+            implicit: false,
+            inside: [0.0; 3],
+        };
+        solid.surfaces = implicit::surfaces(shape, &solid);
+        solid.find_bounds()?;
+        Ok(solid)
+    }
+
+    /// Bounds of a body that is given by functions, and a point inside.
+    fn find_bounds(&mut self) -> Result<(), InvalidShape> {
+        let fault =
+            |parameter, message: &str| Err(InvalidShape::Function { parameter, message: message.to_owned() });
+        match &self.shape {
+            Shape::Superellipsoid { .. } => self.implicit = true,
+            Shape::Quadric { matrix, vector, constant } => {
+                self.implicit = true;
+                let m = symmetric(*matrix);
+                match inverse_spd(&m) {
+                    Some(inverse)
+                        if inverse
+                            .iter()
+                            .flatten()
+                            .all(|x| x.is_finite() && x.abs() < 1e12 / largest(&m)) =>
+                    {
+                        let center = times(&inverse, vector.map(|b| -b));
+                        let size = dot(center, times(&m, center)) - constant;
+                        if size <= 0.0 {
+                            return fault("constant", "the quadric has no points inside");
+                        }
+                        let half = [0, 1, 2].map(|i| (size * inverse[i][i]).sqrt());
+                        self.hull = around([sub(center, half), add(center, half)]);
+                        self.inside = center;
+                    }
+                    _ => self.unbounded(),
+                }
+            }
+            Shape::Polynomial { within: [low, high], .. } => {
+                self.implicit = true;
+                self.inside = scale(0.5, add(*low, *high));
+            }
+            Shape::Intersection { members } => {
+                self.implicit = true;
+                let (mut low, mut high) = ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3]);
+                for m in members {
+                    let own = bounding_box(&Self::new(&m.shape, false)?, &m.pose(), 0.0);
+                    for i in 0..3 {
+                        (low[i], high[i]) = (low[i].max(own.min[i]), high[i].min(own.max[i]));
+                    }
+                }
+                if (0..3).any(|i| low[i] >= high[i]) {
+                    return fault("members", "the shapes have nothing in common");
+                }
+                if low.iter().chain(&high).all(|x| x.is_finite()) {
+                    self.hull = around([low, high]);
+                    self.inside = scale(0.5, add(low, high));
+                } else {
+                    self.unbounded();
+                }
+            }
+            _ => return Ok(()),
+        }
+        if self.reach.is_finite() {
+            self.reach = self.hull.corners.iter().map(|&c| length(c)).fold(0.0, f64::max);
+        }
+        if self.reach.is_finite() && !self.is_half_space() {
+            match implicit::innermost(self) {
+                Some(inside) => self.inside = inside,
+                None => return fault(self.parameter(), "the shape has no points inside"),
+            }
+        }
+        Ok(())
+    }
+
+    fn unbounded(&mut self) {
+        self.reach = f64::INFINITY;
+    }
+
+    fn parameter(&self) -> &'static str {
+        match self.shape {
+            Shape::Polynomial { .. } => "terms",
+            Shape::Intersection { .. } => "members",
+            _ => "constant",
+        }
+    }
+
+    /// A point inside, in the coordinates of the shape.
+    pub fn inside(&self) -> Vector {
+        self.inside
+    }
+
+    /// Functions whose common negative part it is, with their poses in the shape.
+    pub fn surfaces(&self) -> &[(Surface, Pose)] {
+        &self.surfaces
+    }
+
+    /// Whether it reaches to infinity: a half-space, some quadrics.
+    pub(super) fn is_unbounded(&self) -> bool {
+        self.is_half_space() || !self.reach.is_finite()
     }
 
     /// The shape it was made from.
@@ -152,6 +270,16 @@ fn on_face(radius: f64, count: u32, rings: u32) -> Vec<Vector> {
         })
     });
     points.collect()
+}
+
+/// The corners of a box.
+fn around([low, high]: [Vector; 2]) -> Hull {
+    let corner = |k: usize| [0, 1, 2].map(|i| if k >> i & 1 == 1 { high[i] } else { low[i] });
+    Hull { corners: (0..8).map(corner).collect(), ..Hull::default() }
+}
+
+fn largest(m: &crate::space::Tensor) -> f64 {
+    m.iter().flatten().fold(0.0f64, |a, x| a.max(x.abs()))
 }
 
 fn segment(half_length: f64) -> Hull {

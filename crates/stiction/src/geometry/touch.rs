@@ -1,6 +1,7 @@
 //! Where two solids touch.
 
 use super::closest::separation;
+use super::implicit;
 use super::manifold::Manifold;
 use super::outline::Outline;
 use super::placed::Placed;
@@ -35,9 +36,9 @@ pub struct Unsupported {
     pub mixed: bool,
 }
 
-/// Whether [`touches`] handles the pair: all but two half-spaces, and solids of different kinds of scene.
+/// Whether [`touches`] handles the pair: all but two half-spaces (or other shapes without bounds), and solids of different kinds of scene.
 pub fn supported(a: &Solid, b: &Solid) -> bool {
-    a.planar() == b.planar() && !(a.is_half_space() && b.is_half_space())
+    a.planar() == b.planar() && !(a.is_unbounded() && b.is_unbounded())
 }
 
 /// Memory that [`touches`] uses again and again.
@@ -62,6 +63,10 @@ pub fn touches(
     if !supported(a, b) {
         let mixed = a.planar() != b.planar();
         return Err(Unsupported { a: a.shape().name(), b: b.shape().name(), mixed });
+    }
+    if a.implicit || b.implicit {
+        out.extend(implicit::touch((a, pose_a), (b, pose_b), margin));
+        return Ok(());
     }
     if a.is_half_space() {
         plane::touches(pose_a, b, pose_b, margin, 1.0, out);

@@ -1,7 +1,7 @@
 //! The contact table: the contact law and friction between any two parts, resolved once.
 
 use super::{ContactRule, Owner, Part, Resolved, rule::Sides};
-use crate::contact::{Compliance, Directions, Law, Pair, Patch};
+use crate::contact::{Compliance, Directions, Law, Layer, Pair, Patch};
 use crate::geometry::{Unsupported, supported};
 use crate::scene::{Fault, FrictionKind, Method};
 use crate::state::ContactId;
@@ -28,6 +28,8 @@ pub struct Rule {
     pub element: Element,
     /// Stiffness and damping at the scene's step; `None` if the contact is rigid.
     pub compliance: Option<Compliance>,
+    /// Soft layers of the two bodies, in the implicit scheme; empty if the contact is rigid.
+    pub layers: Vec<Layer>,
 }
 
 /// Fault of two parts that can touch although the geometry does not support their pair of shapes.
@@ -45,7 +47,7 @@ fn unsupported(scene: &Resolved, parts: [&Part; 2]) -> Fault {
 
 impl Rule {
     /// Rule without its compliance.
-    fn new(given: ContactRule, materials: [usize; 2], directions: Directions) -> Self {
+    fn new(given: ContactRule, layers: Vec<Layer>, materials: [usize; 2], directions: Directions) -> Self {
         let (friction, [t, o]) = given.semi_axes();
         // a rule without friction has neither torsion nor rolling
         let over = |x: f64| if x > 0.0 { x / friction } else { 0.0 };
@@ -61,7 +63,7 @@ impl Rule {
         if rows > 3 || given.grain.is_some() {
             element = element.with_axes(&[t, o, torsion, rolling, rolling]);
         }
-        Self { given, materials, friction, set, rows, element, compliance: None }
+        Self { given, materials, friction, set, rows, element, compliance: None, layers }
     }
 
     /// Whether friction is anisotropic.
@@ -120,7 +122,8 @@ impl ContactTable {
                     let materials = [parts[a].material, parts[b].material];
                     let same = |r: &Rule| r.materials == materials && r.given == rule;
                     table.rules.iter().position(same).unwrap_or_else(|| {
-                        table.rules.push(Rule::new(rule, materials, table.directions));
+                        let layers = scene.layers(&rule, if a == i { two } else { [two[1], two[0]] });
+                        table.rules.push(Rule::new(rule, layers, materials, table.directions));
                         sides.push(two);
                         table.rules.len() - 1
                     })
@@ -211,7 +214,11 @@ impl ContactTable {
 
     /// Number of deformations of a contact.
     pub fn deformation_rows(&self, id: ContactId) -> usize {
-        self.rule_of(id).and_then(|r| r.compliance.as_ref()).map_or(0, Compliance::rows)
+        let Some(rule) = self.rule_of(id) else { return 0 };
+        match rule.layers.len() {
+            0 => rule.compliance.as_ref().map_or(0, Compliance::rows),
+            layers => layers * self.linear_rows(),
+        }
     }
 
     /// Whether the scene is planar or spatial.

@@ -166,20 +166,28 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     let system = System::with_armature(scene.links(), &armature).map_err(|e| alone(e.to_string()))?;
     let parts = parts(scene, &system).map_err(alone)?;
     let contacts = ContactTable::new(scene, &parts)?;
-    let first = standing::rows(scene, &system).into_iter().next();
-    if let (Scheme::Compliant | Scheme::Event, Some(row)) = (scene.step.scheme, first) {
-        let message = format!("expected \"theta\": other schemes do not know {}", row.name(scene));
-        return Err(vec![Fault::new("step.scheme".to_owned(), message)]);
-    }
-    let running = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
-    let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);
-    if let (Scheme::Compliant | Scheme::Event, Some(name)) = (scene.step.scheme, running.or(moving)) {
-        let message = format!(
-            "expected \"theta\": in other schemes no surface moves by itself, as that of '{name}' does"
-        );
+    if scene.step.scheme != Scheme::Theta
+        && let Some(what) = beyond_scheme(scene, &system)
+    {
+        let message = format!("expected \"theta\": this scheme does not know {what}");
         return Err(vec![Fault::new("step.scheme".to_owned(), message)]);
     }
     Ok((system, parts, contacts))
+}
+
+/// What of a scene a scheme other than theta does not know: standing rows (the implicit scheme knows rigid limits and friction of joints), and
+/// surfaces that move by themselves.
+fn beyond_scheme(scene: &Resolved, system: &System) -> Option<String> {
+    let known = |row: &StandingRow| {
+        scene.step.scheme == Scheme::Implicit
+            && row.compliance.is_none()
+            && row.restitution == 0.0
+            && (row.is_limit() || matches!(row.kind, StandingKind::Friction(_)))
+    };
+    let row = standing::rows(scene, system).into_iter().find(|row| !known(row)).map(|row| row.name(scene));
+    let running = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
+    let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);
+    row.or_else(|| running.or(moving).map(|name| format!("a surface that moves by itself: '{name}'")))
 }
 
 /// Shapes of all bodies, then those of the world.

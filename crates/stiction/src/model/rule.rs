@@ -1,6 +1,7 @@
 //! Contact rules: law and friction between two parts of a scene, and their checks.
 
 use super::resolved::{Grain, Owner, Pair, PairOf, Resolved};
+use crate::contact::Layer;
 use crate::contact::{FrictionRule, Law};
 use crate::dynamics::Joint;
 use crate::scene::{Fault, FrictionKind, Material, Scheme};
@@ -153,6 +154,24 @@ impl Resolved {
             let why = "expected \"cone\", for other contacts of the scene have torsion or rolling friction";
             fault(path, format!("friction set of {names}: {why}"));
         }
+        let implicit = self.step.scheme == Scheme::Implicit;
+        if implicit && matches!(rule.law, Law::HalfSpace { .. } | Law::HertzMindlin { .. }) {
+            let law = rule.law.name();
+            let why = "expected rigid, kelvin_voigt or layer with scheme = \"implicit\"";
+            fault("step.scheme".to_owned(), format!("law of {names} is {law}, {why}"));
+        }
+        if implicit && rule.restitution > 0.0 {
+            let why = "expected 0 with scheme = \"implicit\", whose layers decide how bodies rebound";
+            fault("step.scheme".to_owned(), format!("restitution of {names} is {}, {why}", rule.restitution));
+        }
+        if implicit && rule.grain.is_some_and(|_| rule.law != Law::Rigid) {
+            let why = "expected rigid contacts where friction is anisotropic with scheme = \"implicit\"";
+            fault("step.scheme".to_owned(), format!("{names}: {why}"));
+        }
+        if self.step.scheme == Scheme::Theta && matches!(rule.law, Law::Layer { .. }) {
+            let why = "a layer over a rigid core needs scheme = \"implicit\"";
+            fault("step.scheme".to_owned(), format!("law of {names}: {why}"));
+        }
         if let Some((key, message)) = self.wrong_for_scheme(rule) {
             let path = match key {
                 "friction_set" => self
@@ -177,6 +196,21 @@ impl Resolved {
         faults
     }
 
+    /// Soft layers of a contact, that of the first part first, in the implicit scheme; a law of a pair is one layer.
+    pub(super) fn layers(&self, rule: &ContactRule, sides: Sides) -> Vec<Layer> {
+        if self.step.scheme != Scheme::Implicit {
+            return vec![];
+        }
+        let by_pair = self.pair_that(|p| p.law.is_some(), sides[0], sides[1]);
+        let both = sides.map(|(_, k)| &self.laws[k]);
+        match (by_pair, both) {
+            (None, [Law::Layer { .. }, Law::Layer { .. }]) => {
+                both.into_iter().filter_map(Layer::of).collect()
+            }
+            _ => Layer::of(&rule.law).into_iter().collect(),
+        }
+    }
+
     /// Faults of a rule's law: different compliant laws, or a patch or Hertz' contact without an elastic
     /// material.
     fn law_faults(&self, rule: &ContactRule, sides: Sides) -> Vec<Fault> {
@@ -191,7 +225,9 @@ impl Resolved {
         let elastic = match rule.law {
             Law::HalfSpace { .. } => "half_space",
             Law::HertzMindlin { .. } => "hertz_mindlin",
-            Law::Rigid | Law::KelvinVoigt { .. } | Law::HuntCrossley { .. } => return vec![],
+            Law::Rigid | Law::KelvinVoigt { .. } | Law::Layer { .. } | Law::HuntCrossley { .. } => {
+                return vec![];
+            }
         };
         let rigid = both.iter().all(|m| m.young.is_none());
         let message = || format!("{elastic} between {names}, expected young of one of them");
@@ -203,7 +239,7 @@ impl Resolved {
     /// What of a rule the scheme does not know: the key and what is expected.
     fn wrong_for_scheme(&self, rule: &ContactRule) -> Option<(&'static str, &'static str)> {
         let smooth = matches!(rule.friction_set, FrictionKind::Smooth { .. });
-        if self.step.scheme == Scheme::Theta {
+        if matches!(self.step.scheme, Scheme::Theta | Scheme::Implicit) {
             return match () {
                 () if smooth => Some(("friction_set", "smooth friction needs scheme = \"compliant\"")),
                 () if matches!(rule.law, Law::HuntCrossley { .. }) => {
@@ -309,6 +345,8 @@ impl Resolved {
     fn common_law(&self, [a, b]: [usize; 2]) -> Option<&Law> {
         match (&self.laws[a], &self.laws[b]) {
             (Law::Rigid, law) | (law, Law::Rigid) => Some(law),
+            // both layers count
+            (law @ Law::Layer { .. }, Law::Layer { .. }) => Some(law),
             (first, second) => (first == second).then_some(first),
         }
     }

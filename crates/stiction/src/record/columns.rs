@@ -105,7 +105,8 @@ pub(super) const CONTACTS: &[Column<ElementReport>] = &[
     }),
 ];
 
-/// Columns of contacts that recordings of version 0.1.0 do not have: the tangent t, and the force on body b in world axes.
+/// Columns of contacts that recordings of version 0.1.0 do not have: the tangent t, the force on body b in world axes, and the
+/// part of the normal force that rigid cores carry.
 pub(super) const WORLD: &[Column<ElementReport>] = &[
     number("tx", "", |e| e.frame.t[0]),
     number("ty", "", |e| e.frame.t[1]),
@@ -113,6 +114,7 @@ pub(super) const WORLD: &[Column<ElementReport>] = &[
     number("fx", "N", |e| e.frame.world(e.force)[0]),
     number("fy", "N", |e| e.frame.world(e.force)[1]),
     number("fz", "N", |e| e.frame.world(e.force)[2]),
+    number("core_n", "N", |e| e.core),
 ];
 
 /// Further columns of contacts, where the scene has torsion or rolling friction.

@@ -354,7 +354,8 @@ impl Observer for Recorder {
             }
             Failed::Unsettled { h: smallest, .. }
             | Failed::Integration { h: smallest, .. }
-            | Failed::Open { h: smallest, .. } => h = *smallest,
+            | Failed::Open { h: smallest, .. }
+            | Failed::Passes { h: smallest, .. } => h = *smallest,
             Failed::Interrupted { .. }
             | Failed::Undecided { .. }
             | Failed::NotFinite { .. }

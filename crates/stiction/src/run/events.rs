@@ -170,6 +170,7 @@ mod tests {
             frame: Frame::new([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]),
             gap: 0.0,
             force: [0.0; 3],
+            core: 0.0,
             moment: [0.0; 3],
             turn: [0.0; 3],
             speed: [0.0; 3],

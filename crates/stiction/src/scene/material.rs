@@ -84,6 +84,20 @@ pub enum Law {
         /// Mass to which `damping_ratio` refers, kg.
         mass: Option<f64>,
     },
+    /// A soft layer of the body over its rigid core (chakraborty2007): one spring and one damper per direction, up to the
+    /// thickness of the layer. The layers of both bodies count. Only with step.scheme = "implicit".
+    Layer {
+        /// Stiffness [normal, tangential], or one number for both, N/m.
+        stiffness: Numbers,
+        /// [normal, tangential], or one number for both, N s/m; 0 by default.
+        damping: Option<Numbers>,
+        /// Damping ratio, relative to the critical damping of `mass`: damping = 2 ratio sqrt(stiffness mass).
+        damping_ratio: Option<f64>,
+        /// Mass to which `damping_ratio` refers, kg.
+        mass: Option<f64>,
+        /// Largest compression: the core is met there, m.
+        thickness: f64,
+    },
     /// A patch of elements on the elastic half-space (song2004 2.2 and Appendix A). At least one of the
     /// materials needs Young's modulus.
     HalfSpace {
@@ -140,6 +154,13 @@ impl From<contact::Law> for Law {
                 damping: Some(damping.into()),
                 damping_ratio: None,
                 mass: None,
+            },
+            contact::Law::Layer { stiffness, damping, thickness } => Self::Layer {
+                stiffness: stiffness.into(),
+                damping: Some(damping.into()),
+                damping_ratio: None,
+                mass: None,
+                thickness,
             },
             contact::Law::HalfSpace { elements, spacing, influence, damping, transport } => {
                 Self::HalfSpace { elements, spacing, influence, damping, transport }

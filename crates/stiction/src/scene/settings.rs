@@ -19,6 +19,9 @@ pub struct StepSettings {
     /// Share of the old velocity in the position update (theta), from 0 to 1; 0 by default (song2004). Above
     /// 1/2 every contact must be compliant.
     pub explicit_share: f64,
+    /// Whether slip counts the rate of the tangential springs of soft layers (scheme implicit); true by default. Without it the springs
+    /// carry the friction force but never act, as in chakraborty2007 (14) to the letter.
+    pub tangential_springs: bool,
     /// Time in a step at which forces other than contact forces are evaluated; start by default for
     /// explicit_share = 0, else theta.
     pub forces: Option<ForceTime>,
@@ -54,6 +57,7 @@ impl Default for StepSettings {
             scheme: Scheme::Theta,
             h: 1e-3,
             explicit_share: 0.0,
+            tangential_springs: true,
             forces: None,
             duration: 1.0,
             friction: FrictionKind::Cone,
@@ -117,6 +121,9 @@ pub enum Scheme {
     Compliant,
     /// Rigid motion with located events: integrated to high order between them, with error control; `h` is the time between results.
     Event,
+    /// Contact points, normals and gaps at the end of a step, which are solved with the motion (chakraborty2007); explicit_share is
+    /// 0, or 0.5 for the midpoint rule where the contacts allow it.
+    Implicit,
 }
 
 /// Time in a step at which the forces f are evaluated: weight, springs, loads, motors. Contact forces are

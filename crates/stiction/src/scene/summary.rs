@@ -115,7 +115,7 @@ fn steps(scene: &Resolved) -> String {
     let step = &scene.step;
     let mut text = format!("{} of {} s: {} s", count(step.count(), "step"), step.h, step.duration);
     let scheme = match step.scheme {
-        Scheme::Theta => None,
+        Scheme::Theta | Scheme::Implicit => None,
         Scheme::Compliant => Some("compliant contacts as differential equations"),
         Scheme::Event => Some("rigid motion with located events"),
     };

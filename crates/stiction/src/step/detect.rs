@@ -1,12 +1,14 @@
 //! `detect`: where bodies touch or may touch within a step.
 
+use super::Failed;
 use super::motion::{Motion, part_pose};
 use crate::contact::Directions;
 use crate::contact::set::{Contact, ContactSet, Element, Travel};
+use crate::geometry::implicit::is_convex_at;
 use crate::geometry::{Aabb, BroadPhase, Touch, Workspace, bounding_box, gap_along, touches};
 use crate::model::Owner;
-use crate::model::{Model, Part};
-use crate::space::{Frame, Pose, Vector, add, cross};
+use crate::model::{InvalidModel, Model, Part};
+use crate::space::{Frame, Pose, Vector, add, cross, scale};
 use crate::state::ContactId;
 use crate::step::travel::Ride;
 
@@ -67,6 +69,28 @@ pub fn detect(
         let (parts, rule) = memory.with_world[k];
         detect_pair(model, motion, parts, rule, margin, memory, contacts);
     }
+}
+
+/// Refuses contacts on surfaces that are not convex where they touch, by name.
+pub(super) fn refuse_dent(
+    model: &Model,
+    memory: &Detection,
+    c: &Contact,
+    element: &Element,
+    time: f64,
+) -> Result<(), Failed> {
+    let half = [-0.5, 0.5].map(|s| add(element.point, scale(s * element.gap.clamp(-1e3, 1e3), c.frame.n)));
+    for (part, at) in [c.id.part_a, c.id.part_b].into_iter().zip(half) {
+        let own = &model.parts()[part as usize];
+        if !is_convex_at(&own.solid, &memory.poses[part as usize], at) {
+            let [x, y, z] = at;
+            return Err(Failed::Model(InvalidModel(format!(
+                "the polynomial of '{}' is not convex where it is touched at t = {time} s, at ({x:.4}, {y:.4}, {z:.4})",
+                own.name
+            ))));
+        }
+    }
+    Ok(())
 }
 
 /// Adds the contacts of a pair.

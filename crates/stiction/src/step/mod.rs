@@ -20,6 +20,7 @@ mod compliant;
 mod detect;
 mod event;
 mod impact;
+mod implicit;
 mod jam;
 mod load;
 mod motion;
@@ -94,6 +95,7 @@ pub struct Workspace {
     compliant: compliant::Scratch,
     event: event::Scratch,
     retry: retry::Memory,
+    implicit: implicit::Scratch,
 }
 
 impl Workspace {
@@ -118,6 +120,7 @@ impl Workspace {
             compliant: compliant::Scratch::default(),
             event: event::Scratch::default(),
             retry: retry::Memory::default(),
+            implicit: implicit::Scratch::default(),
         }
     }
 }
@@ -249,7 +252,9 @@ impl Stepper {
     /// One step of length `h` under inputs.
     pub fn step_by(&mut self, state: &mut State, inputs: &Inputs, h: f64) -> Result<StepReport, Failed> {
         match self.model.scene().step.scheme {
-            Scheme::Theta => retry::step(&self.model, state, inputs, h, &mut self.work, &mut |_| {}),
+            Scheme::Theta | Scheme::Implicit => {
+                retry::step(&self.model, state, inputs, h, &mut self.work, &mut |_| {})
+            }
             Scheme::Compliant => compliant::step(&self.model, state, inputs, h, &mut self.work),
             Scheme::Event => event::step(&self.model, state, inputs, h, &mut self.work),
         }

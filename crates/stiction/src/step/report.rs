@@ -1,7 +1,8 @@
 //! What a step did: what it cost, what its elements did, where the energy is; and why a step fails.
 
 use super::jam::is_jammed;
-use super::{InvalidModel, Projection, Solved, Trust, load};
+use super::{Forces, InvalidModel, Projection, Solved, Trust, load};
+use crate::contact::set::ContactSet;
 use crate::dynamics::{Kinematics, SingularMass};
 use crate::formulation::ContactProblem;
 use crate::model::{Model, Owner, StandingKind, StandingRow};
@@ -47,6 +48,20 @@ pub enum Failed {
         h: f64,
         /// Last change of a velocity, m/s or rad/s.
         change: f64,
+    },
+    /// Two parts pass through each other within the step, though they are apart at its end.
+    #[error(
+        "{names} pass through each other after t = {time} s, {depth:.1e} m deep, down to a step of {h:e} s"
+    )]
+    Passes {
+        /// s.
+        time: f64,
+        /// Smallest step tried, s.
+        h: f64,
+        /// Names of the parts.
+        names: String,
+        /// Depth on the way, m.
+        depth: f64,
     },
     /// A rigid loop, gear or drive could not be closed, whatever the step: the mechanism cannot follow, or moves too
     /// far in a step.
@@ -129,6 +144,8 @@ pub struct ElementReport {
     pub gap: f64,
     /// On the second body, along n, t, o, N.
     pub force: Vector,
+    /// Part of the normal force that the rigid core carries (scheme implicit; all of it if the contact is rigid), N.
+    pub core: f64,
     /// Moment of friction on the second body, about n, t, o through `point`, N m; 0 without torsion and rolling friction.
     pub moment: Vector,
     /// `s`, along n, t, o, m/s.
@@ -286,7 +303,13 @@ fn spring(row: &StandingRow, stiffness: f64, gap: f64) -> f64 {
 /// Elastic energy in what a contact remembers, J.
 pub(super) fn elastic(model: &Model, m: Remembered<'_>) -> f64 {
     let RowId::Contact(id) = m.id else { return 0.0 };
-    let compliance = model.contacts().rule_of(id).and_then(|r| r.compliance.as_ref());
+    let Some(rule) = model.contacts().rule_of(id) else { return 0.0 };
+    if !rule.layers.is_empty() {
+        let springs = model.scene().step.tangential_springs;
+        let own = m.deformations.chunks_exact(model.contacts().linear_rows());
+        return rule.layers.iter().zip(own).map(|(l, d)| l.energy(if springs { d } else { &d[..1] })).sum();
+    }
+    let compliance = rule.compliance.as_ref();
     let known = compliance.filter(|c| c.rows() == m.deformations.len());
     known.map_or(0.0, |c| c.elastic_energy(m.deformations))
 }
@@ -348,6 +371,7 @@ pub fn elements(
                 frame: c.frame,
                 gap: problem.gap[k],
                 force,
+                core: if rule.compliance.is_some() { 0.0 } else { force[0] },
                 moment,
                 speed,
                 turn,
@@ -356,6 +380,35 @@ pub fn elements(
                 impact,
             });
         }
+    }
+}
+
+/// What the limits and friction of joints did in a step of the implicit scheme, which has no other standing rows.
+pub(super) fn standing_rows(
+    model: &Model,
+    problem: &ContactProblem,
+    contacts: &ContactSet,
+    forces: &Forces,
+    out: &mut Vec<StandingReport>,
+    report: &mut StepReport,
+) {
+    out.clear();
+    let (h, still) = (problem.h, STILL * problem.fastest);
+    for (element, standing) in (contacts.elements.len()..).zip(&problem.standing) {
+        let (row, at) = (&model.standing()[standing.row], problem.rows_of(element).start);
+        let (force, velocity) = (forces.lambda[at], forces.velocity[at] - problem.gap_rate[element]);
+        let (gap, effort) = (problem.gap[element], row.sign() * force);
+        let status = match row.kind {
+            StandingKind::Friction(_) if velocity.abs() > still => Status::Slip,
+            StandingKind::Friction(_) => Status::Stick,
+            _ if force > 0.0 => Status::Stick,
+            _ => Status::Open,
+        };
+        match row.kind {
+            StandingKind::Friction(_) => report.friction_loss -= h * force * velocity,
+            _ => report.recovery_work -= h * force * problem.gap_rate[element].min(0.0),
+        }
+        out.push(StandingReport { row: standing.row, gap, effort, velocity: row.sign() * velocity, status });
     }
 }
 

@@ -1,9 +1,9 @@
 //! What surrounds a step: where it fails it is made in halves, and where these fail too the cause is found.
 
-use super::{Failed, Moment, StepReport, Workspace, theta};
+use super::{Failed, Moment, StepReport, Workspace, implicit, theta};
 use crate::inputs::Inputs;
 use crate::model::{Model, StandingRow};
-use crate::scene::Method;
+use crate::scene::{Method, Scheme};
 use crate::state::{State, next_time};
 use complementarity::certificate::{Diagnosis, Settings, examine};
 use complementarity::problem::FrictionProblem;
@@ -52,7 +52,11 @@ pub(super) fn step(
         work.solver.loose = level >= LOOSE_LEVEL.min(retries);
         work.attempts += 1;
         watch(Moment::Before(state));
-        let mut why = match theta::step(model, state, inputs, part, work, &mut report) {
+        let made_part = match model.scene().step.scheme {
+            Scheme::Implicit => implicit::step(model, state, inputs, part, work, &mut report),
+            _ => theta::step(model, state, inputs, part, work, &mut report),
+        };
+        let mut why = match made_part {
             Ok(()) => {
                 watch(Moment::After(work));
                 (left, made) = (left - 1, made + 1);
@@ -61,7 +65,8 @@ pub(super) fn step(
             Err(why) => why,
         };
         let unsolved = matches!(why, Failed::Unsolved { .. });
-        let again = (unsolved || matches!(why, Failed::Unsettled { .. } | Failed::Open { .. }))
+        let again = (unsolved
+            || matches!(why, Failed::Unsettled { .. } | Failed::Open { .. } | Failed::Passes { .. }))
             && level < retries.min(MOST_RETRIES)
             && work.solver.has_budget();
         if unsolved && (work.retry.keep_unsolved || !again) && work.retry.unsolved.is_none() {

@@ -4,9 +4,10 @@
 //! `v_theta = theta v + (1-theta) v+` and `q_theta`, and so on: the contraction in the proof of pang2005 Proposition 3, for h
 //! small. M, W and G stay those of the old state; velocity products are no part of f, see [`crate::dynamics::Drift`]. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
 
+use super::detect::refuse_dent;
 use super::impact::bounce;
 use super::motion::{CLOSED, fall};
-use super::{Failed, Solved, StepReport, Workspace, advance, detect, elements, place, standing};
+use super::{Failed, Forces, Solved, StepReport, Workspace, advance, detect, elements, place, standing};
 use crate::contact::set::ContactSet;
 use crate::dynamics::Kinematics;
 use crate::formulation::{ContactProblem, assemble};
@@ -57,7 +58,7 @@ pub(super) fn step(
     let before = (report.parts, report.iterations);
     loop {
         assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
-        remember_solver(model, state, work);
+        remember_solver(model, state, &work.contacts, &work.problem, &mut work.forces);
         work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
         if model.scene().step.force_time() == ForceTime::Theta {
             settle(model, state, inputs, before, work, report)?;
@@ -68,6 +69,11 @@ pub(super) fn step(
         }
         report.parts = before.0;
         work.motion.fall(model, state, inputs)?;
+    }
+    for c in &work.contacts.contacts {
+        if work.forces.lambda[work.problem.rows_of_contact(c).start] > 0.0 {
+            refuse_dent(model, &work.detection, c, &work.contacts.elements[c.first], state.time)?;
+        }
     }
     let Workspace { laws, motion, contacts, problem, forces, advancing, solver, impacts, .. } = work;
     let bounced = bounce(model, (motion, contacts), problem, forces, solver, impacts, (state.time, report))?;
@@ -124,14 +130,20 @@ fn keep_closed(model: &Model, state: &State, work: &mut Workspace) {
 }
 
 /// The solve starts from the last forces, and from what the solver remembers if the rows are the same.
-fn remember_solver(model: &Model, state: &State, work: &mut Workspace) {
-    let contacts = work.contacts.contacts.iter().map(|c| RowId::Contact(c.id));
-    let now = contacts.chain(work.problem.standing.iter().map(|s| model.standing()[s.row].id));
+pub(super) fn remember_solver(
+    model: &Model,
+    state: &State,
+    contacts: &ContactSet,
+    problem: &ContactProblem,
+    forces: &mut Forces,
+) {
+    let now = contacts.contacts.iter().map(|c| RowId::Contact(c.id));
+    let now = now.chain(problem.standing.iter().map(|s| model.standing()[s.row].id));
     match now.eq(state.memory.iter().map(|m| m.id)) {
-        true => work.forces.memory.copy_from(&state.solver),
-        false => work.forces.memory.clear(),
+        true => forces.memory.copy_from(&state.solver),
+        false => forces.memory.clear(),
     }
-    work.forces.lambda.clone_from(&work.problem.start);
+    forces.lambda.clone_from(&problem.start);
 }
 
 /// Evaluates f at `(t+h, q_theta, v_theta)` and solves again, until f stays. The contact problem has been solved with

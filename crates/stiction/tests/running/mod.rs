@@ -1,7 +1,7 @@
 //! Scenes and runs of the physics tests.
 
 use std::path::Path;
-use stiction::scene::{Method, Scene};
+use stiction::scene::{Method, Scene, Scheme};
 use stiction::state::State;
 use stiction::step::Stepper;
 
@@ -39,6 +39,9 @@ pub fn go(
     let tolerance = stepper.scene().step.tolerance.min(1e-9);
     for _ in 0..steps {
         let report = stepper.step(state).expect("no step fails");
+        // where geometry at the end of a step stops improving by rounding, the step says so
+        let implicit = stepper.scene().step.scheme == Scheme::Implicit && report.loose > 0;
+        let tolerance = if implicit { 1e-7 } else { tolerance };
         assert!(report.residual.relative <= tolerance, "t = {}: {:?}", state.time, report.residual);
         watch(stepper, state);
     }

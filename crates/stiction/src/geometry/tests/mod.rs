@@ -97,6 +97,7 @@ fn reach(shape: &Shape, pose: &Pose, n: Vector) -> f64 {
         Shape::Polytope { vertices } => most(vertices),
         Shape::Ellipse { semi_axes: [a, b] } => (a * m[0]).hypot(b * m[1]),
         Shape::Polygon { vertices } => most(&vertices.iter().map(|v| [v[0], v[1], 0.0]).collect::<Vec<_>>()),
+        _ => unreachable!("bodies by functions have their own tests"),
     };
     dot(pose.position, n) + local
 }
@@ -133,6 +134,7 @@ fn outside(solid: &Solid, pose: &Pose, point: Vector) -> f64 {
             .iter()
             .map(|f| dot(f.normal, sub(x, solid.corners()[f.corners[0] as usize])))
             .fold(f64::NEG_INFINITY, f64::max),
+        _ => unreachable!("bodies by functions have their own tests"),
     }
 }
 

@@ -345,6 +345,7 @@ impl Checker<'_> {
                 let parameter = parameter.split('[').next().unwrap_or_default();
                 self.fault(at_key.key(parameter), e.to_string());
             }
+            InvalidShape::Function { parameter, .. } => self.fault(at_key.key(parameter), e.to_string()),
             _ => self.fault(at_key.key("vertices"), e.to_string()),
         }
         HARMLESS

@@ -83,8 +83,16 @@ impl Checker<'_> {
                 scene::Law::HalfSpace { .. } => format!("half_space.{field}"),
                 scene::Law::HertzMindlin { .. } => format!("hertz_mindlin.{}", field.replace(' ', "_")),
                 scene::Law::HuntCrossley { .. } => format!("hunt_crossley.{field}"),
-                _ if field == "damping ratio" => "kelvin_voigt.damping_ratio".into(),
-                _ => format!("kelvin_voigt.{}", field.rsplit(' ').next().unwrap_or_default()),
+                _ => {
+                    let law =
+                        if matches!(given, scene::Law::Layer { .. }) { "layer" } else { "kelvin_voigt" };
+                    let key = if field == "damping ratio" {
+                        "damping_ratio"
+                    } else {
+                        field.rsplit(' ').next().unwrap_or_default()
+                    };
+                    format!("{law}.{key}")
+                }
             };
             let path = format!("{at}.{path}");
             self.faults.push(scene::Fault::new(path, e.to_string()));
@@ -96,27 +104,16 @@ impl Checker<'_> {
         Ok(match given {
             scene::Law::Rigid => Law::Rigid,
             scene::Law::KelvinVoigt { stiffness, damping, damping_ratio, mass } => {
-                let here = at.key("kelvin_voigt");
-                let stiffness = self.both(stiffness, here.key("stiffness"));
-                match (damping, damping_ratio, mass) {
-                    (Some(c), None, None) => {
-                        Law::KelvinVoigt { stiffness, damping: self.both(c, here.key("damping")) }
+                let given = (stiffness, damping.as_ref(), *damping_ratio, *mass);
+                self.kelvin_voigt(given, at.key("kelvin_voigt"))?
+            }
+            scene::Law::Layer { stiffness, damping, damping_ratio, mass, thickness } => {
+                let given = (stiffness, damping.as_ref(), *damping_ratio, *mass);
+                match self.kelvin_voigt(given, at.key("layer"))? {
+                    Law::KelvinVoigt { stiffness, damping } => {
+                        Law::Layer { stiffness, damping, thickness: *thickness }
                     }
-                    (None, Some(ratio), Some(mass)) => Law::kelvin_voigt(stiffness, *ratio, *mass)?,
-                    (None, None, None) => Law::KelvinVoigt { stiffness, damping: [0.0; 2] },
-                    (Some(_), ratio, _) => {
-                        let key = if ratio.is_some() { "damping_ratio" } else { "mass" };
-                        self.fault(here.key(key), format!("{key} beside damping, expected damping alone"));
-                        Law::Rigid
-                    }
-                    (None, Some(_), None) => {
-                        self.fault(here.key("damping_ratio"), "damping_ratio without mass, expected both");
-                        Law::Rigid
-                    }
-                    (None, None, Some(_)) => {
-                        self.fault(here.key("mass"), "mass without damping_ratio, expected both");
-                        Law::Rigid
-                    }
+                    fault => fault,
                 }
             }
             &scene::Law::HalfSpace { elements, spacing, influence, damping, transport } => {
@@ -134,6 +131,36 @@ impl Checker<'_> {
             }
             &scene::Law::HertzMindlin { radius, damping_time } => {
                 Law::HertzMindlin { radius, time: damping_time }
+            }
+        })
+    }
+
+    /// Springs and dampers of a law as Kelvin and Voigt's.
+    fn kelvin_voigt(
+        &mut self,
+        given: (&Numbers, Option<&Numbers>, Option<f64>, Option<f64>),
+        here: At<'_>,
+    ) -> Result<Law, InvalidContact> {
+        let (stiffness, damping, damping_ratio, mass) = given;
+        let stiffness = self.both(stiffness, here.key("stiffness"));
+        Ok(match (damping, damping_ratio, mass) {
+            (Some(c), None, None) => {
+                Law::KelvinVoigt { stiffness, damping: self.both(c, here.key("damping")) }
+            }
+            (None, Some(ratio), Some(mass)) => Law::kelvin_voigt(stiffness, ratio, mass)?,
+            (None, None, None) => Law::KelvinVoigt { stiffness, damping: [0.0; 2] },
+            (Some(_), ratio, _) => {
+                let key = if ratio.is_some() { "damping_ratio" } else { "mass" };
+                self.fault(here.key(key), format!("{key} beside damping, expected damping alone"));
+                Law::Rigid
+            }
+            (None, Some(_), None) => {
+                self.fault(here.key("damping_ratio"), "damping_ratio without mass, expected both");
+                Law::Rigid
+            }
+            (None, None, Some(_)) => {
+                self.fault(here.key("mass"), "mass without damping_ratio, expected both");
+                Law::Rigid
             }
         })
     }

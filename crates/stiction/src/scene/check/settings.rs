@@ -1,7 +1,7 @@
 //! Step and recording.
 
 use super::{At, Checker};
-use crate::scene::{FrictionKind, Table};
+use crate::scene::{ForceTime, FrictionKind, GapLevel, Scheme, Table};
 use complementarity::problem::{SIDES, SIDES_EXPECTED};
 
 impl Checker<'_> {
@@ -10,6 +10,16 @@ impl Checker<'_> {
         let both = [self.positive(step.h, at.key("h")), self.positive(step.duration, at.key("duration"))];
         if let Some(message) = step.excess().filter(|_| both == [step.h, step.duration]) {
             self.fault(at.key("h"), message);
+        }
+        if step.scheme == Scheme::Implicit {
+            let expected = "0, or 0.5 (midpoint), with scheme = \"implicit\"";
+            self.number(step.explicit_share, at.key("explicit_share"), |x| x == 0.0 || x == 0.5, expected);
+            if step.gap == GapLevel::Velocity {
+                self.fault(at.key("gap"), "gap is velocity, expected position with scheme = \"implicit\"");
+            }
+            if step.forces == Some(ForceTime::Theta) {
+                self.fault(at.key("forces"), "forces is theta, expected start with scheme = \"implicit\"");
+            }
         }
         self.friction_kind(step.friction, at.key("friction"));
         let share = at.key("explicit_share");

@@ -419,6 +419,7 @@ impl Path {
                 frame: c.frame,
                 gap: equations.contacts.elements[c.first].gap,
                 force: point.now.force,
+                core: 0.0,
                 moment: [0.0; 3],
                 speed: [n, point.now.slip[0], point.now.slip[1]],
                 turn: [0.0; 3],

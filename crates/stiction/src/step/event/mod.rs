@@ -519,6 +519,7 @@ impl Path<'_> {
                 frame: found.frame,
                 gap: self.s.near.elements[found.first].gap,
                 force: c.force,
+                core: c.force[0],
                 moment: [0.0; 3],
                 speed: c.velocity,
                 turn: [0.0; 3],

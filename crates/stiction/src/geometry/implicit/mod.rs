@@ -1,0 +1,161 @@
+//! Bodies given by functions `f(x) <= 0`: surfaces with derivatives, and closest points of any pair.
+
+mod closest;
+mod surface;
+
+pub use closest::{Body, Closest, closest};
+pub use surface::{Monomial, Surface, Value};
+
+use super::shape::Shape;
+use super::solid::Solid;
+use super::touch::Touch;
+use crate::space::{Pose, Quaternion, Tensor, Vector, add, dot, scale, sub};
+
+/// Surfaces of a solid, with their poses in the shape.
+pub(super) fn surfaces(shape: &Shape, solid: &Solid) -> Vec<(Surface, Pose)> {
+    let planes = || {
+        let of = |f: &super::Face| {
+            let normal = f.normal;
+            Surface::Plane { normal, offset: dot(normal, solid.corners()[f.corners[0] as usize]) }
+        };
+        solid.faces().iter().map(of).collect::<Vec<_>>()
+    };
+    let plain = match shape {
+        Shape::HalfSpace if solid.planar() => vec![Surface::Plane { normal: [0.0, 1.0, 0.0], offset: 0.0 }],
+        Shape::HalfSpace => vec![Surface::Plane { normal: [0.0, 0.0, 1.0], offset: 0.0 }],
+        Shape::Sphere { radius } => vec![Surface::ellipsoid([*radius; 3])],
+        Shape::Ellipsoid { semi_axes } => vec![Surface::ellipsoid(*semi_axes)],
+        Shape::Ellipse { semi_axes: [a, b] } => {
+            let matrix = [[1.0 / (a * a), 0.0, 0.0], [0.0, 1.0 / (b * b), 0.0], [0.0; 3]];
+            vec![Surface::Quadric { matrix, vector: [0.0; 3], constant: -1.0 }]
+        }
+        Shape::Capsule { radius, half_length } => {
+            vec![Surface::Segment { half_length: *half_length, radius: *radius }]
+        }
+        Shape::Cylinder { radius, half_length, .. } => {
+            let r = 1.0 / (radius * radius);
+            let matrix = [[r, 0.0, 0.0], [0.0, r, 0.0], [0.0; 3]];
+            vec![
+                Surface::Quadric { matrix, vector: [0.0; 3], constant: -1.0 },
+                Surface::Plane { normal: [0.0, 0.0, 1.0], offset: *half_length },
+                Surface::Plane { normal: [0.0, 0.0, -1.0], offset: *half_length },
+            ]
+        }
+        Shape::Box { .. } | Shape::Polytope { .. } | Shape::Polygon { .. } => planes(),
+        Shape::Superellipsoid { semi_axes, exponent } => {
+            vec![Surface::Superellipsoid { semi_axes: *semi_axes, exponent: *exponent }]
+        }
+        Shape::Quadric { matrix, vector, constant } => {
+            vec![Surface::Quadric { matrix: symmetric(*matrix), vector: *vector, constant: *constant }]
+        }
+        Shape::Polynomial { terms, .. } => {
+            vec![Surface::Polynomial(terms.iter().map(|t| (t.coefficient, t.powers)).collect())]
+        }
+        Shape::Intersection { members } => {
+            let of = |m: &super::shape::Member| {
+                let pose = m.pose();
+                let Ok(inner) = Solid::new(&m.shape, false) else { return vec![] };
+                inner.surfaces.into_iter().map(|(s, p)| (s, pose.then(&p))).collect::<Vec<_>>()
+            };
+            return members.iter().flat_map(of).collect();
+        }
+    };
+    plain.into_iter().map(|s| (s, Pose::IDENTITY)).collect()
+}
+
+/// xx, yy, zz, xy, xz, yz as a matrix.
+pub(super) fn symmetric([xx, yy, zz, xy, xz, yz]: [f64; 6]) -> Tensor {
+    [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+}
+
+/// A body of a solid at a pose.
+pub(super) fn body<'a>(solid: &'a Solid, pose: &'a Pose) -> Body<'a> {
+    Body { surfaces: &solid.surfaces, pose, inside: pose.point(solid.inside) }
+}
+
+/// The touch of two solids, one of which at least is given by functions, if its gap is at most `margin`.
+pub(super) fn touch(
+    (a, pose_a): (&Solid, &Pose),
+    (b, pose_b): (&Solid, &Pose),
+    margin: f64,
+) -> Option<Touch> {
+    // far apart, without solving anything
+    for ((plane, pose), (other, other_pose)) in [((a, pose_a), (b, pose_b)), ((b, pose_b), (a, pose_a))] {
+        if plane.is_half_space() {
+            let n = super::plane::outward(pose, plane.planar());
+            if dot(n, sub(other_pose.position, pose.position)) > other.reach + margin {
+                return None;
+            }
+        }
+    }
+    let apart = sub(pose_b.position, pose_a.position);
+    if dot(apart, apart).sqrt() > a.reach + b.reach + margin && !a.is_half_space() && !b.is_half_space() {
+        return None;
+    }
+    let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
+    let size = (finite(a.reach) + finite(b.reach)).max(f64::MIN_POSITIVE);
+    let (mut one, mut two) = (body(a, pose_a), body(b, pose_b));
+    // a body without bounds counts where the other one is
+    if !a.reach.is_finite() {
+        one.inside = two.inside;
+    }
+    if !b.reach.is_finite() {
+        two.inside = one.inside;
+    }
+    let found = closest(&one, &two, size)?;
+    let [x, y] = found.points;
+    let point = scale(0.5, add(x, y));
+    // curved faces keep one number; edges and corners of intersections have theirs
+    let feature = (found.active[0] & 0x7fff) << 15 | found.active[1] & 0x7fff;
+    (found.gap <= margin).then_some(Touch { point, normal: found.normal, gap: found.gap, feature })
+}
+
+/// Whether the surface of a solid curves outward where a body touches it.
+pub fn is_convex_at(solid: &Solid, pose: &Pose, point: Vector) -> bool {
+    solid.surfaces.iter().all(|(s, local)| {
+        let pose = pose.then(local);
+        !matches!(s, Surface::Polynomial(_)) || s.is_convex_at(pose.local(point))
+    })
+}
+
+/// Where a line from `p` along `d` leaves the body, both in its own coordinates: `-inf` if it misses it, `inf` if it never leaves.
+pub(super) fn height(solid: &Solid, p: Vector, d: Vector) -> f64 {
+    let identity = Pose::IDENTITY;
+    let body = body(solid, &identity);
+    let reach = if solid.reach.is_finite() { 2.0 * solid.reach } else { 1e6 };
+    let middle = dot(sub(solid.inside, p), d);
+    let depth = |s: f64| body.depth(add(p, scale(s, d)));
+    let (mut low, mut high) = (middle - reach, middle + reach);
+    for _ in 0..200 {
+        let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+        if depth(a) < depth(b) { high = b } else { low = a }
+    }
+    let inside = 0.5 * (low + high);
+    if depth(inside) > 0.0 {
+        return f64::NEG_INFINITY;
+    }
+    let (mut low, mut high) = (inside, middle + reach);
+    if depth(high) <= 0.0 {
+        return f64::INFINITY;
+    }
+    for _ in 0..200 {
+        let half = 0.5 * (low + high);
+        if depth(half) <= 0.0 { low = half } else { high = half }
+    }
+    low
+}
+
+/// A point inside a bounded solid, far from its surface; `None` if there is none.
+pub(super) fn innermost(solid: &Solid) -> Option<Vector> {
+    let identity = Pose::IDENTITY;
+    let one = body(solid, &identity);
+    closest::innermost(&one, solid.reach)
+}
+
+/// Rotation of a member of an intersection: the unit quaternion, or the identity if it is zero.
+pub(super) fn rotation(q: [f64; 4]) -> Quaternion {
+    Quaternion(q).unit()
+}
+
+#[cfg(test)]
+mod tests;

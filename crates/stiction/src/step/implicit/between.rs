@@ -1,0 +1,80 @@
+//! Whether a pair of parts passed through each other within a step whose end is good.
+//!
+//! Points of the two bodies approach each other at most at a velocity `L`, so that a pair with the gaps `g0` and `g1` at the ends of the step cannot have met if
+//! `g0 + g1 >= L h`. Else the way is followed: from a time at which the gap is `g` nothing happens for `g / L` (conservative advancement).
+
+use super::super::motion::CLOSED;
+use super::super::{Failed, Workspace};
+use super::size;
+use crate::dynamics::Kinematics;
+use crate::geometry::{Workspace as Touching, touches};
+use crate::model::{Model, Owner};
+use crate::state::{ContactId, State};
+
+/// Overlap on the way, over the size of the smaller body, that is let pass: contacts that graze.
+const GRAZE: f64 = 1e-3;
+/// Gap, over the size of the smaller body, up to which a pair touches.
+const TOUCHING: f64 = 1e-6;
+/// Evaluations of a pair at the most; the shortest way between two is this share of the step.
+const MOST: usize = 64;
+
+/// # Errors
+/// If a pair overlaps on the way: a shorter step meets it at its end.
+pub(super) fn check(model: &Model, state: &State, work: &mut Workspace) -> Result<(), Failed> {
+    let h = work.motion.h;
+    let scratch = &mut work.implicit;
+    let mut found = Vec::new();
+    let mut touching = Touching::default();
+    for c in &work.contacts.contacts {
+        // a pair that touches when the step begins is kept apart there
+        let pair = |id: ContactId| (id.part_a, id.part_b) == (c.id.part_a, c.id.part_b);
+        let near = TOUCHING * size(model, c.owners);
+        if scratch.begin.iter().any(|b| pair(b.0) && b.1 <= near) {
+            continue;
+        }
+        let Ok(k) = scratch.begin.binary_search_by_key(&c.id, |b| b.0) else { continue };
+        let known = scratch.soft.iter().find(|s| s.id == c.id);
+        let layers = known.map_or(0.0, |s| s.before.iter().map(|d| d[0]).sum::<f64>().max(s.compression()));
+        let begin = scratch.begin[k].1;
+        if begin + layers <= 0.0 {
+            continue;
+        }
+        let velocity = |owner: Owner| match owner {
+            Owner::Body(i) => work.motion.fastest[i],
+            Owner::World(_) => 0.0,
+        };
+        let fastest = 1.5 * (velocity(c.owners[0]) + velocity(c.owners[1]))
+            + h * crate::space::length(model.scene().gravity);
+        if begin >= fastest * h || fastest <= 0.0 {
+            continue;
+        }
+        let graze = GRAZE * size(model, c.owners);
+        let path = scratch.path.get_or_insert_with(|| Kinematics::new(model.system()));
+        let (mut time, mut gap) = (0.0, begin);
+        for _ in 0..MOST {
+            time += (gap.max(0.0) / fastest).max(h / MOST as f64);
+            if time >= h {
+                break;
+            }
+            scratch.half.resize(state.position.len(), 0.0);
+            model.system().advance(&state.position, &scratch.mean, time, &mut scratch.half);
+            path.go_to(&scratch.half, &scratch.mean);
+            let [a, b] = [c.id.part_a, c.id.part_b].map(|k| &model.parts()[k as usize]);
+            let pose = |part: &crate::model::Part| match part.owner {
+                Owner::Body(i) => path.pose(i).then(&part.local),
+                Owner::World(_) => part.local,
+            };
+            found.clear();
+            let margin = fastest * h + CLOSED;
+            if touches(&a.solid, &pose(a), &b.solid, &pose(b), margin, &mut touching, &mut found).is_err() {
+                break;
+            }
+            gap = found.iter().map(|t| t.gap).fold(margin, f64::min);
+            if gap < -(graze + layers) {
+                let names = format!("'{}' and '{}'", a.name, b.name);
+                return Err(Failed::Passes { time: state.time, h, names, depth: -gap });
+            }
+        }
+    }
+    Ok(())
+}
