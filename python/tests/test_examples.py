@@ -53,7 +53,7 @@ def test_notebooks_run(path: Path, tmp_path: Path) -> None:
     assert any(o.get("data", {}).get("text/html", "").startswith("<iframe srcdoc=") for o in outputs)
 
 
-@pytest.mark.parametrize(("page", "least"), [("docs/python.md", 12), ("README.md", 1)])
+@pytest.mark.parametrize(("page", "least"), [("docs/python.md", 12), ("docs/first-hour.md", 1), ("README.md", 1)])
 def test_the_code_of_the_docs_runs(page: str, least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scenes").symlink_to(ROOT / "scenes")
