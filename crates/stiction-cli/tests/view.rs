@@ -190,11 +190,13 @@ fn the_first_hour_works() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = fs::read_to_string(root.join("docs/first-hour.md")).unwrap();
     let block = |kind: &str| {
-        let blocks = text.split(&format!("```{kind}\n")).skip(1);
+        let fence = format!("```{kind}\n");
+        let blocks = text.split(&fence).skip(1);
         blocks.map(|b| b.split("```").next().unwrap().to_owned()).collect::<Vec<_>>()
     };
     fs::write(folder.join("brick.toml"), &block("toml")[0]).unwrap();
-    let lines: Vec<String> = block("sh").iter().flat_map(|b| b.lines()).map(str::to_owned).collect();
+    let commands = block("sh").concat();
+    let lines: Vec<String> = commands.lines().map(str::to_owned).collect();
     assert!(lines.len() >= 9, "{lines:?}");
     follow(&folder, &root, &lines);
     for file in ["brick.html", "brick.png", "brick.recording/figures/forces.png", "rough.recording"] {

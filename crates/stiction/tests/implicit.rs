@@ -7,7 +7,7 @@ mod running;
 use running::{scene, start};
 use stiction::scene::{Scene, Scheme};
 use stiction::state::State;
-use stiction::step::{Failed, Stepper};
+use stiction::step::{Failed, Status, Stepper};
 
 fn from(text: &str) -> Scene {
     Scene::from_toml("test", text).expect("a valid scene")
@@ -322,4 +322,41 @@ position = [0, 0, 0.46]
         let why = (0..200).find_map(|_| stepper.step(&mut state).err()).expect("refused");
         assert!(why.to_string().contains("the polynomial of 'dumbbell' is not convex"), "{scheme}: {why}");
     }
+}
+
+/// Relative change of energy of an ellipsoid that rolls over another for 0.25 s, and whether it touched throughout.
+fn egg_on_a_dome(share: f64, h: f64) -> (f64, bool) {
+    let text = format!(
+        "[[material]]\n name = 'default'\n friction = 1.5
+        [[world]]\n name = 'dome'\n shape = {{ ellipsoid = {{ semi_axes = [0.6, 0.5, 0.4] }} }}
+        [[body]]\n name = 'egg'\n shape = {{ ellipsoid = {{ semi_axes = [0.1, 0.08, 0.06] }} }}\n mass = 1\n position = [0, 0, 0.46]
+        velocity = [0.3, 0.1, 0]\n angular_velocity = [{}, 5, 0.5]
+        [step]\n scheme = 'implicit'\n explicit_share = {share}\n h = {h}\n duration = 1",
+        -0.1 / 0.06
+    );
+    let mut stepper = Stepper::new(Scene::from_toml("egg", &text).expect("a scene")).expect("a model");
+    let mut state = stepper.initial();
+    let total = |stepper: &mut Stepper, state: &State| {
+        let e = stepper.energy(state);
+        e.kinetic + e.potential
+    };
+    let (first, mut touches) = (total(&mut stepper, &state), true);
+    let kinetic = stepper.energy(&state).kinetic;
+    for k in 0..(0.25 / h).round() as usize {
+        let _ = stepper.step(&mut state).expect("no step fails");
+        let sticks = |s: &Stepper| s.elements().iter().any(|e| e.status == Status::Stick);
+        touches &= k < 2 || sticks(&stepper);
+    }
+    ((total(&mut stepper, &state) - first) / kinetic, touches)
+}
+
+#[test]
+fn an_ellipsoid_rolls_over_another_with_the_error_of_the_rule() {
+    for (share, order) in [(0.0, 1.0), (0.5, 2.0)] {
+        let runs = [2e-3, 1e-3, 5e-4].map(|h| egg_on_a_dome(share, h));
+        assert!(runs.iter().all(|r| r.1), "it rolls: {runs:?}");
+        let measured = (runs[1].0 / runs[2].0).abs().log2();
+        assert!((measured - order).abs() < 0.4, "theta {share}: order {measured}, {runs:?}");
+    }
+    assert!(egg_on_a_dome(0.5, 1e-3).0.abs() < 2e-4);
 }
