@@ -17,6 +17,32 @@ pub struct Inputs {
     /// Surface velocities that replace those of the scene: a body or world part, and the velocity in its axes,
     /// m/s. Only for owners to which the scene gives one.
     pub surfaces: Vec<(Owner, Vector)>,
+    /// Motions of world parts that replace those of the scene. Only for parts to which the scene gives one.
+    pub motions: Vec<PartMotion>,
+}
+
+/// Motion of a world part about its place from one time to another, linear between: it replaces the scene's course.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PartMotion {
+    /// Index of the world part.
+    pub part: usize,
+    /// Begin and end, s: those of the step.
+    pub time: [f64; 2],
+    /// Displacement at both, in world axes, m.
+    pub position: [Vector; 2],
+    /// Angle about the axis of the part's motion at both, rad.
+    pub angle: [f64; 2],
+}
+
+impl PartMotion {
+    /// Displacement and angle at a time.
+    pub fn at(&self, time: f64) -> (Vector, f64) {
+        let [begin, end] = self.time;
+        let share = if end > begin { (time - begin) / (end - begin) } else { 1.0 };
+        let between = |a: f64, b: f64| a + share * (b - a);
+        let [p, q] = self.position;
+        ([0, 1, 2].map(|k| between(p[k], q[k])), between(self.angle[0], self.angle[1]))
+    }
 }
 
 /// Why a value cannot be set by name.
@@ -41,6 +67,9 @@ pub enum InvalidInput {
     /// The body or world part has no surface velocity.
     #[error("no body or world part '{0}' with a surface velocity")]
     Surface(String),
+    /// The world part has no motion.
+    #[error("no world part '{0}' with a motion")]
+    Motion(String),
 }
 
 /// A force and a torque on a body, in world axes.
@@ -63,6 +92,7 @@ impl Inputs {
             && self.targets.is_empty()
             && self.wrenches.is_empty()
             && self.surfaces.is_empty()
+            && self.motions.is_empty()
     }
 
     /// Removes all inputs and keeps the allocated memory.
@@ -71,6 +101,7 @@ impl Inputs {
         self.targets.clear();
         self.wrenches.clear();
         self.surfaces.clear();
+        self.motions.clear();
     }
 
     /// Sets the effort on a degree of freedom of a body's joint, N or N m; it is added to all other efforts.
@@ -134,6 +165,23 @@ impl Inputs {
         let owner = owner.ok_or_else(|| InvalidInput::Surface(name.to_owned()))?;
         self.surfaces.retain(|(other, _)| *other != owner);
         self.surfaces.push((owner, velocity));
+        Ok(())
+    }
+
+    /// Sets the motion of a world part over a step: displacement (m, in world axes) and angle (rad, about the axis of its motion) at the
+    /// begin and the end of `time`.
+    pub fn set_motion(
+        &mut self,
+        model: &Model,
+        name: &str,
+        time: [f64; 2],
+        position: [Vector; 2],
+        angle: [f64; 2],
+    ) -> Result<(), InvalidInput> {
+        let part = model.scene().world.iter().position(|w| w.name == name && w.motion.is_some());
+        let part = part.ok_or_else(|| InvalidInput::Motion(name.to_owned()))?;
+        self.motions.retain(|m| m.part != part);
+        self.motions.push(PartMotion { part, time, position, angle });
         Ok(())
     }
 }

@@ -461,3 +461,36 @@ fn a_drive_against_a_limit_fails_with_its_cause() {
     let _ = go(&mut stepper, &mut state, 0.1);
     assert!((state.position[0] - 0.01).abs() < 1e-9 && state.velocity[0].abs() < 1e-9, "{state:?}");
 }
+
+/// A plate that inputs lift and turn carries a box as the same course does, steps that are cut included.
+#[test]
+fn inputs_move_world_parts() {
+    let text = |motion: &str| {
+        format!(
+            "[[material]]\nname = \"default\"\nfriction = 0.6\n[[world]]\nname = \"plate\"\nshape = {{ box = {{ half = [0.5, 0.5, 0.05] }} }}\nposition = [0, 0, -0.05]\n\
+             motion = {{ axis = [0, 0, 1]{motion} }}\n\
+             [[body]]\nname = \"box\"\nshape = {{ box = {{ half = [0.05, 0.05, 0.05] }} }}\nmass = 1\nposition = [0.2, 0, 0.05]\n"
+        )
+    };
+    let course = ", position = { points = [{ time = 0, value = [0, 0, 0] }, { time = 0.5, value = [0.1, 0, 0.05] }] }, angle = { points = [{ time = 0, value = 0 }, { time = 0.5, value = 0.4 }] }";
+    let (mut stepper, mut state) = start(&text(course));
+    let _ = go(&mut stepper, &mut state, 0.5);
+    let (mut other, mut driven) = start(&text(", angle = { constant = 0 }"));
+    let (model, h, mut inputs) = (other.model().clone(), 1e-3, Inputs::default());
+    let at = |t: f64| ([0.2 * t, 0.0, 0.1 * t], 0.8 * t);
+    for k in 0..500 {
+        let [begin, end] = [f64::from(k) * h, f64::from(k + 1) * h];
+        let ((p, a), (q, b)) = (at(begin), at(end));
+        inputs.set_motion(&model, "plate", [begin, end], [p, q], [a, b]).expect("a part that moves");
+        let _ = other.step_by(&mut driven, &inputs, h).expect("no step fails");
+    }
+    for (a, b) in state.position.iter().zip(&driven.position) {
+        assert!((a - b).abs() < 1e-9, "{:?} {:?}", state.position, driven.position);
+    }
+    // it was lifted, moved along and turned with the plate, but for the slip as that starts with a jerk: v^2 / (2 mu g)
+    let (x, z) = (driven.position[0], driven.position[2]);
+    let slip = 0.26f64.powi(2) / (2.0 * 0.6 * G);
+    assert!((z - 0.1).abs() < 1e-6 && (x - 0.1 - 0.2 * 0.4f64.cos()).abs() < 1.1 * slip, "{x} {z}");
+    let why = inputs.set_motion(&model, "box", [0.0, 1.0], [[0.0; 3]; 2], [0.0; 2]).unwrap_err();
+    assert_eq!(why.to_string(), "no world part 'box' with a motion");
+}

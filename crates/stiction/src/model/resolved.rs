@@ -3,6 +3,7 @@
 use crate::contact::{FrictionRule, Law};
 use crate::dynamics::Link;
 use crate::geometry::Shape;
+use crate::inputs::PartMotion;
 use crate::scene::{self, Axes, Course, LoopKind, Material, StepSettings, Table};
 use crate::space::{Pose, Quaternion, Vector, add, scale, sub};
 
@@ -138,22 +139,33 @@ pub struct WorldMotion {
     pub angle: Course<f64>,
 }
 
+impl WorldMotion {
+    /// Displacement and angle at a time, by the course or by an input.
+    fn at(&self, input: Option<&PartMotion>, time: f64) -> (Vector, f64) {
+        input.map_or_else(|| (self.position.at(time), self.angle.at(time)), |input| input.at(time))
+    }
+}
+
 impl WorldPart {
     /// Pose at a time (s).
     pub fn pose(&self, time: f64) -> Pose {
-        let own = self.part.pose;
-        let Some(motion) = &self.motion else { return own };
-        let turn = Quaternion::turn(scale(motion.angle.at(time), motion.axis));
-        let position = add(own.position, motion.position.at(time));
-        Pose { position, attitude: turn.after(own.attitude) }
+        self.driven_pose(None, time)
     }
 
-    /// Mean velocity of its origin and mean angular velocity from a time on, over `h`.
-    pub fn velocity(&self, time: f64, h: f64) -> (Vector, Vector) {
+    /// The same, with an input in the place of its course.
+    pub fn driven_pose(&self, input: Option<&PartMotion>, time: f64) -> Pose {
+        let own = self.part.pose;
+        let Some(motion) = &self.motion else { return own };
+        let (shift, angle) = motion.at(input, time);
+        let turn = Quaternion::turn(scale(angle, motion.axis));
+        Pose { position: add(own.position, shift), attitude: turn.after(own.attitude) }
+    }
+
+    /// Mean velocity of its origin and mean angular velocity from a time on, over `h`, with an input in the place of its course.
+    pub fn velocity(&self, input: Option<&PartMotion>, time: f64, h: f64) -> (Vector, Vector) {
         let Some(motion) = &self.motion else { return ([0.0; 3], [0.0; 3]) };
-        let shift = sub(motion.position.at(time + h), motion.position.at(time));
-        let turn = motion.angle.at(time + h) - motion.angle.at(time);
-        (scale(1.0 / h, shift), scale(turn / h, motion.axis))
+        let [(shift, angle), (shift_end, angle_end)] = [time, time + h].map(|t| motion.at(input, t));
+        (scale(1.0 / h, sub(shift_end, shift)), scale((angle_end - angle) / h, motion.axis))
     }
 }
 

@@ -47,8 +47,7 @@ pub fn detect(
     }
     let Detection { poses, boxes, broad, candidates, with_world, .. } = memory;
     poses.clear();
-    let time = motion.time;
-    poses.extend(model.parts().iter().map(|part| part_pose(model, &motion.kinematics, part, time)));
+    poses.extend(model.parts().iter().map(|part| part_pose(model, motion, part)));
     boxes.clear();
     boxes.extend(
         model.parts().iter().zip(&*poses).map(|(part, pose)| bounding_box(&part.solid, pose, 0.5 * margin)),

@@ -137,7 +137,7 @@ impl Motion {
         let at = self.kinematics.pose(body).position;
         let others = model.parts().iter().filter(|part| part.owner != Owner::Body(body));
         let distances = others.map(|part| {
-            let pose = part_pose(model, &self.kinematics, part, self.time);
+            let pose = part_pose(model, self, part);
             let around = bounding_box(&part.solid, &pose, 0.0);
             length([0, 1, 2].map(|k| (around.min[k] - at[k]).abs().max((around.max[k] - at[k]).abs())))
         });
@@ -145,11 +145,13 @@ impl Motion {
     }
 }
 
-/// Pose of a part in the world at a time.
-pub(super) fn part_pose(model: &Model, kinematics: &Kinematics, part: &Part, time: f64) -> Pose {
+/// Pose of a part in the world when the step begins.
+pub(super) fn part_pose(model: &Model, motion: &Motion, part: &Part) -> Pose {
     match part.owner {
-        Owner::Body(i) => kinematics.pose(i).then(&part.local),
-        Owner::World(i) if model.scene().world[i].motion.is_some() => model.scene().world[i].pose(time),
+        Owner::Body(i) => motion.kinematics.pose(i).then(&part.local),
+        Owner::World(i) if model.scene().world[i].motion.is_some() => {
+            motion.surfaces.pose(part.owner).unwrap_or_else(|| model.scene().world[i].pose(motion.time))
+        }
         Owner::World(_) => part.local,
     }
 }

@@ -4,7 +4,7 @@
 use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
 use crate::model::{Model, Owner};
-use crate::space::{Quaternion, Vector, add, cross, dot, length, scale, sub};
+use crate::space::{Pose, Quaternion, Vector, add, cross, dot, length, scale, sub};
 
 /// Velocities of the surfaces that move by themselves in a step.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +20,8 @@ struct Surface {
     angular: Vector,
     /// The part's origin when the step begins.
     origin: Vector,
+    /// Pose of a world part there.
+    pose: Option<Pose>,
     /// Rotation over the step, and its length, s.
     turn: Option<(Quaternion, f64)>,
     /// Velocity over the part.
@@ -43,17 +45,25 @@ impl Surfaces {
             if part.motion.is_none() && part.surface.is_none() {
                 continue;
             }
-            let (owner, (linear, angular), pose) = (Owner::World(i), part.velocity(time, h), part.pose(time));
+            let input = inputs.motions.iter().rev().find(|m| m.part == i);
+            let (owner, (linear, angular)) = (Owner::World(i), part.velocity(input, time, h));
+            let pose = part.driven_pose(input, time);
             let origin = pose.position;
             let turn = (angular != [0.0; 3]).then(|| (Quaternion::turn(scale(h, angular)), h));
             let over = over(owner, part.surface.as_ref().map(|c| c.at(time + h)), pose.attitude);
-            self.moving.push((owner, Surface { linear, angular, origin, turn, over }));
+            let pose = part.motion.is_some().then_some(pose);
+            self.moving.push((owner, Surface { linear, angular, origin, pose, turn, over }));
         }
         for (i, body) in model.scene().bodies.iter().enumerate().filter(|(_, b)| b.surface.is_some()) {
             let (owner, attitude) = (Owner::Body(i), at.pose(i).attitude);
             let over = over(owner, body.surface.as_ref().map(|c| c.at(time + h)), attitude);
             self.moving.push((owner, Surface { over, ..Surface::default() }));
         }
+    }
+
+    /// Pose of a world part that moves, when the step begins.
+    pub(super) fn pose(&self, owner: Owner) -> Option<Pose> {
+        self.of(owner).and_then(|s| s.pose)
     }
 
     fn of(&self, owner: Owner) -> Option<&Surface> {
