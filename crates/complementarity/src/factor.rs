@@ -1,6 +1,6 @@
 //! LU factors of a dense square matrix, with row exchanges. (faer is called here and in `eigen`.)
 //!
-//! Below [`SMALL`] a plain row-oriented elimination is faster than any blocked code and allocates nothing
+//! Below order 64 a plain row-oriented elimination is faster than any blocked code and allocates nothing
 //! once its buffers have grown; above, faer's blocked kernels take over.
 
 use crate::matrix::Matrix;

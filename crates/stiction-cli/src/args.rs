@@ -441,7 +441,7 @@ pub enum ViewPlane {
     Yz,
 }
 
-/// Find the start from which a scene ends as wanted: its [boundary].
+/// Find the start from which a scene ends as wanted: its table `boundary`.
 ///
 /// Prints the initial values, and writes a recording of each solution and, for one or two unknowns, a figure of the
 /// residual over them. Example: stiction shoot scenes/pang2005/sphere-velocity.toml. Exit code: 0 solved, 1 not reached
