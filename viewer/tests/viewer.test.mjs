@@ -97,11 +97,15 @@ test('a recording is drawn as the renderer draws it, and scrubbed to its poses',
   // the same record, drawn without a browser at the size of the canvas
   const time = rows[17 * bodies].time;
   await page.locator('#scrub').fill('17');
-  const [w, h] = await page.evaluate(() => [viewer.stage.width, viewer.stage.height]);
-  run(['render', 'heap.recording', '--at', time, '--size', `${w}x${h}`, '--out', 'same.png']);
-  const image = fs.readFileSync(path.join(folder, 'same.png')).toString('base64');
-  await wait(300);
-  const result = await compare(page, image, w, h);
+  let result;
+  // the page draws when it comes to it, and may still change its layout
+  for (let tries = 0; tries < 30 && !(result?.differ < 0.02); tries++) {
+    await wait(300);
+    const [w, h] = await page.evaluate(() => [viewer.stage.width, viewer.stage.height]);
+    run(['render', 'heap.recording', '--at', time, '--size', `${w}x${h}`, '--out', 'same.png', '--force']);
+    const image = fs.readFileSync(path.join(folder, 'same.png')).toString('base64');
+    result = await compare(page, image, w, h);
+  }
   assert.ok(result.bodies > 0.02, `coloured: ${result.bodies}`);
   assert.ok(result.differ < 0.02, `different: ${result.differ}`);
   assert.deepEqual(page.problems, []);
