@@ -326,6 +326,17 @@ fn other_laws_joints_and_shapes() {
             ),
             8,
         ),
+        // before the arm reaches its limit; there friction is at its bound without motion, and the notes say so
+        (
+            "pendulum with friction",
+            format!(
+                "{}{}{low}{pendulum}",
+                step(0.4),
+                ground(SOFT, 0.3)
+                    .replace("[[world]]\nname = \"ground\"\nmaterial = \"m\"\nshape = \"half_space\"\n", "")
+            ),
+            1,
+        ),
         ("planar", format!("{planar}{}", step(0.0)), 3),
     ];
     let mut bad = vec![];
