@@ -114,7 +114,8 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
     let mut progress = Progress::new(|view| {
         display.show(format!("t = {:.4} s", view.state.time), Some(view.made as f64 / view.asked as f64));
     });
-    let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut summary, &mut progress, &mut warnings];
+    let mut observers: Vec<&mut dyn Observer> =
+        vec![&mut recorder, &mut summary, &mut progress, &mut warnings];
     if options.keep_unsolved {
         observers.push(&mut hardest);
     }

@@ -1,7 +1,7 @@
 //! Warnings while a run goes on: where the rigid problem has no solution, several, or one that is not stable.
 //!
-//! Every step looks at slipping contacts alone, which costs next to nothing: `A` of song2001 (29) below 0, or what the step itself says of its motion. Only then
-//! the state is examined as `analyze` does, at most once in [`STRIDE`] steps.
+//! The start is examined as `analyze` does, with a short search. Every step looks at slipping contacts alone, which costs next to nothing: `A` of song2001 (29)
+//! below 0, or what the step itself says of its motion. Only then its state is examined, at most once in [`STRIDE`] steps.
 
 use std::io::{Write, stderr};
 use stiction::analysis::stability::{Cluster, Preferred, Question, Verdict, examine};
@@ -10,8 +10,10 @@ use stiction::run::{EventKind, Fault, Observer, View};
 use stiction::scene::Scheme;
 use stiction::step::{Status, Trust};
 
-/// Elements up to which states are examined.
+/// Elements, and bodies of a scene, up to which states are examined; contacts and nodes of a search for all solutions.
 const MOST: usize = 24;
+const CONTACTS: usize = 6;
+const NODES: usize = 200;
 /// Least number of steps between examinations: they take some hundred times as long as a step.
 const STRIDE: usize = 4000;
 
@@ -33,7 +35,9 @@ impl Warnings {
         if self.told.iter().any(|(n, k)| *n == name && *k == kind) {
             return;
         }
-        let line = format!("t = {time:.6} s: {name}: {words} (stiction analyze says more; law = \"auto\" makes such contacts compliant)");
+        let line = format!(
+            "t = {time:.6} s: {name}: {words} (stiction analyze says more; law = \"auto\" makes such contacts compliant)"
+        );
         if self.aloud {
             // nobody is left to tell if this fails
             let _ = writeln!(stderr(), "warning: {line}");
@@ -44,7 +48,11 @@ impl Warnings {
 
     fn examine(&mut self, view: &View<'_>) {
         let model = view.model();
-        let question = Question { vary: false, ..Question::default() }.after_steps(model);
+        let mut question =
+            Question { vary: false, most_contacts: CONTACTS, max_nodes: NODES, ..Question::default() };
+        if view.state.time > 0.0 {
+            question = question.after_steps(model);
+        }
         let Ok(analysis) = examine(model, view.state, &question) else { return };
         for cluster in &analysis.clusters {
             if let Some((kind, words)) = doubt(cluster) {
@@ -92,10 +100,19 @@ fn is_beyond(model: &Model, view: &View<'_>) -> bool {
 }
 
 impl Observer for Warnings {
+    fn start(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
+        let rigid = view.model().contacts().rules().iter().any(|rule| rule.compliance.is_none());
+        if rigid && view.scene().bodies.len() <= MOST {
+            self.examine(view);
+        }
+        Ok(())
+    }
+
     fn step(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
         let impact = view.events.iter().find(|e| e.kind == EventKind::ImpactWithoutCollision);
         if let Some(event) = impact {
-            let name = view.model().contact_name(event.contact).unwrap_or_default();
+            let [a, b] = [event.body_a, event.body_b].map(|owner| view.scene().name_of(owner));
+            let name = format!("{a}, {b}");
             let words = "no finite forces allow the slip it had, an impact without a collision stopped it";
             self.warn(event.time, name, Trust::NoRigidSolution.name(), words);
         }

@@ -155,7 +155,8 @@ impl Posed<'_> {
     fn at_zero(&self) -> Option<Outcome> {
         let [Group::Sliding { ray }] = self.problem.groups() else { return None };
         let row = self.problem.matrix().row(0);
-        let (sum, size) = row.iter().zip(ray).fold((0.0, 0.0), |(s, m), (a, f)| (s + a * f, m + (a * f).abs()));
+        let (sum, size) =
+            row.iter().zip(ray).fold((0.0, 0.0), |(s, m), (a, f)| (s + a * f, m + (a * f).abs()));
         let b = self.problem.vector()[0];
         if f64::abs(sum) > ROUNDING * size {
             return None;
@@ -243,7 +244,8 @@ impl Posed<'_> {
         question: &Question,
     ) -> Result<(Vec<Spring>, bool), NotAccelerated> {
         let (mut springs, mut given) = (vec![], true);
-        for ((&row, &g), mobility) in deforming.rows.iter().zip(&deforming.contact).zip(&restricted.mobility) {
+        for ((&row, &g), mobility) in deforming.rows.iter().zip(&deforming.contact).zip(&restricted.mobility)
+        {
             let first = self.problem.rows_of(g).start;
             let own = match g < self.contacts {
                 true => {
