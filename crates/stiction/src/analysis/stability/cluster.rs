@@ -108,6 +108,18 @@ impl Posed<'_> {
             () => Finite::Unknown,
         };
         let trust = trust(&solutions, &branches, complete, proved_none);
+        // other forces of the same contacts in the same motion are no solution of their own
+        let mut kept: Vec<Branch> = vec![];
+        for branch in branches {
+            let same = |b: &Branch| {
+                let status = |b: &Branch| b.contacts.iter().map(|c| c.status).collect::<Vec<_>>();
+                b.motion == branch.motion && status(b) == status(&branch)
+            };
+            if !kept.iter().any(same) {
+                kept.push(branch);
+            }
+        }
+        let branches = kept;
         let preferred = preferred(&branches, proved_none);
         Ok(Cluster {
             contacts,
