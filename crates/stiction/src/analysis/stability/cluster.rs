@@ -18,6 +18,8 @@ use complementarity::solver::instant::{self, Balancing, Outcome, Settings, Solut
 const NEGLIGIBLE: f64 = 1e-8;
 /// Motions whose accelerations differ by less than this share are one.
 const SAME_MOTION: f64 = 1e-7;
+/// Contacts of a cluster up to which it is examined.
+const LARGEST: usize = 60;
 /// Sums below this share of their terms are zero.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// Share of its limit from which joint friction slips.
@@ -93,7 +95,11 @@ impl Posed<'_> {
             branches.push(self.branch(solution, question)?);
         }
         self.number_motions(&solutions, &mut branches);
-        let wedged = match instant::balancing(&self.problem, &self.jacobian) {
+        let balancing = match self.groups.len() <= LARGEST {
+            true => instant::balancing(&self.problem, &self.jacobian),
+            false => Balancing::Unknown,
+        };
+        let wedged = match balancing {
             Balancing::None => Some(vec![]),
             Balancing::Unknown => None,
             Balancing::Forces(forces) => {
@@ -141,6 +147,17 @@ impl Posed<'_> {
     fn solve(&self, question: &Question) -> Result<Outcome, NotAccelerated> {
         if let Some(outcome) = self.at_zero() {
             return Ok(outcome);
+        }
+        if self.groups.len() > LARGEST {
+            return Ok(Outcome {
+                status: Status::Undecided,
+                solver: "none",
+                iterations: 0,
+                solutions: vec![],
+                complete: false,
+                proof: None,
+                reason: Some(format!("{} connected contacts, examined up to {LARGEST}", self.groups.len())),
+            });
         }
         let conditions = instant::conditions(&self.problem, &self.jacobian, &self.mu);
         let search = !conditions.unique && self.groups.len() <= question.most_contacts;
