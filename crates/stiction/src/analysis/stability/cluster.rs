@@ -1,11 +1,12 @@
 //! One cluster of contacts: its solutions, the boundary layer of each, and the model to prefer.
 
-use super::layer::{BoundaryLayer, Deforming, Restricted, Spring, dependence, eliminate, springs_of};
+use super::layer::{
+    BoundaryLayer, Deforming, Dependence, Restricted, Spring, Verdict, dependence, eliminate, springs_of,
+};
 use super::margin::{Margin, margin};
 use super::{Branch, BranchContact, Cluster, Finite, Preferred, Question};
 use crate::analysis::accelerate::{ContactAt, NotAccelerated};
 use crate::analysis::instant::{Instant, InvalidInstant};
-use crate::analysis::stability::layer::Dependence;
 use crate::model::Model;
 use crate::step::{Status as Does, Trust};
 use complementarity::matrix::{Matrix, norm};
@@ -309,6 +310,11 @@ impl Posed<'_> {
             if let Some(restricted) = Restricted::new(&self.matrix(&modes), &deforming) {
                 let (springs, given) = self.springs(&deforming, &restricted, &solution.forces, question)?;
                 layer = BoundaryLayer::new(&restricted, &springs);
+                // masses, springs and dampers: stable, though with masses far apart rates may be lost in rounding
+                let holds = |s: &Spring| s.stiffness > 0.0 && s.damping > 0.0;
+                if !deforming.slips && springs.iter().all(holds) {
+                    layer.iter_mut().for_each(|layer| layer.verdict = Verdict::Stable);
+                }
                 let first = |g: usize| self.problem.rows_of(g).start;
                 let friction: Vec<bool> =
                     deforming.rows.iter().zip(&deforming.contact).map(|(row, g)| *row > first(*g)).collect();
@@ -326,7 +332,8 @@ impl Posed<'_> {
             (0..self.contacts).map(|g| self.contact(g, &modes[g], &solution.forces, &relative)).collect();
         let begins = |g: usize| {
             let rolled = matches!(&self.problem.groups()[g], Group::Rolling { mu, .. } if *mu > 0.0);
-            rolled && !matches!(modes[g], Mode::Stick)
+            let opens = relative[self.problem.rows_of(g).start] > NEGLIGIBLE * norm(self.problem.vector());
+            rolled && (matches!(modes[g], Mode::Slip(_)) || opens)
         };
         let transition = (0..self.contacts).any(begins);
         Ok(Branch {
@@ -421,7 +428,6 @@ fn trust(solutions: &[Solution], branches: &[Branch], complete: bool, proved_non
 }
 
 fn preferred(branches: &[Branch], proved_none: bool) -> Preferred {
-    use super::layer::Verdict;
     if branches.is_empty() {
         return if proved_none { Preferred::Compliant } else { Preferred::Undecided };
     }
@@ -436,6 +442,7 @@ fn preferred(branches: &[Branch], proved_none: bool) -> Preferred {
     match (count, (0..count).filter(|m| stable(*m)).count()) {
         (1, 1) => Preferred::Rigid,
         (_, 1) => Preferred::StableBranch,
+        (_, 0) if branches.iter().any(|b| b.layer.is_none()) => Preferred::Undecided,
         _ => Preferred::Compliant,
     }
 }
