@@ -65,7 +65,7 @@ impl Patch {
         let (mut of_radius, mut power) = (None, None);
         let transport = matches!(law, Law::HalfSpace { transport: true, .. }) && grid.count() > 1;
         let (vectors, k, c) = match *law {
-            Law::Rigid => (Matrix::zeros(0, 0), Vec::new(), Vec::new()),
+            Law::Rigid | Law::Auto(_) => (Matrix::zeros(0, 0), Vec::new(), Vec::new()),
             Law::KelvinVoigt { stiffness, damping } | Law::Layer { stiffness, damping, .. } => {
                 (Matrix::identity(rows), each(stiffness), each(damping))
             }
@@ -133,6 +133,26 @@ impl Patch {
                 self.k[0] * overlap.max(0.0).powf(exponent) * (1.0 + dissipation * rate)
             }
             None => self.k[0] * overlap + self.c[0] * rate,
+        }
+    }
+
+    /// The overlap (m) at which [`Self::normal_force`] is `force` (N, at least 0) while the force changes at `rate` (N/s) on the slow manifold, and the
+    /// rate of that overlap (m/s): `f(d) + g(d, d') = force`, `f'(d) d' = rate`.
+    pub fn overlap_under(&self, force: f64, rate: f64) -> [f64; 2] {
+        let k = self.k[0];
+        match self.power {
+            Some([exponent, dissipation]) => {
+                let d = (force / k).powf(1.0 / exponent);
+                let slope = k * exponent * d.powf(exponent - 1.0);
+                let by = if slope > 0.0 { rate / slope } else { 0.0 };
+                // a force that has just begun grows faster than the layer follows
+                let by = if (dissipation * by).abs() < 0.5 { by } else { 0.0 };
+                [(force / (k * (1.0 + dissipation * by))).powf(1.0 / exponent), by]
+            }
+            None => {
+                let by = rate / k;
+                [((force - self.c[0] * by) / k).max(0.0), by]
+            }
         }
     }
 

@@ -65,6 +65,9 @@ pub enum Law {
         /// Relaxation time, s.
         time: f64,
     },
+    /// Rigid while the rigid motion is unique and stable, and this compliant law where it is not (song2001 sections 4 and 5); without a law,
+    /// one of the model's masses ([`Law::default_layer`]).
+    Auto(Option<Box<Law>>),
 }
 
 /// Influence functions of the elastic half-space.
@@ -118,7 +121,8 @@ impl Law {
     pub fn validate(&self) -> Result<(), InvalidContact> {
         let size = |x: f64| x >= 0.0 && x.is_finite();
         match *self {
-            Self::Rigid => Ok(()),
+            Self::Rigid | Self::Auto(None) => Ok(()),
+            Self::Auto(Some(ref law)) => law.validate(),
             Self::Layer { stiffness, damping, thickness } => {
                 check("thickness", thickness, "above 0 and finite", |x| x > 0.0 && x.is_finite())?;
                 Self::KelvinVoigt { stiffness, damping }.validate()
@@ -162,6 +166,7 @@ impl Law {
         match *self {
             Self::HalfSpace { elements, spacing, .. } => Grid { elements, spacing, directions },
             Self::Rigid
+            | Self::Auto(_)
             | Self::KelvinVoigt { .. }
             | Self::Layer { .. }
             | Self::HuntCrossley { .. }
@@ -173,6 +178,7 @@ impl Law {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Rigid => "rigid",
+            Self::Auto(_) => "auto",
             Self::KelvinVoigt { .. } => "kelvin_voigt",
             Self::Layer { .. } => "layer",
             Self::HalfSpace { .. } => "half_space",
@@ -188,13 +194,28 @@ impl Law {
 
     /// Rows of deformation of a contact with this law: 0 if it is rigid.
     pub fn rows(&self, directions: Directions) -> usize {
-        if *self == Self::Rigid { 0 } else { self.grid(directions).rows() }
+        if self.steps_rigid() { 0 } else { self.grid(directions).rows() }
+    }
+
+    /// Whether contacts of this law are rigid in a step: always, or as long as the rigid motion is unique and stable.
+    pub fn steps_rigid(&self) -> bool {
+        matches!(self, Self::Rigid | Self::Auto(_))
+    }
+
+    /// The law of a contact's layer where [`Law::Auto`] gives none: under the weight of `mass` (kg, at `gravity` m/s^2, at least 1) it is compressed by
+    /// `depth` (m), and its damping is critical for that mass.
+    pub fn default_layer(mass: f64, gravity: f64, depth: f64) -> Self {
+        let stiffness = [mass * gravity.max(1.0) / depth; 2];
+        let damping = stiffness.map(|k| damping_of_ratio(k, 1.0, mass));
+        Self::KelvinVoigt { stiffness, damping }
     }
 
     /// The law and its numbers in words, for summaries of scenes.
     pub fn describe(&self) -> String {
         match self {
             Self::Rigid => "rigid".to_owned(),
+            Self::Auto(None) => "auto (rigid, or a layer by default)".to_owned(),
+            Self::Auto(Some(law)) => format!("auto (rigid, or {})", law.describe()),
             Self::KelvinVoigt { stiffness: [kn, kt], damping: [cn, ct] } => {
                 let [kn, kt, cn, ct] = [kn, kt, cn, ct].map(|x| short(*x));
                 format!("Kelvin-Voigt (stiffness {kn}, {kt} N/m, damping {cn}, {ct} N s/m)")

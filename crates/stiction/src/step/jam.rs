@@ -3,7 +3,7 @@
 //! A step finds impulses where there are no finite forces, and ends the slip at once. Whether that happened is decided at the acceleration level: contacts that
 //! are closed when the step begins, with the directions of slip they have then, are an LCP in their normal forces, `A` and `b` those of the step.
 
-use super::Solved;
+use super::{Solved, Workspace};
 use crate::contact::set::Contact;
 use crate::model::{Model, Owner};
 use crate::space::{dot, sub};
@@ -61,6 +61,28 @@ pub(super) fn is_jammed(model: &Model, solved: Solved<'_>, c: &Contact) -> bool 
         && own.slip() > SUDDEN * loads
         && connected(model, solved, own)
             .is_some_and(|cluster| !finds_forces(solved, &cluster) && has_no_solution(solved, &cluster))
+}
+
+/// The least uniqueness of closed contacts (`A` of song2001 (29) over what it is without friction, with the worst direction for contacts that do not
+/// slip) when the last step began; infinite if there are none. Allocates nothing.
+pub(super) fn least_uniqueness(model: &Model, work: &Workspace) -> f64 {
+    let Workspace { laws, motion, contacts, problem, forces, .. } = work;
+    let solved = Solved { laws, motion, contacts, problem, forces };
+    let mut least = f64::INFINITY;
+    for c in &contacts.contacts {
+        if model.contacts().rules()[c.rule].friction == 0.0 {
+            continue;
+        }
+        let Some(own) = start(model, solved, c) else { continue };
+        let (mut block, rows) = ([0.0; 9], problem.linear_rows);
+        problem.factors().block(own.element, own.element, &mut block[..rows * rows]);
+        let friction = match own.slips() {
+            true => dot_of(&block[1..rows], &own.velocity[1..rows]) / own.slip(),
+            false => dot_of(&block[1..rows], &block[1..rows]).sqrt(),
+        };
+        least = least.min(1.0 - own.mu * friction / block[0]);
+    }
+    least
 }
 
 /// The contact when the step began, if it is a rigid point and closed.
