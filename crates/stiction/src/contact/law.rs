@@ -66,7 +66,7 @@ pub enum Law {
         time: f64,
     },
     /// Rigid while the rigid motion is unique and stable, and this compliant law where it is not (song2001 sections 4 and 5); without a law,
-    /// one of the model's masses ([`Law::default_layer`]).
+    /// the default layer of [`crate::analysis::stability::Layer`] with the mean mass of the bodies.
     Auto(Option<Box<Law>>),
 }
 
@@ -200,14 +200,6 @@ impl Law {
     /// Whether contacts of this law are rigid in a step: always, or as long as the rigid motion is unique and stable.
     pub fn steps_rigid(&self) -> bool {
         matches!(self, Self::Rigid | Self::Auto(_))
-    }
-
-    /// The law of a contact's layer where [`Law::Auto`] gives none: under the weight of `mass` (kg, at `gravity` m/s^2, at least 1) it is compressed by
-    /// `depth` (m), and its damping is critical for that mass.
-    pub fn default_layer(mass: f64, gravity: f64, depth: f64) -> Self {
-        let stiffness = [mass * gravity.max(1.0) / depth; 2];
-        let damping = stiffness.map(|k| damping_of_ratio(k, 1.0, mass));
-        Self::KelvinVoigt { stiffness, damping }
     }
 
     /// The law and its numbers in words, for summaries of scenes.

@@ -1,6 +1,7 @@
 //! The contact table: the contact law and friction between any two parts, resolved once.
 
 use super::{ContactRule, Owner, Part, Resolved, rule::Sides};
+use crate::analysis::stability::{self, Spring};
 use crate::contact::{Compliance, Directions, Law, Layer, Material, Pair, Patch};
 use crate::geometry::{Unsupported, supported};
 use crate::scene::{Fault, FrictionKind, Method};
@@ -265,19 +266,13 @@ impl ContactTable {
     }
 }
 
-/// The layer of `law = "auto"` without `compliant_law`: see [`Law::default_layer`], with the mean mass of the bodies, and 1e-5 of the radius at which
-/// their mass has their mean moment of inertia.
+/// The layer of `law = "auto"` without `compliant_law`: that of the analysis of stability, for the mean mass of the bodies.
 fn default_layer(scene: &Resolved) -> Law {
-    let of = |i: &crate::dynamics::Inertia| (i.mass, (0..3).map(|k| i.tensor[k][k]).sum::<f64>() / 3.0);
-    let (n, mass, moment) = scene
-        .bodies
-        .iter()
-        .map(|b| of(&b.link.inertia))
-        .filter(|(mass, _)| *mass > 0.0)
-        .fold((0.0, 0.0, 0.0), |(n, m, i), (mass, moment)| (n + 1.0, m + mass, i + moment));
-    let (mass, size) = if n > 0.0 { (mass / n, (moment / mass).sqrt()) } else { (1.0, 1.0) };
-    let depth = 1e-5 * if size > 0.0 { size } else { 1.0 };
-    Law::default_layer(mass, crate::space::length(scene.gravity), depth)
+    let masses: Vec<f64> =
+        scene.bodies.iter().map(|b| b.link.inertia.mass).filter(|mass| *mass > 0.0).collect();
+    let mass = if masses.is_empty() { 1.0 } else { masses.iter().sum::<f64>() / masses.len() as f64 };
+    let Spring { stiffness, damping } = stability::Layer::default().spring(mass);
+    Law::KelvinVoigt { stiffness: [stiffness; 2], damping: [damping; 2] }
 }
 
 /// Hasher for pairs of small numbers: `HashMap`'s own hasher costs more than the search.

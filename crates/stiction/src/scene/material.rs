@@ -31,8 +31,8 @@ pub struct Material {
     pub restitution: f64,
     /// Contact law; rigid by default. Against a rigid material it is the law of the contact.
     pub law: Law,
-    /// With law = "auto", the law where the rigid motion is not unique and stable: kelvin_voigt or hunt_crossley. By default a layer that
-    /// the weight of the bodies compresses by 1e-5 of their size, critically damped.
+    /// With law = "auto", the law where the rigid motion is not unique and stable: kelvin_voigt or hunt_crossley. By default a
+    /// Kelvin-Voigt layer with stiffness m/eps and damping 2 m/sqrt(eps), m the mean mass of the bodies in kg, eps = 1e-6: their weight compresses it by 0.01 mm.
     pub compliant_law: Option<Law>,
 }
 

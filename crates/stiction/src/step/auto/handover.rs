@@ -10,8 +10,7 @@
 //! other way the positions are moved back to where closed contacts touch, the velocities to where they do not separate, and those that
 //! stick do not slip. What that changes in the energies is the work of the handover.
 
-use super::examination::{Tolerance, examine};
-use crate::analysis::accelerate::Given;
+use super::examination::{find_left, question};
 use crate::analysis::instant::Instant;
 use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
@@ -21,17 +20,44 @@ use crate::state::{RowId, State};
 use crate::step::event::field::{Buffers, Closed, Equations, Mode};
 use crate::step::event::{REST, unit};
 use crate::step::{Energy, Status, Workspace};
-use complementarity::matrix::{Matrix, dot, norm};
+use crate::analysis::stability::Question;
+use crate::space::length;
+use complementarity::matrix::{Matrix, dot};
 
+/// Friction within this share of its bound is at it.
+const AT_BOUND: f64 = 1e-6;
 /// Time over which rates of forces are found, s.
 const SHORT: f64 = 1e-7;
-/// Accelerations of rigid and compliant contacts that differ by at most this share of the larger ones agree.
+/// Accelerations at contacts up to this share of those without contact forces, or of gravity, are none.
 const SETTLED: f64 = 0.01;
+
+/// A state whose closed contacts, those of which it remembers a force, touch and do not separate: time steps leave them up to the order of the step.
+pub fn consistent(model: &Model, state: &State, inputs: &Inputs) -> State {
+    let (mut closed, mut buffers, mut moved) = (remembered(model, state), Buffers::default(), state.clone());
+    let mut equations = Equations {
+        model,
+        inputs,
+        closed: &mut closed,
+        unit: unit(model),
+        powers: [0.0; 2],
+        memory: &mut buffers,
+    };
+    let mut y = [&state.position[..], &state.velocity, &[0.0; 2]].concat();
+    // whether contacts slip
+    let _ = equations.settle_modes(state.time, &y);
+    if equations.project(state.time, &mut y).is_some() {
+        let (nq, nv) = equations.sizes();
+        moved.position.copy_from_slice(&y[..nq]);
+        moved.velocity.copy_from_slice(&y[nq..nq + nv]);
+    }
+    moved
+}
 
 /// Moves a state to compliant contacts; returns the work of that, J. The forces are those of the rigid motion at the state, or, where the modes have none,
 /// those that the state remembers.
 pub fn to_compliant(model: &Model, state: &mut State, inputs: &Inputs) -> f64 {
     let before = total_energy(model, state);
+    *state = consistent(model, state, inputs);
     let (mut closed, mut buffers) = (remembered(model, state), Buffers::default());
     let mut equations = Equations {
         model,
@@ -67,7 +93,6 @@ pub fn to_rigid(
     state: &mut State,
     inputs: &Inputs,
     work: &Workspace,
-    tolerance: Tolerance,
     least: f64,
 ) -> Option<f64> {
     if !super::is_compliant(state) {
@@ -103,8 +128,8 @@ pub fn to_rigid(
     let mut rigid = state.clone();
     rigid.position.copy_from_slice(&y[..nq]);
     rigid.velocity.copy_from_slice(&y[nq..nq + nv]);
-    let found = examine(model, &rigid, inputs, tolerance, least);
-    if found.left.is_some() || !has_settled(model, &rigid, inputs, &closed, tolerance, &found.accelerations?) {
+    let question = question(model, inputs);
+    if !has_settled(model, &rigid, &closed, &question) || find_left(model, &rigid, &question, least).is_some() {
         return None;
     }
     let rows = model.contacts().linear_rows();
@@ -116,30 +141,25 @@ pub fn to_rigid(
     Some(total_energy(model, state) - before)
 }
 
-/// Whether the forces of the layers accelerate the system as the rigid model does.
-fn has_settled(
-    model: &Model,
-    rigid: &State,
-    inputs: &Inputs,
-    closed: &[Closed],
-    tolerance: Tolerance,
-    wanted: &[f64],
-) -> bool {
-    let Tolerance { gap, velocity } = tolerance;
-    let given = Given { inputs: inputs.clone(), gap, velocity, ..Given::default() };
-    let Ok(instant) = Instant::with(model, rigid, &given) else { return false };
-    let (mut forces, mut carried) = (vec![0.0; *instant.offsets().last().unwrap_or(&0)], 0);
+/// Whether closed contacts of a state have the accelerations of the rigid model under the forces of the layers: none along their normals, and none along their
+/// tangents where they stick.
+fn has_settled(model: &Model, rigid: &State, closed: &[Closed], question: &Question) -> bool {
+    let Ok(instant) = Instant::with(model, rigid, &question.given) else { return false };
+    let ((a, b), offsets) = (instant.system(), instant.offsets());
+    let mut forces = vec![0.0; b.len()];
+    let (mut still, mut carried) = (vec![], 0);
     for (k, c) in instant.contacts().contacts.iter().enumerate() {
         let Some(own) = closed.iter().find(|own| own.id == c.id) else { continue };
-        let rows = instant.offsets()[k]..instant.offsets()[k + 1];
+        let rows = offsets[k]..offsets[k + 1];
         forces[rows.clone()].copy_from_slice(&own.force[..rows.len()]);
+        still.extend(if own.mode == Mode::Stick { rows } else { rows.start..rows.start + 1 });
         carried += 1;
     }
+    let gravity = length(model.scene().gravity);
+    let size = still.iter().fold(gravity, |most, i| most.max(b[*i].abs()));
+    let settled = |i: &usize| (dot(a.row(*i), &forces) + b[*i]).abs() <= SETTLED * size;
     // a contact that the rigid model does not have would be lost
-    let (Some(made), true) = (instant.accelerations(&forces), carried == closed.len()) else { return false };
-    let apart: Vec<f64> = made.iter().zip(wanted).map(|(a, b)| a - b).collect();
-    let size = norm(&made).max(norm(wanted)).max(crate::space::length(model.scene().gravity));
-    norm(&apart) <= SETTLED * size
+    carried == closed.len() && still.iter().all(settled)
 }
 
 /// Contacts of which a state remembers a normal force.
@@ -205,9 +225,12 @@ impl Equations<'_> {
         let none = vec![[0.0; 3]; given.len()];
         let mut rate = vec![0.0; y.len()];
         self.rate(t, y, &mut rate);
-        for c in &mut *self.closed {
+        for (c, given) in self.closed.iter_mut().zip(&given) {
             let slip = c.velocity[1].hypot(c.velocity[2]);
-            if slip > REST {
+            let mu = self.model.contacts().rule_of(c.id).map_or(0.0, |rule| rule.friction);
+            // time steps leave contacts that stick a slip of rounding
+            let at_bound = given.force[1].hypot(given.force[2]) >= (1.0 - AT_BOUND) * mu * given.force[0];
+            if slip > REST && at_bound {
                 c.mode = Mode::Slip([c.velocity[1] / slip, c.velocity[2] / slip]);
             }
         }

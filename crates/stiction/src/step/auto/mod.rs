@@ -16,7 +16,7 @@ use crate::model::Model;
 use crate::scene::Scheme;
 use crate::state::{ContactId, RowId, State, next_time};
 use complementarity::residual::Residual;
-use examination::{ENTER, LEAVE, Tolerance, examine, is_suspicious};
+use examination::{ENTER, LEAVE, find_left, is_suspicious, question};
 
 /// Memory of [`step`].
 #[derive(Debug, Clone, Default)]
@@ -76,9 +76,8 @@ fn theta_step(
     if !suspicious {
         return made;
     }
-    let Some(contact) = examine(model, kept, inputs, Tolerance::of_step(model, h), ENTER).left else {
-        return made;
-    };
+    let consistent = handover::consistent(model, kept, inputs);
+    let Some(contact) = find_left(model, &consistent, &question(model, inputs), ENTER) else { return made };
     state.copy_from(kept);
     work.located.clear();
     let mut report = leave_rigid(model, state, inputs, contact, work);
@@ -96,6 +95,14 @@ fn event_step(
     located: &mut Vec<super::Located>,
 ) -> Result<StepReport, Failed> {
     let start = state.time;
+    // single contacts are watched on the way, and at events
+    let several = state.memory.len() > 1;
+    if several && let Some(contact) = find_left(model, state, &question(model, inputs), ENTER) {
+        work.located.clear();
+        let mut report = leave_rigid(model, state, inputs, contact, work);
+        add(&mut report, &compliant_step(model, state, inputs, h, work)?);
+        return Ok(report);
+    }
     let (mut report, left) = event::step_while(model, state, inputs, h, work, Some(ENTER))?;
     let Some(contact) = left else { return Ok(report) };
     let rest = start + h - state.time;
@@ -140,8 +147,7 @@ fn compliant_step(
     let before = deformed(state);
     let mut report = compliant::step(model, state, inputs, h, work)?;
     report.compliant_time = h;
-    let tolerance = Tolerance::of_step(model, h);
-    if let Some(work_done) = handover::to_rigid(model, state, inputs, work, tolerance, LEAVE) {
+    if let Some(work_done) = handover::to_rigid(model, state, inputs, work, LEAVE) {
         report.handover_work += work_done;
         state.solver.level = 0;
         let last = work.changes.last().map(|c| c.contact);

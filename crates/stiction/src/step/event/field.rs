@@ -48,13 +48,13 @@ pub struct Closed {
     pub margins: [f64; 2],
     /// `A` of song2001 (29) over what it is without friction, if it slips, else 1: where it is positive for a single contact, the normal force is unique and
     /// stable (Theorem 5.1).
-    pub uniqueness: f64,
+    pub slip_margin: f64,
 }
 
 impl Closed {
     pub fn new(id: ContactId, mode: Mode) -> Self {
         let zero = [0.0; 3];
-        Self { id, mode, shares: false, force: zero, velocity: zero, margins: [0.0; 2], uniqueness: 1.0 }
+        Self { id, mode, shares: false, force: zero, velocity: zero, margins: [0.0; 2], slip_margin: 1.0 }
     }
 }
 
@@ -176,7 +176,7 @@ impl Equations<'_> {
         }
         for (i, &(row, k)) in rows.iter().enumerate() {
             if let Mode::Slip(_) = self.closed[k].mode {
-                self.closed[k].uniqueness = self.memory.b[(i, i)] / a[(row, row)];
+                self.closed[k].slip_margin = self.memory.b[(i, i)] / a[(row, row)];
             }
         }
         self.memory.right.clear();

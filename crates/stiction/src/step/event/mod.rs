@@ -76,7 +76,7 @@ pub(super) fn step(
     step_while(model, state, inputs, h, work, None).map(|(report, _)| report)
 }
 
-/// One step of length `h`, or up to where the rigid motion is no longer the only one: where [`Closed::uniqueness`] of a contact that slips falls below
+/// One step of length `h`, or up to where the rigid motion is no longer the only one: where [`Closed::slip_margin`] of a contact that slips falls below
 /// `least`, or where what follows an event is not unique or does not exist. Then the state is that of the time reached, and the contact is returned
 /// that says so. On failure the state is as it was.
 pub(super) fn step_while(
@@ -110,7 +110,7 @@ struct Path<'a> {
     report: StepReport,
     /// Events at the present time.
     at_once: usize,
-    /// Least [`Closed::uniqueness`] up to which the rigid motion is followed; `None`: always.
+    /// Least [`Closed::slip_margin`] up to which the rigid motion is followed; `None`: always.
     least: Option<f64>,
     /// The contact at which it is not followed further.
     left: Option<ContactId>,
@@ -145,7 +145,7 @@ impl Path<'_> {
         let mut length = self.h * 0.5f64.powi(state.solver.level as i32);
         let mut worst = 0.0f64;
         self.evaluate(state.time);
-        self.watch_uniqueness();
+        self.watch_margin();
         while end - state.time > LEAST * self.h && self.left.is_none() {
             if self.work.solver.stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed)) {
                 return Err(Failed::Interrupted { time: start });
@@ -177,10 +177,10 @@ impl Path<'_> {
                 return Err(Failed::Integration { time: state.time, h: made });
             }
             self.accept(state, made)?;
-            if event.is_some() && !self.watch_uniqueness() {
+            if event.is_some() && !self.watch_margin() {
                 self.decide(state)?;
                 self.evaluate(state.time);
-                self.watch_uniqueness();
+                self.watch_margin();
             }
         }
         state.solver.level = (self.h / length).log2().ceil().clamp(0.0, 40.0) as u32;
@@ -190,9 +190,9 @@ impl Path<'_> {
     }
 
     /// Whether the rigid motion is no longer to be followed, by the last evaluation of the contacts that slip.
-    fn watch_uniqueness(&mut self) -> bool {
+    fn watch_margin(&mut self) -> bool {
         if let Some(least) = self.least
-            && let Some(c) = self.s.closed.iter().find(|c| c.uniqueness < least + TOGETHER)
+            && let Some(c) = self.s.closed.iter().find(|c| c.slip_margin < least + TOGETHER)
         {
             self.left = Some(c.id);
         }
@@ -271,7 +271,7 @@ impl Path<'_> {
         }
         let mut closed = self.s.closed.iter().flat_map(|c| c.margins).fold(f64::INFINITY, f64::min);
         if let Some(least) = self.least {
-            closed = self.s.closed.iter().map(|c| c.uniqueness - least).fold(closed, f64::min);
+            closed = self.s.closed.iter().map(|c| c.slip_margin - least).fold(closed, f64::min);
         }
         let Workspace { motion, detection, .. } = &mut *self.work;
         motion.kinematics.go_to(&y[..nq], &y[nq..nq + nv]);
