@@ -147,8 +147,8 @@ fn case_2_is_compliant_until_it_has_separated() {
         assert_eq!(auto.first(EventKind::ToCompliant), 0.0);
         assert!(auto.summary.compliant_time > 0.0 && auto.summary.compliant_time <= 2e-3);
         let far = apart(auto.end(), compliant.end());
-        // the flight is a parabola: the theta scheme integrates it to first order
-        let allowed = if scheme == "event" { 1e-9 } else { 2e-4 };
+        // in flight the theta scheme turns by h t w'/2 too far, with w' = 144 rad/s^2
+        let allowed = if scheme == "event" { 1e-9 } else { 1e-3 * 0.02 * 144.0 / 2.0 };
         println!("{scheme}: {far:e}, {:?}", auto.events.iter().map(|e| (e.time, e.kind)).collect::<Vec<_>>());
         assert!(far < allowed, "{scheme}: {far:e}");
     }
@@ -182,6 +182,36 @@ fn sliding_into_the_painleve_region_tends_to_the_compliant_run() {
     }
 }
 
+/// From the other side the force drives the rod back before A reaches 0, and its end comes to stick: with enough damping contacts are rigid again while it does.
+#[test]
+fn a_rod_that_is_driven_back_is_rigid_again_in_contact() {
+    let mut errors = vec![];
+    for eps in [1e-6, 1e-7, 1e-8] {
+        let (k, c) = (1.0 / eps, 3.0 / f64::sqrt(eps));
+        let law =
+            format!("law = 'auto'\n compliant_law = {{ kelvin_voigt = {{ stiffness = {k}, damping = {c} }} }}");
+        let scene = |scheme: &str| {
+            rod(1.8, 80.0, -4.0, -1.5, &law, &format!("scheme = '{scheme}'\n h = 1e-3\n duration = 0.05"))
+        };
+        let (auto, compliant) = (see(&scene("event")), see(&scene("compliant")));
+        let error = auto.states.iter().zip(&compliant.states).map(|(a, c)| apart(a, c)).fold(0.0, f64::max);
+        println!(
+            "eps {eps:e}: {error:e}, imbalance {:e}, compliant {} s, {:?}",
+            auto.imbalance,
+            auto.summary.compliant_time,
+            auto.events.iter().map(|e| (e.time, e.kind)).collect::<Vec<_>>()
+        );
+        assert_eq!((auto.count(EventKind::ToCompliant), auto.count(EventKind::ToRigid)), (1, 1));
+        let closed = auto.end().memory.iter().any(|m| m.forces[0] > 0.0 && m.deformations.is_empty());
+        assert!(closed, "rigid and in contact at the end");
+        assert!(auto.imbalance < 1e-7, "{:e}", auto.imbalance);
+        errors.push(error);
+    }
+    for pair in errors.windows(2) {
+        assert!(pair[1] <= pair[0] / 10f64.sqrt(), "{errors:?}");
+    }
+}
+
 /// Inside the region from the start (A < 0, B < 0: no rigid solution): an impact without collision, which the layer makes.
 #[test]
 fn a_jammed_rod_follows_the_compliant_run() {
@@ -199,7 +229,8 @@ fn a_jammed_rod_follows_the_compliant_run() {
         );
         assert_eq!(auto.first(EventKind::ToCompliant), 0.0);
         assert!(auto.count(EventKind::ToCompliant) <= 2);
-        let allowed = if scheme == "event" { 1e-8 } else { 2e-3 };
+        // in flight the theta scheme falls by h t g/2 too far
+        let allowed = if scheme == "event" { 1e-8 } else { 1e-3 * 0.05 * 9.81 / 2.0 };
         assert!(apart(auto.end(), compliant.end()) < allowed);
     }
 }
@@ -232,6 +263,28 @@ const STACK: &str = "
     mass = 1
     position = [0, 0, 0.3]
     ";
+
+/// The theta scheme leaves the rigid model in the same way, and ends where the compliant run does but for its own error, which falls with the step.
+#[test]
+fn time_steps_leave_the_rigid_model_too() {
+    let scene = |scheme: &str, h: f64| {
+        rod(1.8, 30.0, 3.0, -6.0, &auto_with(1e-6), &format!("scheme = '{scheme}'\n h = {h}\n duration = 0.08"))
+    };
+    let compliant = see(&scene("compliant", 1e-3));
+    let mut errors = vec![];
+    for h in [1e-3, 2.5e-4] {
+        let auto = see(&scene("theta", h));
+        let error = apart(auto.end(), compliant.end());
+        println!(
+            "h {h:e}: {error:e}, compliant {} s, {:?}",
+            auto.summary.compliant_time,
+            auto.events.iter().map(|e| (e.time, e.kind)).collect::<Vec<_>>()
+        );
+        assert_eq!((auto.count(EventKind::ToCompliant), auto.count(EventKind::ToRigid)), (1, 1));
+        errors.push(error);
+    }
+    assert!(errors[1] < 0.4 * errors[0] && errors[0] < 0.1, "{errors:?}");
+}
 
 /// What is unique and stable is not left: a box that slides (mu 0.2) or rests (mu 0.5) on a slope, a stack; with the layer by default.
 #[test]

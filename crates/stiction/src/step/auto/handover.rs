@@ -191,11 +191,9 @@ impl Target {
         let Some(patch) = rule.and_then(|r| r.patch()) else { return Self::default() };
         let [d, rate] = patch.overlap_under(c.force[0].max(0.0), by[0]);
         let mut target = Self { deformation: [d, 0.0, 0.0], rate: [rate, 0.0, 0.0] };
-        let [stiffness, damping] = patch.tangential();
-        if rule.is_some_and(|r| r.friction > 0.0) && stiffness > 0.0 {
+        if rule.is_some_and(|r| r.friction > 0.0) {
             for i in 1..3 {
-                target.rate[i] = by[i] / stiffness;
-                target.deformation[i] = (c.force[i] - damping * target.rate[i]) / stiffness;
+                [target.deformation[i], target.rate[i]] = patch.tangential_under(c.force[i], by[i]);
             }
         }
         target
