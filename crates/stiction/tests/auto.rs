@@ -188,8 +188,9 @@ fn a_rod_that_is_driven_back_is_rigid_again_in_contact() {
     let mut errors = vec![];
     for eps in [1e-6, 1e-7, 1e-8] {
         let (k, c) = (1.0 / eps, 3.0 / f64::sqrt(eps));
-        let law =
-            format!("law = 'auto'\n compliant_law = {{ kelvin_voigt = {{ stiffness = {k}, damping = {c} }} }}");
+        let law = format!(
+            "law = 'auto'\n compliant_law = {{ kelvin_voigt = {{ stiffness = {k}, damping = {c} }} }}"
+        );
         let scene = |scheme: &str| {
             rod(1.8, 80.0, -4.0, -1.5, &law, &format!("scheme = '{scheme}'\n h = 1e-3\n duration = 0.05"))
         };
@@ -268,7 +269,14 @@ const STACK: &str = "
 #[test]
 fn time_steps_leave_the_rigid_model_too() {
     let scene = |scheme: &str, h: f64| {
-        rod(1.8, 30.0, 3.0, -6.0, &auto_with(1e-6), &format!("scheme = '{scheme}'\n h = {h}\n duration = 0.08"))
+        rod(
+            1.8,
+            30.0,
+            3.0,
+            -6.0,
+            &auto_with(1e-6),
+            &format!("scheme = '{scheme}'\n h = {h}\n duration = 0.08"),
+        )
     };
     let compliant = see(&scene("compliant", 1e-3));
     let mut errors = vec![];

@@ -296,7 +296,11 @@ impl Resolved {
     }
 
     /// What of a rule is beyond `law = "auto"`: its contacts are points, rigid or compliant, with Coulomb's friction.
-    fn wrong_for_auto(&self, rule: &ContactRule, layer: Option<&Law>) -> Option<(&'static str, &'static str)> {
+    fn wrong_for_auto(
+        &self,
+        rule: &ContactRule,
+        layer: Option<&Law>,
+    ) -> Option<(&'static str, &'static str)> {
         let tangential = match layer {
             Some(Law::KelvinVoigt { damping, .. }) => damping[1],
             Some(Law::HuntCrossley { tangential: [stiffness, damping], .. }) if *stiffness > 0.0 => *damping,

@@ -193,7 +193,8 @@ fn check_contacts(contacts: &[SavedContact], model: &Model) -> Result<(), String
         }
         let (found, asked) = (saved.deformation.len(), model.contacts().deformation_rows(saved.id()));
         // compliant contacts that are open have none, nor have those of law = "auto" while they are rigid
-        let none = found == 0 && (model.scene().step.scheme == Scheme::Compliant || model.contacts().is_auto());
+        let none =
+            found == 0 && (model.scene().step.scheme == Scheme::Compliant || model.contacts().is_auto());
         if found != asked && !none {
             return Err(format!("contact {contact}: {found} deformations, but its law has {asked}"));
         }

@@ -135,8 +135,7 @@ impl Watch {
             let kind = if c.compliant { EventKind::ToCompliant } else { EventKind::ToRigid };
             let at = self.events.partition_point(|e| e.time <= c.time && (e.time < c.time || !c.compliant));
             let (time, contact) = (c.time, c.contact);
-            self.events
-                .insert(at, Event { time, contact, element: 0, body_a, body_b, kind, impulse: 0.0 });
+            self.events.insert(at, Event { time, contact, element: 0, body_a, body_b, kind, impulse: 0.0 });
         }
     }
 

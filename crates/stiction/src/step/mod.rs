@@ -48,7 +48,8 @@ pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
 pub(crate) use project::close;
 pub use report::{
-    ElementReport, Energy, Failed, Located, ModelChange, StandingReport, Status, StepReport, elements, standing,
+    ElementReport, Energy, Failed, Located, ModelChange, StandingReport, Status, StepReport, elements,
+    standing,
 };
 pub use servos::{Eliminated, Servos};
 pub use solve::{ContactSolver, Forces};

@@ -39,7 +39,11 @@ impl Checker<'_> {
     /// The laws of the materials.
     pub fn laws(&mut self, materials: &[Material]) -> Vec<Law> {
         let list = At::ROOT.key("material");
-        materials.iter().enumerate().map(|(i, m)| self.both_laws(&m.law, m.compliant_law.as_ref(), list.index(i))).collect()
+        materials
+            .iter()
+            .enumerate()
+            .map(|(i, m)| self.both_laws(&m.law, m.compliant_law.as_ref(), list.index(i)))
+            .collect()
     }
 
     /// Index of a material by name; without a name, of 'default', made if there is none.
@@ -71,7 +75,8 @@ impl Checker<'_> {
         match self.law(second, here) {
             layer @ (Law::KelvinVoigt { .. } | Law::HuntCrossley { .. }) => {
                 if matches!(layer, Law::KelvinVoigt { stiffness: [n, t], .. } if n <= 0.0 || t <= 0.0) {
-                    let expected = "stiffness above 0: the layer must carry the forces of the rigid model at rest";
+                    let expected =
+                        "stiffness above 0: the layer must carry the forces of the rigid model at rest";
                     self.fault(here, format!("kelvin_voigt without stiffness, expected {expected}"));
                 }
                 Law::Auto(Some(Box::new(layer)))

@@ -12,16 +12,16 @@
 
 use super::examination::{find_left, question};
 use crate::analysis::instant::Instant;
+use crate::analysis::stability::Question;
 use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
 use crate::integrate::Field;
 use crate::model::Model;
+use crate::space::length;
 use crate::state::{RowId, State};
 use crate::step::event::field::{Buffers, Closed, Equations, Mode};
 use crate::step::event::{REST, unit};
 use crate::step::{Energy, Status, Workspace};
-use crate::analysis::stability::Question;
-use crate::space::length;
 use complementarity::matrix::{Matrix, dot};
 
 /// Friction within this share of its bound is at it.
@@ -129,7 +129,8 @@ pub fn to_rigid(
     rigid.position.copy_from_slice(&y[..nq]);
     rigid.velocity.copy_from_slice(&y[nq..nq + nv]);
     let question = question(model, inputs);
-    if !has_settled(model, &rigid, &closed, &question) || find_left(model, &rigid, &question, least).is_some() {
+    if !has_settled(model, &rigid, &closed, &question) || find_left(model, &rigid, &question, least).is_some()
+    {
         return None;
     }
     let rows = model.contacts().linear_rows();
