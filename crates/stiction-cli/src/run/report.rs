@@ -21,6 +21,7 @@ pub fn text(o: &Outcome) -> String {
     let s = &o.summary;
     let mut lines = vec![("outcome", outcome_words(o))];
     lines.extend(o.warnings.iter().chain(&o.misfit).chain(&o.overlaps).map(|line| ("warning", line.clone())));
+    lines.extend(o.unstable.iter().map(|line| ("warning", line.clone())));
     let (wall, recording) = (duration(o.wall), duration(o.spent));
     lines.push(("time", format!("{wall}, {:.2} us a step; {recording} of it recording", per_step(o))));
     let (worst, at) = s.worst;
@@ -245,6 +246,7 @@ pub fn json(o: &Outcome) -> String {
         "wasted": s.wasted,
         "cut": s.cut.iter().map(|(t, n)| json!({"time": t, "parts": n})).collect::<Vec<_>>(),
         "warnings": o.warnings,
+        "stability": o.unstable,
         "misfit": o.misfit,
         "overlaps": o.overlaps,
         "relaxed_steps": s.relaxed,

@@ -22,7 +22,14 @@ pub(super) struct End {
 }
 
 impl End {
-    pub fn new(model: &Model, motion: &Motion, memory: &Detection, c: &Contact, k: usize, point: Vector) -> Self {
+    pub fn new(
+        model: &Model,
+        motion: &Motion,
+        memory: &Detection,
+        c: &Contact,
+        k: usize,
+        point: Vector,
+    ) -> Self {
         let part = [c.id.part_a, c.id.part_b][k] as usize;
         let (pose, kinematics) = (memory.pose(part), &motion.kinematics);
         let Owner::Body(link) = model.parts()[part].owner else {

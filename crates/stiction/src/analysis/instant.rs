@@ -112,6 +112,8 @@ pub struct Given {
     pub velocity: f64,
     /// Whether compliant point contacts count as rigid; otherwise they are refused.
     pub rigid: bool,
+    /// Length of the step that led to the state, s: normal velocities up to what rotation of the bodies makes in it count as zero too.
+    pub step: f64,
     /// Whether compliant contacts that overlap are closed at any normal velocity: their deformation is a fast motion of the
     /// boundary layer (song2001 section 4).
     pub deformed: bool,
@@ -125,6 +127,7 @@ impl Default for Given {
             gap: CLOSED,
             velocity: 0.0,
             rigid: false,
+            step: 0.0,
             deformed: false,
         }
     }
@@ -213,7 +216,7 @@ impl Instant {
                 turning: length(ends[0].motion.angular) + length(ends[1].motion.angular),
             };
             let velocity = slip.velocity[0];
-            let rest = VELOCITY_TOLERANCE * slip.size + given.velocity;
+            let rest = (VELOCITY_TOLERANCE + given.step * slip.turning) * slip.size + given.velocity;
             let gap = contacts.elements[c.first].gap;
             let deformed = given.deformed && rule.compliance.is_some() && gap < 0.0;
             if velocity < -rest && !deformed {

@@ -11,12 +11,15 @@ use crate::step::{Status as Does, Trust};
 use complementarity::matrix::{Matrix, norm};
 use complementarity::problem::{Group, InstantProblem};
 use complementarity::report::Status;
+use complementarity::residual::Residual;
 use complementarity::solver::instant::{self, Balancing, Outcome, Settings, Solution};
 
 /// Accelerations below this share of the largest are zero, and forces.
 const NEGLIGIBLE: f64 = 1e-8;
 /// Motions whose accelerations differ by less than this share are one.
 const SAME_MOTION: f64 = 1e-7;
+/// Sums below this share of their terms are zero.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// Share of its limit from which joint friction slips.
 const AT_LIMIT: f64 = 1.0 - 1e-9;
 
@@ -83,7 +86,8 @@ impl Posed<'_> {
         question: &Question,
     ) -> Result<Cluster, NotAccelerated> {
         let outcome = self.solve(question)?;
-        let Outcome { status, solutions, complete, proof, reason, .. } = outcome;
+        let Outcome { status, solutions, complete, reason, .. } = outcome;
+        let proved_none = status == Status::NoSolution;
         let mut branches = vec![];
         for solution in &solutions {
             branches.push(self.branch(solution, question)?);
@@ -100,17 +104,17 @@ impl Posed<'_> {
         let margin = self.margin(&solutions);
         let finite = match () {
             () if solutions.iter().any(|s| s.dimension > 0) => Finite::No,
-            () if complete && proof.is_none() => Finite::Yes,
+            () if complete && !proved_none => Finite::Yes,
             () => Finite::Unknown,
         };
-        let trust = trust(&solutions, &branches, complete, proof.is_some());
-        let preferred = preferred(&branches, proof.is_some());
+        let trust = trust(&solutions, &branches, complete, proved_none);
+        let preferred = preferred(&branches, proved_none);
         Ok(Cluster {
             contacts,
             standing,
             status,
             complete,
-            proved_none: proof.is_some(),
+            proved_none,
             reason,
             branches,
             margin,
@@ -123,6 +127,9 @@ impl Posed<'_> {
 
     /// All solutions, or one that is proved to be the only one, or one where there are too many contacts for a search.
     fn solve(&self, question: &Question) -> Result<Outcome, NotAccelerated> {
+        if let Some(outcome) = self.at_zero() {
+            return Ok(outcome);
+        }
         let conditions = instant::conditions(&self.problem, &self.jacobian, &self.mu);
         let search = !conditions.unique && self.groups.len() <= question.most_contacts;
         let settings = Settings {
@@ -142,6 +149,34 @@ impl Posed<'_> {
             (outcome.complete, outcome.status) = (true, Status::Solved);
         }
         Ok(outcome)
+    }
+
+    /// The solutions of a single contact whose `A` of (29) is zero to rounding: for B > 0 it opens, for B = 0 any force will do, for B < 0 there is none.
+    fn at_zero(&self) -> Option<Outcome> {
+        let [Group::Sliding { ray }] = self.problem.groups() else { return None };
+        let row = self.problem.matrix().row(0);
+        let (sum, size) =
+            row.iter().zip(ray).fold((0.0, 0.0), |(s, m), (a, f)| (s + a * f, m + (a * f).abs()));
+        let b = self.problem.vector()[0];
+        if f64::abs(sum) > ROUNDING * size {
+            return None;
+        }
+        let solution = |forces: Vec<f64>, dimension: usize| Solution {
+            forces,
+            displacements: vec![],
+            residual: Residual::ZERO,
+            dimension,
+            motion_dimension: dimension,
+            unbounded: dimension > 0,
+            ranges: vec![],
+        };
+        let (status, solutions) = match () {
+            () if b > 0.0 => (Status::Solved, vec![solution(vec![0.0; row.len()], 0)]),
+            () if b == 0.0 => (Status::Several, vec![solution(ray.clone(), 1)]),
+            () => (Status::NoSolution, vec![]),
+        };
+        let (solver, iterations, complete, proof) = ("closed form", 0, true, None);
+        Some(Outcome { status, solver, iterations, solutions, complete, proof, reason: None })
     }
 
     /// What each group does in a solution, and the size of forces below which there are none.
@@ -209,7 +244,8 @@ impl Posed<'_> {
         question: &Question,
     ) -> Result<(Vec<Spring>, bool), NotAccelerated> {
         let (mut springs, mut given) = (vec![], true);
-        for ((&row, &g), mobility) in deforming.rows.iter().zip(&deforming.contact).zip(&restricted.mobility) {
+        for ((&row, &g), mobility) in deforming.rows.iter().zip(&deforming.contact).zip(&restricted.mobility)
+        {
             let first = self.problem.rows_of(g).start;
             let own = match g < self.contacts {
                 true => {

@@ -42,10 +42,7 @@ impl Default for Layer {
 impl Layer {
     /// Spring and damper of a row with this effective mass, kg (kg m^2 for rotations).
     pub fn spring(&self, mass: f64) -> Spring {
-        Spring {
-            stiffness: mass / self.eps,
-            damping: 2.0 * self.damping_ratio * mass / self.eps.sqrt(),
-        }
+        Spring { stiffness: mass / self.eps, damping: 2.0 * self.damping_ratio * mass / self.eps.sqrt() }
     }
 }
 
@@ -66,7 +63,9 @@ pub fn springs_of(model: &Model, rule: usize, force: f64) -> Result<Option<[Spri
     let Some(patch) = rule.patch() else {
         return match rule.layers.is_empty() {
             true => Ok(None),
-            false => Err("expected a rigid, Kelvin-Voigt, Hunt-Crossley or Hertz-Mindlin contact, not a layer over a core"),
+            false => Err(
+                "expected a rigid, Kelvin-Voigt, Hunt-Crossley or Hertz-Mindlin contact, not a layer over a core",
+            ),
         };
     };
     let entry = |i: usize| Spring { stiffness: patch.stiffness()[(i, i)], damping: patch.damping()[(i, i)] };
@@ -92,7 +91,8 @@ pub fn springs_of(model: &Model, rule: usize, force: f64) -> Result<Option<[Spri
             // F = K d sqrt(d/R), its slope 3/2 F/d; the rest in proportion to sqrt(d/R)
             let overlap = (force * radius.sqrt() / constant[0].stiffness).powf(2.0 / 3.0);
             let share = (overlap / radius).sqrt();
-            let scaled = constant.map(|s| Spring { stiffness: share * s.stiffness, damping: share * s.damping });
+            let scaled =
+                constant.map(|s| Spring { stiffness: share * s.stiffness, damping: share * s.damping });
             let normal = Spring { stiffness: 1.5 * scaled[0].stiffness, ..scaled[0] };
             [normal, scaled[1], scaled[2]]
         }

@@ -7,15 +7,17 @@
 mod cluster;
 pub mod layer;
 mod margin;
+mod timeline;
 mod words;
 
 pub use layer::{BoundaryLayer, Dependence, Layer, Spring, Verdict};
 pub use margin::Margin;
+pub use timeline::{Episode, Moment, Timeline};
 
 use super::accelerate::{ContactAt, NotAccelerated};
 use super::instant::{Given, Instant, InvalidInstant};
 use crate::model::Model;
-use crate::space::Vector;
+use crate::space::{Vector, length};
 use crate::state::State;
 use crate::step::{Status as Does, Trust};
 use cluster::{Posed, clusters};
@@ -54,6 +56,21 @@ impl Default for Question {
             tolerance: 1e-8,
             budget: Budget::default(),
         }
+    }
+}
+
+/// Largest gap of a closed contact after steps of time, m.
+const CLOSED_AFTER_STEPS: f64 = 1e-6;
+
+impl Question {
+    /// The same question at a state that steps of a model led to: gaps up to 1e-6 m are closed, and velocities that weight and rotation make in a step
+    /// count as zero.
+    pub fn after_steps(mut self, model: &Model) -> Self {
+        let h = model.scene().step.h;
+        self.given.gap = self.given.gap.max(CLOSED_AFTER_STEPS);
+        self.given.velocity = self.given.velocity.max(length(model.scene().gravity) * h);
+        self.given.step = h;
+        self
     }
 }
 

@@ -31,7 +31,10 @@ impl Cluster {
             }
         }
         match names.len() {
-            0 => self.standing.first().map_or_else(String::new, |row| model.standing()[*row].name(model.scene())),
+            0 => self
+                .standing
+                .first()
+                .map_or_else(String::new, |row| model.standing()[*row].name(model.scene())),
             1..=4 => names.join(", "),
             n => format!("{}, and {} more", names[..3].join(", "), n - 3),
         }
@@ -47,7 +50,8 @@ impl Cluster {
         match &self.wedged {
             Some(list) if list.is_empty() => {}
             Some(list) => {
-                let more = if list.len() > 4 { format!(" and {} more", list.len() - 4) } else { String::new() };
+                let more =
+                    if list.len() > 4 { format!(" and {} more", list.len() - 4) } else { String::new() };
                 let names: Vec<String> = list.iter().take(4).map(name).collect();
                 words.push(format!(
                     "Forces at {}{more} can balance each other: song2004 (20) fails, and forces of ever stiffer contacts need not stay bounded.",
@@ -90,7 +94,9 @@ impl Cluster {
         let stable = self.branches.iter().filter(|b| b.verdict() == Some(Verdict::Stable)).count();
         match (self.branches.len(), stable) {
             (0, _) => "no accelerations and finite forces satisfy the rigid laws",
-            _ if self.branches.iter().any(|b| b.motion_dimension > 0) => "rigid bodies allow a continuum of motions",
+            _ if self.branches.iter().any(|b| b.motion_dimension > 0) => {
+                "rigid bodies allow a continuum of motions"
+            }
             (1, 0) => "the only rigid solution is not stable",
             (_, 0) => "no rigid solution is stable",
             _ => "several rigid solutions are stable, and which of them is taken depends on the deformation",
