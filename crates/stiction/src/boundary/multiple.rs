@@ -4,8 +4,9 @@
 //! residual. Newton's step condenses to the unknowns of the problem: `dx_i = B_i dz + c_i`, carried through the derivatives
 //! of the segments. Deformations of contacts at a node are those at the end of the segment before.
 
+use super::least_squares::{largest, step_within};
 use super::problem::Problem;
-use super::solve::{End, Found, SHORT, finish, largest, newton, sizes, step_within};
+use super::solve::{End, Found, SHORT, finish, newton, sizes};
 use super::svd::{Svd, dot};
 use super::{NotDifferentiable, Parameters, displace, forward, separation, tangent_size};
 use crate::inputs::Inputs;
