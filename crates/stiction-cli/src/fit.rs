@@ -57,7 +57,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, InputError> {
     display.finish();
     let seconds = begin.elapsed().as_secs_f64();
     let mut written = vec![];
-    if let Some(path) = arguments.figure.as_ref().filter(|_| found.columns.iter().any(|c| !c.times.is_empty())) {
+    if let Some(path) =
+        arguments.figure.as_ref().filter(|_| found.columns.iter().any(|c| !c.times.is_empty()))
+    {
         let svg = chart(&found, &scene.name).draw();
         let bytes = match path.extension().is_some_and(|e| e == "png") {
             true => png(&svg).map_err(InputError)?,
@@ -163,21 +165,26 @@ fn to_text(found: &Fit, written: &[(&str, String)], seconds: f64) -> String {
         end => end.name().to_owned(),
     };
     // writing to a String cannot fail
-    let _ = writeln!(text, "{outcome} ({} iterations, {} runs, {seconds:.2} s)", found.iterations, found.runs);
+    let _ =
+        writeln!(text, "{outcome} ({} iterations, {} runs, {seconds:.2} s)", found.iterations, found.runs);
     let width = found.parameters.iter().map(|e| e.path.len()).max().unwrap_or(0);
     for e in &found.parameters {
         let known = match (e.interval, e.standard_error) {
-            (Some([low, high]), Some(error)) => format!(
-                "{} %: {low:.6} to {high:.6}, standard error {error:.2e}",
-                100.0 * found.level
-            ),
+            (Some([low, high]), Some(error)) => {
+                format!("{} %: {low:.6} to {high:.6}, standard error {error:.2e}", 100.0 * found.level)
+            }
             _ if e.at_bound => "at its bound".to_owned(),
             _ if found.degrees > 0 => "not determined".to_owned(),
             _ => String::new(),
         };
         let _ = writeln!(text, "  {:<width$}  {:>14.8}  {known}", e.path, e.value);
         if let (Some(x), Some(error)) = (e.refinement, e.standard_error) {
-            let _ = writeln!(text, "  {:width$}  a finer run moves it by {x:.1e} ({:.2} standard errors)", "", x.abs() / error);
+            let _ = writeln!(
+                text,
+                "  {:width$}  a finer run moves it by {x:.1e} ({:.2} standard errors)",
+                "",
+                x.abs() / error
+            );
         }
     }
     for c in &found.undetermined {
@@ -236,16 +243,17 @@ fn chart(found: &Fit, title: &str) -> Chart {
     let dots = |times: &[f64], values: &[f64]| -> Vec<[f64; 2]> {
         times.iter().zip(values).flat_map(|(t, x)| [[*t, *x], [*t, f64::NAN]]).collect()
     };
-    let panels = found.columns.iter().filter(|c| !c.times.is_empty()).take(MOST_COLUMNS).flat_map(|c: &ColumnFit| {
-        let residual: Vec<f64> = c.measured.iter().zip(&c.fitted).map(|(a, b)| a - b).collect();
-        let fitted = c.times.iter().zip(&c.fitted).map(|(t, x)| [*t, *x]).collect();
-        let above = vec![line("measured", 1, dots(&c.times, &c.measured)), line("fitted", 0, fitted)];
-        let below = vec![line("measured less fitted", 2, dots(&c.times, &residual))];
-        [
-            Panel { what: c.name.clone(), unit: c.unit, lines: above },
-            Panel { what: "residual".to_owned(), unit: c.unit, lines: below },
-        ]
-    });
+    let panels =
+        found.columns.iter().filter(|c| !c.times.is_empty()).take(MOST_COLUMNS).flat_map(|c: &ColumnFit| {
+            let residual: Vec<f64> = c.measured.iter().zip(&c.fitted).map(|(a, b)| a - b).collect();
+            let fitted = c.times.iter().zip(&c.fitted).map(|(t, x)| [*t, *x]).collect();
+            let above = vec![line("measured", 1, dots(&c.times, &c.measured)), line("fitted", 0, fitted)];
+            let below = vec![line("measured less fitted", 2, dots(&c.times, &residual))];
+            [
+                Panel { what: c.name.clone(), unit: c.unit, lines: above },
+                Panel { what: "residual".to_owned(), unit: c.unit, lines: below },
+            ]
+        });
     let left_out = match found.columns.len().saturating_sub(MOST_COLUMNS) {
         0 => String::new(),
         more => format!(" ({more} more columns)"),

@@ -56,7 +56,11 @@ impl Data {
                 faults.add(None, Some(k + 2), why);
             }
             for (i, x) in values.iter().enumerate().filter(|(_, x)| x.is_infinite()) {
-                faults.add(Some(i), Some(k + 2), format!("{x} in '{name}', expected a number or NaN for a gap"));
+                faults.add(
+                    Some(i),
+                    Some(k + 2),
+                    format!("{x} in '{name}', expected a number or NaN for a gap"),
+                );
             }
         }
         let (names, values) = columns.into_iter().unzip();
@@ -123,7 +127,11 @@ impl Data {
                     _ => {
                         let expected = if k == 0 { "a time" } else { "a number, or an empty cell for a gap" };
                         let name = names[k].trim();
-                        faults.add(Some(line), Some(k + 1), format!("'{cell}' in '{name}', expected {expected}"));
+                        faults.add(
+                            Some(line),
+                            Some(k + 1),
+                            format!("'{cell}' in '{name}', expected {expected}"),
+                        );
                         None
                     }
                 }

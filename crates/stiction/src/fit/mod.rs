@@ -79,7 +79,7 @@ pub struct Estimate {
 /// A combination of parameters that the data do not determine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Combination {
-    /// Index of each parameter in it, and its change over the size of its value; the largest is 1.
+    /// Index of each parameter in it, and its change over its value (as it is, if that is 0); the largest is 1.
     pub changes: Vec<(usize, f64)>,
     /// The same in words.
     pub words: String,

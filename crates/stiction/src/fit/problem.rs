@@ -122,7 +122,8 @@ impl Problem {
     /// # Errors
     /// If there is no such column, or the value is not above 0.
     pub fn set_sigma(&mut self, column: &str, sigma: f64) -> Result<(), String> {
-        let found = self.data.names.iter().zip(&self.quantities).position(|(n, q)| n == column || q.name == column);
+        let found =
+            self.data.names.iter().zip(&self.quantities).position(|(n, q)| n == column || q.name == column);
         let k = found.ok_or_else(|| {
             format!("unknown column '{column}', expected one of {}", self.data.names.join(", "))
         })?;
@@ -228,7 +229,8 @@ fn parameter(scene: &Scene, path: &str, bounds: Option<[f64; 2]>) -> Result<Para
             return Err(Fault::new(path.to_owned(), why));
         }
         Some([a, b]) if !(a..=b).contains(&guess) => {
-            let why = format!("the scene's value {guess} is outside the bounds {a} and {b} (--set changes it)");
+            let why =
+                format!("the scene's value {guess} is outside the bounds {a} and {b} (--set changes it)");
             return Err(Fault::new(path.to_owned(), why));
         }
         Some(bounds) => bounds,

@@ -39,14 +39,31 @@ pub struct Quantity {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     /// Coordinate of a body's origin in the world.
-    Position { body: usize, axis: usize },
+    Position {
+        body: usize,
+        axis: usize,
+    },
     /// Entry of a body's quaternion.
-    Attitude { body: usize, entry: usize },
-    Velocity { body: usize, axis: usize },
-    AngularVelocity { body: usize, axis: usize },
+    Attitude {
+        body: usize,
+        entry: usize,
+    },
+    Velocity {
+        body: usize,
+        axis: usize,
+    },
+    AngularVelocity {
+        body: usize,
+        axis: usize,
+    },
     /// Coordinate of a joint, and its degree of freedom.
-    Coordinate { coordinate: usize, dof: usize },
-    Rate { dof: usize },
+    Coordinate {
+        coordinate: usize,
+        dof: usize,
+    },
+    Rate {
+        dof: usize,
+    },
 }
 
 impl Quantity {
@@ -79,7 +96,8 @@ impl Quantity {
             };
             return Err(format!("unknown body '{body}' in '{name}', {near}"));
         };
-        let found = if list == "joint" { joint_component(model, i, component) } else { of_body(model, i, component) };
+        let found =
+            if list == "joint" { joint_component(model, i, component) } else { of_body(model, i, component) };
         let (kind, unit, factor) = found.ok_or_else(|| {
             let known = known_components(model, i, list);
             let expected = match &known[..] {

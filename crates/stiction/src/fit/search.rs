@@ -45,8 +45,12 @@ pub fn fit(problem: &Problem, progress: &mut dyn FnMut(Progress)) -> Fit {
     let (mut iterations, mut limit) = (0, false);
     let mut values = vec![];
     for _ in 0..ROUNDS {
-        let limits =
-            Limits { iterations: problem.iterations, tolerance: task.tolerance(), gain: GAIN, shortest: SHORTEST };
+        let limits = Limits {
+            iterations: problem.iterations,
+            tolerance: task.tolerance(),
+            gain: GAIN,
+            shortest: SHORTEST,
+        };
         let minimum = minimise(&mut task, &z, &sizes, &bounds, limits);
         iterations += minimum.iterations;
         z = minimum.unknowns;
@@ -69,12 +73,13 @@ pub fn fit(problem: &Problem, progress: &mut dyn FnMut(Progress)) -> Fit {
         }
     }
     match statistics(&mut task, &z, &values, &sizes, &bounds) {
-        Ok(found) if found.distance > NEAR && task.exact => {
+        Ok(found) if found.distance > NEAR && task.exact && !task.through => {
             // kinks that derivatives at a point do not see: search on by differences
             task.exact = false;
             task.not_exact = Some("the search by derivatives stalled".to_owned());
             task.known = None;
-            let limits = Limits { iterations: problem.iterations, tolerance: 0.0, gain: GAIN, shortest: SHORTEST };
+            let limits =
+                Limits { iterations: problem.iterations, tolerance: 0.0, gain: GAIN, shortest: SHORTEST };
             let minimum = minimise(&mut task, &z, &sizes, &bounds, limits);
             iterations += minimum.iterations;
             limit = minimum.stop == Stop::Limit;
@@ -109,6 +114,8 @@ struct Task<'a> {
     first_failure: Option<String>,
     /// Least sum of squares so far, over the number of values.
     best: f64,
+    /// Whether the run goes through the data: they have no errors.
+    through: bool,
 }
 
 struct Point {
@@ -147,7 +154,8 @@ impl Residuals for Task<'_> {
         let scatter = (point.residual.iter().map(|r| r * r).sum::<f64>() / degrees as f64).sqrt();
         let errors = Spread::new(&jacobian, &sizes).errors;
         let [least, most] = DIFFERENCES;
-        self.apart = errors.iter().zip(&sizes).map(|(e, s)| (scatter * e).clamp(least * s, most * s)).collect();
+        self.apart =
+            errors.iter().zip(&sizes).map(|(e, s)| (scatter * e).clamp(least * s, most * s)).collect();
         Ok(jacobian)
     }
 
@@ -158,7 +166,8 @@ impl Residuals for Task<'_> {
 
 impl<'a> Task<'a> {
     fn new(problem: &'a Problem, progress: &'a mut dyn FnMut(Progress)) -> Self {
-        let sigma = (0..problem.quantities.len()).map(|k| problem.sigma[k].unwrap_or_else(|| spread(problem, k)));
+        let sigma =
+            (0..problem.quantities.len()).map(|k| problem.sigma[k].unwrap_or_else(|| spread(problem, k)));
         Self {
             problem,
             progress,
@@ -171,6 +180,7 @@ impl<'a> Task<'a> {
             failed: 0,
             first_failure: None,
             best: f64::INFINITY,
+            through: false,
         }
     }
 
@@ -307,7 +317,7 @@ impl<'a> Task<'a> {
             self.sigma[k] = sigma;
         }
         let (low, high) = ratios.iter().fold((f64::INFINITY, 0.0f64), |(l, h), r| (l.min(*r), h.max(*r)));
-        self.best = f64::INFINITY;
+        (self.best, self.through) = (f64::INFINITY, exact);
         exact || high <= (1.0 + SETTLED) * low
     }
 }
@@ -343,7 +353,8 @@ fn statistics(
     sizes: &[f64],
     bounds: &[[f64; 2]],
 ) -> Result<Found, End> {
-    let failed = |task: &Task<'_>, why: String| if task.is_stopped() { End::Interrupted } else { End::Failed(why) };
+    let failed =
+        |task: &Task<'_>, why: String| if task.is_stopped() { End::Interrupted } else { End::Failed(why) };
     let residual = task.residuals(values);
     let slopes = match &task.known {
         Some((at, slopes)) if at == z => slopes.clone(),
@@ -444,7 +455,7 @@ fn report(
     fit.condition = spread.condition;
     fit.distance = distance;
     fit.end = match () {
-        () if limit || distance > NEAR => End::Undecided,
+        () if limit || distance > NEAR && !task.through => End::Undecided,
         () if !fit.undetermined.is_empty() => End::Several,
         () => End::Solved,
     };
@@ -454,12 +465,15 @@ fn report(
 
 fn combination(task: &Task<'_>, free: &[usize], open: &[f64], z: &[f64]) -> Combination {
     let parameters = &task.problem.parameters;
-    let changes: Vec<(usize, f64)> =
-        open.iter().enumerate().filter(|(_, x)| **x != 0.0).map(|(k, x)| (free[k], *x)).collect();
-    let relative = |j: usize| z[j] != 0.0 && parameters[j].guess != 0.0;
-    let one = |&(j, x): &(usize, f64)| match relative(j) {
-        true => format!("{} by {:+.3} %", parameters[j].path, x * (parameters[j].guess / z[j]).abs() * 100.0),
-        false => format!("{} by {x:+.3}", parameters[j].path),
+    let sizes = task.problem.sizes();
+    let share = |j: usize, x: f64| if z[j] == 0.0 { x * sizes[j] } else { x * sizes[j] / z[j].abs() };
+    let parts = open.iter().enumerate().filter(|(_, x)| **x != 0.0);
+    let mut changes: Vec<(usize, f64)> = parts.map(|(k, x)| (free[k], share(free[k], *x))).collect();
+    let most = changes.iter().fold(0.0f64, |m, c| if c.1.abs() > m.abs() { c.1 } else { m });
+    changes.iter_mut().for_each(|c| c.1 /= most);
+    let one = |&(j, x): &(usize, f64)| match z[j] == 0.0 {
+        false => format!("{} by {x:+.3} %", parameters[j].path),
+        true => format!("{} by {:+.5}", parameters[j].path, 0.01 * x),
     };
     let words = match &changes[..] {
         [(j, _)] => format!("{} has no effect that the data show", parameters[*j].path),
@@ -499,7 +513,10 @@ fn warnings(problem: &Problem, fit: &Fit, known: bool) -> Vec<String> {
     let mut list = vec![];
     if fit.end == End::Undecided {
         let why = match fit.distance > NEAR {
-            true => format!("no step comes nearer to the minimum, which is about {:.2} standard errors away", fit.distance),
+            true => format!(
+                "no step comes nearer to the minimum, which is about {:.2} standard errors away",
+                fit.distance
+            ),
             false => "the limit of iterations was met".to_owned(),
         };
         list.push(format!("{why}: runs may depend on the parameters with jumps or kinks"));

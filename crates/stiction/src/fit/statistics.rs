@@ -103,7 +103,9 @@ impl Spread {
 fn reduced(mut rows: Vec<Vec<f64>>, count: usize) -> Vec<Vec<f64>> {
     let p = rows.len();
     for k in 0..count {
-        let largest = |row: &[f64]| row.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).map(|(j, _)| j);
+        let largest = |row: &[f64]| {
+            row.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).map(|(j, _)| j)
+        };
         let best = (k..p).max_by(|&a, &b| {
             let size = |i: usize| largest(&rows[i]).map_or(0.0, |j| rows[i][j].abs());
             size(a).total_cmp(&size(b))

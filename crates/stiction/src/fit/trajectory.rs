@@ -6,9 +6,7 @@
 //! the scheme or better, so that interpolation adds no error of lower order.
 
 use super::Quantity;
-use crate::boundary::{
-    NotDifferentiable, Parameters, displace, step_with_derivatives, tangent_size,
-};
+use crate::boundary::{NotDifferentiable, Parameters, displace, step_with_derivatives, tangent_size};
 use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
 use crate::model::Model;
@@ -50,7 +48,11 @@ impl From<NotDifferentiable> for Fault {
 
 impl From<Failed> for Fault {
     fn from(why: Failed) -> Self {
-        if matches!(why, Failed::Interrupted { .. }) { Self::Interrupted } else { Self::Failed(why.to_string()) }
+        if matches!(why, Failed::Interrupted { .. }) {
+            Self::Interrupted
+        } else {
+            Self::Failed(why.to_string())
+        }
     }
 }
 
