@@ -375,11 +375,24 @@ fn wrong_data_and_paths_are_named() {
 
 #[test]
 fn runs_that_fail_and_interruptions_are_reported() {
-    let mut refused = scene(BOX);
-    refused.set("material[default].torsion", "0.01").unwrap();
-    let found = solve(&refused, slide(-3.0, 1e-4), &[]);
+    // no step solves its contact problem to this tolerance
+    let mut hopeless = scene(BOX);
+    for (path, value) in [("step.scheme", "theta"), ("step.tolerance", "1e-300"), ("step.retries", "0")] {
+        hopeless.set(path, value).unwrap();
+    }
+    let found = solve(&hopeless, slide(-3.0, 1e-4), &[]);
     let End::Failed(why) = &found.end else { panic!("{:?}", found.end) };
-    assert!(why.contains("material[default].friction = 0.5") && found.failed_runs == 1, "{why}");
+    assert!(why.contains("material[default].friction = 0.5: contact problem"), "{why}");
+    assert_eq!((found.failed_runs, found.first_failure.as_ref()), (1, Some(why)));
+    // the first step goes to a mass of 0: the scene's check refuses it, and the step is shortened
+    let mut pushed = scene(BOX);
+    pushed.set("load[0].force.constant[0]", "3.0").unwrap();
+    let vary = [("body[box].mass".to_owned(), Some([-10.0, 10.0]))];
+    let problem = Problem::new(&pushed, slide(6.0 - 0.5 * G, 1e-4), &vary).unwrap();
+    let found = fit(&problem, &mut |_| {});
+    assert_eq!(found.end, End::Solved, "{:?}", found.warnings);
+    assert!((found.parameters[0].value - 0.5).abs() < 1e-3, "{:?}", found.parameters);
+    assert!(found.failed_runs > 0 && found.first_failure.is_some_and(|why| why.contains("mass")));
     let problem = Problem::new(&scene(BOX), slide(-3.0, 1e-4), &[]).unwrap();
     problem.stop.store(true, Ordering::Relaxed);
     assert_eq!(fit(&problem, &mut |_| {}).end, End::Interrupted);
