@@ -526,6 +526,10 @@ pub struct Fit {
     #[arg(long, value_name = "N", default_value = "50", value_parser = at_least_one, allow_negative_numbers = true)]
     pub iterations: usize,
 
+    /// Start at the best of N points: the scene's values, and others spread over the bounds.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub starts: usize,
+
     /// Use differences of runs, also where derivatives of steps are known.
     #[arg(long)]
     pub differences: bool,

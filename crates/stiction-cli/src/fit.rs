@@ -34,7 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, InputError> {
         problem.set_sigma(column, *sigma).map_err(|e| InputError(format!("--sigma: {e}")))?;
     }
     problem.level = arguments.level;
-    problem.iterations = arguments.iterations;
+    (problem.iterations, problem.starts) = (arguments.iterations, arguments.starts);
     if arguments.differences {
         problem.derivatives = Derivatives::Differences;
     }
@@ -247,7 +247,7 @@ fn chart(found: &Fit, title: &str) -> Chart {
         found.columns.iter().filter(|c| !c.times.is_empty()).take(MOST_COLUMNS).flat_map(|c: &ColumnFit| {
             let residual: Vec<f64> = c.measured.iter().zip(&c.fitted).map(|(a, b)| a - b).collect();
             let fitted = c.times.iter().zip(&c.fitted).map(|(t, x)| [*t, *x]).collect();
-            let above = vec![line("measured", 1, dots(&c.times, &c.measured)), line("fitted", 0, fitted)];
+            let above = vec![line("fitted", 0, fitted), line("measured", 1, dots(&c.times, &c.measured))];
             let below = vec![line("measured less fitted", 2, dots(&c.times, &residual))];
             [
                 Panel { what: c.name.clone(), unit: c.unit, lines: above },

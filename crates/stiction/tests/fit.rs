@@ -91,6 +91,23 @@ fn the_friction_of_a_sliding_rod_is_found() {
     assert_eq!(found.failed_runs, 0, "{:?}", found.first_failure);
 }
 
+/// A rod that sticks does not slip with more friction either: from such a guess the search has no direction, and says so. The best
+/// of several starts has one.
+#[test]
+fn a_guess_without_effect_is_reported_and_several_starts_help() {
+    let mut sticking = rod();
+    sticking.set("material[default].friction", "3.0").unwrap();
+    let vary = [("material[default].friction".to_owned(), Some([0.0, 4.0]))];
+    let mut problem = Problem::new(&sticking, rod_data(0.27, 195, 1, 1e-4), &vary).unwrap();
+    let found = fit(&problem, &mut |_| {});
+    assert_eq!((found.end, found.parameters[0].interval), (End::Several, None));
+    assert!(found.warnings.iter().any(|w| w.contains("--starts")), "{:?}", found.warnings);
+    problem.starts = 16;
+    let found = fit(&problem, &mut |_| {});
+    let [low, high] = found.parameters[0].interval.unwrap();
+    assert!(low < 0.27 && 0.27 < high, "{low} {high}");
+}
+
 /// 0.1 mm at 1 kHz. The share of intervals that hold 0.27, and the scatter of the estimates beside the standard errors. With a
 /// true coverage of 0.95 fewer than 90 % or more than 99 % of 100 come with a probability of 2 %; seeds are fixed.
 #[test]
@@ -194,6 +211,9 @@ fn of_mass_and_force_only_the_ratio_is_determined() {
     assert_eq!(found.end, End::Several, "{:?}", found.warnings);
     let ratio = found.parameters[1].value / found.parameters[0].value;
     assert!((ratio - 2.0).abs() < 5e-3, "{ratio}");
+    // along the combination the search stays where it is: the least change of both
+    let shares = [0, 1].map(|j| (found.parameters[j].value / found.parameters[j].guess).ln());
+    assert!((shares[0] + shares[1]).abs() < 0.1, "{shares:?}");
     let [one] = &found.undetermined[..] else { panic!("{:?}", found.undetermined) };
     assert_eq!(one.changes.len(), 2);
     // by equal shares of their values

@@ -7,8 +7,6 @@
 use super::svd::{Svd, dot};
 use complementarity::matrix::Matrix;
 
-/// Singular values below this share of the largest are zero: the problem leaves a direction open.
-pub(crate) const OPEN: f64 = 1e-7;
 /// Gain of a step, over the predicted one, from which it is accepted.
 const ACCEPT: f64 = 1e-4;
 
@@ -42,6 +40,8 @@ pub(crate) struct Limits {
     pub gain: f64,
     /// Length of a step, over the sizes of the unknowns, below which the search ends.
     pub shortest: f64,
+    /// Singular values below this share of the largest leave a direction open: no step is made along it.
+    pub open: f64,
 }
 
 /// How a search ended.
@@ -115,7 +115,7 @@ pub(crate) fn minimise<R: Residuals>(
         // shrink the trust region until a step gains
         let mut accepted = None;
         while radius > limits.shortest && !task.is_stopped() {
-            let p = step_within(&svd, &against, radius);
+            let p = step_within(&svd, &against, radius, limits.open);
             let mut next = z.clone();
             free.iter()
                 .zip(&p)
@@ -173,9 +173,9 @@ pub(crate) fn free(jacobian: &Matrix, r: &[f64], z: &[f64], bounds: &[[f64; 2]])
         .collect()
 }
 
-/// The step of least squares, not longer than `radius`.
-pub(super) fn step_within(svd: &Svd, b: &[f64], radius: f64) -> Vec<f64> {
-    let full = svd.solve(b, 0.0, OPEN);
+/// The step of least squares, not longer than `radius`, and across directions that are open.
+pub(super) fn step_within(svd: &Svd, b: &[f64], radius: f64, open: f64) -> Vec<f64> {
+    let full = svd.solve(b, 0.0, open);
     if norm(&full) <= radius {
         return full;
     }
@@ -186,6 +186,38 @@ pub(super) fn step_within(svd: &Svd, b: &[f64], radius: f64) -> Vec<f64> {
         if norm(&svd.solve(b, middle, 0.0)) > radius { low = middle } else { high = middle }
     }
     svd.solve(b, high, 0.0)
+}
+
+/// The guess, and points spread evenly over the bounds (Halton's sequence); twice the size around the guess without.
+pub(crate) fn spread_points(
+    guess: &[f64],
+    sizes: &[f64],
+    bounds: &[[f64; 2]],
+    count: usize,
+) -> Vec<Vec<f64>> {
+    const PRIMES: [u32; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
+    let share = |mut k: u32, base: u32| {
+        let (mut out, mut by) = (0.0, 1.0);
+        while k > 0 {
+            by /= f64::from(base);
+            out += by * f64::from(k % base);
+            k /= base;
+        }
+        out
+    };
+    let mut list = vec![guess.to_vec()];
+    for k in 1..count.max(1) {
+        let point = (0..guess.len()).map(|j| {
+            let at = share(k as u32, PRIMES[j % PRIMES.len()]);
+            let [a, b] = bounds[j];
+            match (a.is_finite(), b.is_finite()) {
+                (true, true) => a + at * (b - a),
+                _ => (guess[j] + (4.0 * at - 2.0) * sizes[j]).clamp(a, b),
+            }
+        });
+        list.push(point.collect());
+    }
+    list
 }
 
 pub(crate) fn norm(x: &[f64]) -> f64 {

@@ -6,7 +6,7 @@
 
 use super::least_squares::{largest, step_within};
 use super::problem::Problem;
-use super::solve::{End, Found, SHORT, finish, newton, sizes};
+use super::solve::{End, Found, OPEN, SHORT, finish, newton, sizes};
 use super::svd::{Svd, dot};
 use super::{NotDifferentiable, Parameters, displace, forward, separation, tangent_size};
 use crate::inputs::Inputs;
@@ -84,7 +84,7 @@ pub(super) fn multiple(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> F
         }
         best = Some((pass.merit, nodes.clone(), z.clone()));
         let step = pass.condense(problem, &nodes[0], &sizes);
-        let p = step_within(&Svd::new(&step.jacobian), &step.against, radius);
+        let p = step_within(&Svd::new(&step.jacobian), &step.against, radius, OPEN);
         radius = (2.0 * radius).min(1.0);
         let dz: Vec<f64> =
             (0..z.len()).map(|j| (z[j] + p[j] * sizes[j]).clamp(bounds[j][0], bounds[j][1]) - z[j]).collect();

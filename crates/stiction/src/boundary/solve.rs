@@ -9,7 +9,7 @@
 //!   whole run; each step condenses to the unknowns of the problem.
 //! - *Several starts*, on all cores: every distinct solution is listed.
 
-use super::least_squares::{Limits, OPEN, Residuals, Stop, largest, minimise, norm};
+use super::least_squares::{Limits, Residuals, Stop, largest, minimise, norm, spread_points};
 use super::linear::Factor;
 use super::problem::{Problem, Shot};
 use super::svd::{Svd, dot};
@@ -20,6 +20,8 @@ use complementarity::matrix::Matrix;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// Singular values below this share of the largest are zero: the problem leaves a direction open.
+pub(super) const OPEN: f64 = 1e-7;
 /// Length of a step, over the size of the unknowns, below which the search ends.
 pub(super) const SHORT: f64 = 1e-13;
 /// Solutions nearer than this, over the size of the unknowns, are the same.
@@ -111,7 +113,7 @@ pub struct Answer {
 
 /// Solves a problem from its guess and, if it wants several starts, from others, on all cores.
 pub fn shoot(problem: &Problem) -> Answer {
-    let starts = starting_points(problem);
+    let starts = spread_points(&problem.guess(), &sizes(problem), &problem.bounds(), problem.starts);
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::<(usize, Found)>::new()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(starts.len());
     std::thread::scope(|scope| {
@@ -205,34 +207,6 @@ fn search(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Found {
 pub(super) fn sizes(problem: &Problem) -> Vec<f64> {
     let both = problem.bounds().into_iter().zip(problem.guess());
     both.map(|([a, b], z)| if (b - a).is_finite() { b - a } else { z.abs().max(1.0) }).collect()
-}
-
-/// The guess, and points spread evenly over the bounds (Halton's sequence); twice the size around the guess without.
-fn starting_points(problem: &Problem) -> Vec<Vec<f64>> {
-    const PRIMES: [u32; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
-    let (guess, sizes, bounds) = (problem.guess(), sizes(problem), problem.bounds());
-    let share = |mut k: u32, base: u32| {
-        let (mut out, mut by) = (0.0, 1.0);
-        while k > 0 {
-            by /= f64::from(base);
-            out += by * f64::from(k % base);
-            k /= base;
-        }
-        out
-    };
-    let mut list = vec![guess.clone()];
-    for k in 1..problem.starts.max(1) {
-        let point = (0..guess.len()).map(|j| {
-            let at = share(k as u32, PRIMES[j % PRIMES.len()]);
-            let [a, b] = bounds[j];
-            match (a.is_finite(), b.is_finite()) {
-                (true, true) => a + at * (b - a),
-                _ => (guess[j] + (4.0 * at - 2.0) * sizes[j]).clamp(a, b),
-            }
-        });
-        list.push(point.collect());
-    }
-    list
 }
 
 /// Fills in what is known at the end of a search.

@@ -49,6 +49,9 @@ pub struct Problem {
     pub level: f64,
     /// Largest number of iterations of a search; 50 by default.
     pub iterations: usize,
+    /// Points, the scene's values and others spread over the bounds, of which the best is where the search starts; 1 by
+    /// default.
+    pub starts: usize,
     /// How derivatives are computed.
     pub derivatives: Derivatives,
     /// Once this is true the search ends.
@@ -110,6 +113,7 @@ impl Problem {
             sigma,
             level: 0.95,
             iterations: 50,
+            starts: 1,
             derivatives: Derivatives::Auto,
             stop: Arc::default(),
             samples,

@@ -5,7 +5,7 @@ use super::quantile::two_sided;
 use super::statistics::Spread;
 use super::trajectory::Fault;
 use super::{ColumnFit, Combination, End, Estimate, Fit};
-use crate::boundary::least_squares::{Limits, Residuals, Stop, free, minimise};
+use crate::boundary::least_squares::{Limits, Residuals, Stop, free, minimise, norm, spread_points};
 use complementarity::matrix::Matrix;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -19,6 +19,10 @@ const EXACT: f64 = 1e-10;
 /// First difference of parameters over their sizes; later ones are standard errors, within bounds.
 const FIRST: f64 = 1e-4;
 const DIFFERENCES: [f64; 2] = [1e-6, 1e-2];
+/// Difference of parameters that are not determined, over their sizes: it is not to pass for an effect.
+const UNKNOWN: f64 = 1e-3;
+/// Singular values below this share of the largest are errors of differences.
+const OPEN: f64 = 1e-5;
 /// Rounds of estimating the standard deviations of columns, and the change of their ratios that ends them.
 const ROUNDS: usize = 8;
 const SETTLED: f64 = 0.01;
@@ -42,6 +46,9 @@ pub fn fit(problem: &Problem, progress: &mut dyn FnMut(Progress)) -> Fit {
     let mut task = Task::new(problem, progress);
     let (sizes, bounds) = (problem.sizes(), problem.parameters.iter().map(|p| p.bounds).collect::<Vec<_>>());
     let mut z: Vec<f64> = problem.parameters.iter().map(|p| p.guess).collect();
+    if problem.starts > 1 {
+        z = task.best_start(&spread_points(&z, &sizes, &bounds, problem.starts));
+    }
     let (mut iterations, mut limit) = (0, false);
     let mut values = vec![];
     for _ in 0..ROUNDS {
@@ -50,6 +57,7 @@ pub fn fit(problem: &Problem, progress: &mut dyn FnMut(Progress)) -> Fit {
             tolerance: task.tolerance(),
             gain: GAIN,
             shortest: SHORTEST,
+            open: OPEN,
         };
         let minimum = minimise(&mut task, &z, &sizes, &bounds, limits);
         iterations += minimum.iterations;
@@ -78,8 +86,13 @@ pub fn fit(problem: &Problem, progress: &mut dyn FnMut(Progress)) -> Fit {
             task.exact = false;
             task.not_exact = Some("the search by derivatives stalled".to_owned());
             task.known = None;
-            let limits =
-                Limits { iterations: problem.iterations, tolerance: 0.0, gain: GAIN, shortest: SHORTEST };
+            let limits = Limits {
+                iterations: problem.iterations,
+                tolerance: 0.0,
+                gain: GAIN,
+                shortest: SHORTEST,
+                open: OPEN,
+            };
             let minimum = minimise(&mut task, &z, &sizes, &bounds, limits);
             iterations += minimum.iterations;
             limit = minimum.stop == Stop::Limit;
@@ -154,8 +167,7 @@ impl Residuals for Task<'_> {
         let scatter = (point.residual.iter().map(|r| r * r).sum::<f64>() / degrees as f64).sqrt();
         let errors = Spread::new(&jacobian, &sizes).errors;
         let [least, most] = DIFFERENCES;
-        self.apart =
-            errors.iter().zip(&sizes).map(|(e, s)| (scatter * e).clamp(least * s, most * s)).collect();
+        self.apart = errors.iter().zip(&sizes).map(|(e, s)| width(scatter * e, *s, [least, most])).collect();
         Ok(jacobian)
     }
 
@@ -216,6 +228,24 @@ impl<'a> Task<'a> {
     fn weighted(&self, slopes: &Matrix) -> Matrix {
         let samples = &self.problem.samples;
         Matrix::from_fn(slopes.rows(), slopes.columns(), |i, j| slopes[(i, j)] / self.sigma[samples[i].1])
+    }
+
+    /// The point with the least sum of squares; the first one if no run succeeds.
+    fn best_start(&mut self, points: &[Vec<f64>]) -> Vec<f64> {
+        let problem = self.problem;
+        let made = in_parallel(points, |z| problem.run(z, false));
+        self.count(points.len());
+        let mut best = (f64::INFINITY, 0);
+        for (k, made) in made.into_iter().enumerate() {
+            match made {
+                Ok(values) => {
+                    let sum = norm(&self.residuals(&values));
+                    best = if sum < best.0 { (sum, k) } else { best };
+                }
+                Err(why) => drop(self.failed(&points[k], why)),
+            }
+        }
+        points[best.1].clone()
     }
 
     /// The derivative of the run: by the chain rule, or by differences where that is not known.
@@ -322,6 +352,11 @@ impl<'a> Task<'a> {
     }
 }
 
+/// Width of a difference: the standard error, within shares of the parameter's size.
+fn width(error: f64, size: f64, [least, most]: [f64; 2]) -> f64 {
+    if error.is_finite() { error.clamp(least * size, most * size) } else { UNKNOWN * size }
+}
+
 /// How far the values of a column spread: their standard deviation, or their size if all are equal.
 fn spread(problem: &Problem, k: usize) -> f64 {
     let list: Vec<f64> = problem.data.values[k].iter().copied().filter(|x| !x.is_nan()).collect();
@@ -362,7 +397,7 @@ fn statistics(
     };
     let errors = Spread::new(&task.weighted(&slopes), sizes).errors;
     let [least, most] = [0.1 * DIFFERENCES[0], 5.0 * DIFFERENCES[1]];
-    let apart: Vec<f64> = errors.iter().zip(sizes).map(|(e, s)| e.clamp(least * s, most * s)).collect();
+    let apart: Vec<f64> = errors.iter().zip(sizes).map(|(e, s)| width(*e, *s, [least, most])).collect();
     let (slopes, nonlinearity) = task.differences(z, values, &apart).map_err(|why| failed(task, why))?;
     let jacobian = task.weighted(&slopes);
     let free = free(&jacobian, &residual, z, bounds);
@@ -460,6 +495,10 @@ fn report(
         () => End::Solved,
     };
     fit.warnings = warnings(p, &fit, known);
+    if spread.rank() == 0 && !free.is_empty() {
+        let why = "runs do not depend on the parameters near the result: another guess (--set), or the best of several (--starts), may show an effect";
+        fit.warnings.push(why.to_owned());
+    }
     fit
 }
 
