@@ -108,11 +108,11 @@ fn a_guess_without_effect_is_reported_and_several_starts_help() {
     assert!(low < 0.27 && 0.27 < high, "{low} {high}");
 }
 
-/// 0.1 mm at 1 kHz. The share of intervals that hold 0.27, and the scatter of the estimates beside the standard errors. With a
-/// true coverage of 0.95 fewer than 90 % or more than 99 % of 100 come with a probability of 2 %; seeds are fixed.
+/// 0.1 mm at 1 kHz. The share of intervals that hold 0.27, from 90 to 99 %, and the scatter of the estimates beside the standard errors;
+/// `examples/fit_coverage.rs` does the same for 200 seeds. Intervals of half or twice the width hold it in 67 or 99.99 %.
 #[test]
 fn intervals_hold_the_friction_of_the_rod_as_often_as_they_say() {
-    let (scene, seeds) = (rod(), 100);
+    let (scene, seeds) = (rod(), 60);
     let (mut covered, mut values, mut errors) = (0, vec![], 0.0);
     for seed in 0..seeds {
         let found = solve(&scene, rod_data(0.27, 195, seed, 1e-4), &[]);
@@ -126,12 +126,12 @@ fn intervals_hold_the_friction_of_the_rod_as_often_as_they_say() {
             assert!((c.sigma / 1e-4 - 1.0).abs() < 0.25, "{}: {}", c.name, c.sigma);
         }
     }
-    assert!((90..=99).contains(&covered), "{covered} of {seeds}");
+    assert!((54..=59).contains(&covered), "{covered} of {seeds}");
     let mean = values.iter().sum::<f64>() / seeds as f64;
     let scatter = (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (seeds - 1) as f64).sqrt();
-    assert!((mean - 0.27).abs() < 4.0 * errors / 10.0, "{mean} {errors}");
-    // the scatter of 100 is known to 7 %
-    assert!((scatter / errors - 1.0).abs() < 0.25, "{scatter} {errors}");
+    assert!((mean - 0.27).abs() < 4.0 * errors / (seeds as f64).sqrt(), "{mean} {errors}");
+    // the scatter of 60 is known to 9 %
+    assert!((scatter / errors - 1.0).abs() < 0.3, "{scatter} {errors}");
 }
 
 /// The interval's ends from the profile of the sum of squares, computed by runs of the test's own.

@@ -294,8 +294,13 @@ impl Residuals for Shots<'_> {
 
 /// Newton's method with a trust region.
 pub(super) fn newton(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Found {
-    let limits =
-        Limits { iterations: problem.iterations, tolerance: problem.tolerance, gain: 1e-12, shortest: SHORT };
+    let limits = Limits {
+        iterations: problem.iterations,
+        tolerance: problem.tolerance,
+        gain: 1e-12,
+        shortest: SHORT,
+        open: OPEN,
+    };
     let minimum = minimise(&mut Shots { problem, stepper }, z, &sizes(problem), &problem.bounds(), limits);
     let end = match minimum.stop {
         Stop::Solved => End::Solved,
