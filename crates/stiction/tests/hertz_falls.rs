@@ -68,6 +68,15 @@ fn drift(theta: f64, h: f64, before: [Vector; 3], after: [Vector; 3]) -> f64 {
     if theta > 0.0 { before.into_iter().zip(after).map(each).sum() } else { 0.0 }
 }
 
+/// Energy of the tangential springs after a step, J; they may gain 1 % of it where overlap is undone in the next. Twice that here, for dampers.
+fn springs(stepper: &Stepper) -> f64 {
+    stepper
+        .elements()
+        .iter()
+        .map(|e| (e.force[1] * e.deformation[1] + e.force[2] * e.deformation[2]).abs())
+        .sum()
+}
+
 /// In every step, as with constant springs (`conservation`), the energy grows by at most 1.1 times the work that undoes overlap `g < 0`: overlap that
 /// no contact remembers, or that bodies that rotate get beyond what their velocities say. In the whole fall it stays below that of the start.
 #[test]
@@ -79,7 +88,7 @@ fn random_falls_hold_no_more_energy_than_they_began_with() {
             for seed in 0..seeds {
                 let (mut stepper, mut state) = start(falls(seed, theta, damping_time), h);
                 let first = sum(&mut stepper, &state);
-                let (mut before, mut spun) = (first, spins(&mut stepper, &state));
+                let (mut before, mut spun, mut sprung) = (first, spins(&mut stepper, &state), 0.0);
                 for _ in 0..(0.8 / h) as usize {
                     let report = stepper.step(&mut state).expect("no step fails");
                     let after = sum(&mut stepper, &state);
@@ -88,14 +97,14 @@ fn random_falls_hold_no_more_energy_than_they_began_with() {
                     met += stepper.elements().iter().filter(|e| e.force[0] > 0.0).count();
                     pushed_in_all += pushed;
                     assert!(
-                        after <= before + 1.1 * pushed + turned + 1e-11 * first,
+                        after <= before + 1.1 * pushed + 0.01 * sprung + turned + 1e-11 * first,
                         "theta {theta}, damping {damping_time}, h {h:e}, seed {seed}, t = {}: {:e} J of {first} made, {pushed:e} by pushing, \
                          {turned:e} by the drift, {} parts",
                         state.time,
                         after - before,
                         report.parts
                     );
-                    (before, spun) = (after, spin);
+                    (before, spun, sprung) = (after, spin, springs(&stepper));
                     most = f64::max(most, after / first - 1.0);
                 }
                 lost += 1.0 - before / first;

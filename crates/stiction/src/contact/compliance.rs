@@ -37,6 +37,10 @@ const LEAST_OVERLAP: f64 = 1e-6;
 /// A step from overlap `r d` to `d` under the stiffness at `max(r, this) d` takes at least the change of Hertz' energy: `sqrt(this) (1 - r) >= 2/5 (1 - r^(5/2))`.
 const DEEPENS: f64 = 0.29;
 
+/// Share by which the stiffness may grow from one step to the next before tangential springs keep their force instead of their deformation: the overlap
+/// of the shapes and the one remembered differ by rounding, and a step is differentiable there.
+const SAME_STIFFNESS: f64 = 0.01;
+
 /// Stiffness and damping of one kind of contact, independent of the step. Built once for all contacts
 /// with one law and one pair of materials.
 #[derive(Debug, Clone, PartialEq)]
@@ -311,9 +315,9 @@ impl Compliance {
     }
 
     /// Where the stiffness varies, reduces the tangential deformations of a point to those of the same force if `scale` is above that at the overlap
-    /// `delta_n`, at which they are remembered.
+    /// `delta_n`, at which they are remembered, by more than [`SAME_STIFFNESS`].
     pub(crate) fn keep_tangential(&self, scale: f64, delta: &mut [f64]) {
-        let kept = (self.patch.scale(delta[0])[0] / scale).min(1.0);
+        let kept = ((1.0 + SAME_STIFFNESS) * self.patch.scale(delta[0])[0] / scale).min(1.0);
         delta[1..].iter_mut().for_each(|d| *d *= kept);
     }
 

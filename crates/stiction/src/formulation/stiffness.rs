@@ -9,7 +9,8 @@
 //!
 //! The stiffness at `d` satisfies this for any `d+` up to `3.45 d`. Beyond that, where a step goes in deep, it must be that of a larger overlap, which
 //! depends on `d+`: it is estimated before the solve, checked after it ([`ContactProblem::restiffen`]), and the step is solved again where the
-//! inequality fails. Tangential springs whose stiffness grows from one step to the next keep their force, not their deformation.
+//! inequality fails. Tangential springs whose stiffness grows by more than 1 %
+//! from one step to the next keep their force, not their deformation.
 
 use super::{ContactProblem, Laws};
 use crate::contact::Compliance;
