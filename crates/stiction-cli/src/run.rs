@@ -172,6 +172,7 @@ impl Observer for Uniqueness {
         self.forces = match () {
             // without a contact problem of the step, the line on trust says it
             () if elements == 0 || view.scene().step.scheme != Scheme::Theta => Forces::None,
+            () if view.report.compliant_time > 0.0 => Forces::None,
             () if work.forces.velocity.is_empty() => {
                 Forces::Unknown("the run was interrupted within a step".to_owned())
             }

@@ -59,7 +59,8 @@ pub struct Spring {
 /// a force of a point.
 pub fn springs_of(model: &Model, rule: usize, force: f64) -> Result<Option<[Spring; 3]>, &'static str> {
     let rule = &model.contacts().rules()[rule];
-    let Some(compliance) = &rule.compliance else {
+    // the layer of law = "auto" is known, though the contact may be rigid
+    let Some(patch) = rule.patch() else {
         return match rule.layers.is_empty() {
             true => Ok(None),
             false => Err(
@@ -67,12 +68,15 @@ pub fn springs_of(model: &Model, rule: usize, force: f64) -> Result<Option<[Spri
             ),
         };
     };
-    let patch = compliance.patch();
     let entry = |i: usize| Spring { stiffness: patch.stiffness()[(i, i)], damping: patch.damping()[(i, i)] };
     let last = patch.rows() - 1;
     let constant = [entry(0), entry(1.min(last)), entry(2.min(last))];
     let force = force.max(0.0);
-    Ok(Some(match rule.given.law {
+    let law = match &rule.given.law {
+        Law::Auto(Some(law)) => law,
+        law => law,
+    };
+    Ok(Some(match *law {
         Law::HuntCrossley { stiffness, exponent, dissipation, tangential } => {
             // song2001 (38): the slope of K d^beta and 3/2 alpha K d^beta at the overlap that carries the force
             let overlap = (force / stiffness).powf(1.0 / exponent);
