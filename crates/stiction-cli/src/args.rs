@@ -22,6 +22,7 @@ pub enum Command {
     Export(Export),
     Solve(Solve),
     Accelerate(Accelerate),
+    Analyze(Analyze),
     Check(Check),
     Shoot(Shoot),
     Converge(Converge),
@@ -426,6 +427,55 @@ pub struct Accelerate {
     /// Plane of the picture.
     #[arg(long, value_enum, default_value_t = ViewPlane::Xz)]
     pub view: ViewPlane,
+
+    /// Print one JSON object instead of the report.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which rigid solutions there are, which of them are stable, and which model to prefer: at an instant or along a run.
+///
+/// THING is a scene (it is run, and examined at instants of even distance, or at --at) or a recording (examined at its records). For each cluster of connected
+/// contacts: the solutions of the rigid problem, the boundary layer of each (song2001), how far slipping contacts are from the loss of theirs, and
+/// song2004's condition (20). Exit code: 0 decided, 1 not decided or the run failed, 2 wrong input. Example: stiction analyze
+/// scenes/song2001/analyze-case2-rest.toml --at 0
+#[derive(Debug, Args)]
+pub struct Analyze {
+    /// The scene (TOML) or the folder of a recording.
+    #[arg(value_name = "SCENE|RECORDING")]
+    pub thing: PathBuf,
+
+    /// Set a value of the scene first, as run does; may be given several times.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+
+    /// One instant, s: of a scene it is run up to, of a recording the nearest record.
+    #[arg(long, value_name = "TIME", value_parser = finite, allow_negative_numbers = true)]
+    pub at: Option<f64>,
+
+    /// Most instants along a run, at even distances.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = at_least_one, allow_negative_numbers = true, conflicts_with = "at")]
+    pub samples: usize,
+
+    /// Time at which the run ends, s [default: the scene's].
+    #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true, conflicts_with = "at")]
+    pub duration: Option<f64>,
+
+    /// Parameter eps of the layer that stands for rigid contacts [default: 1e-6].
+    #[arg(long, value_name = "EPS", value_parser = positive, allow_negative_numbers = true)]
+    pub eps: Option<f64>,
+
+    /// Damping ratio of that layer [default: 1].
+    #[arg(long, value_name = "ZETA", value_parser = not_negative, allow_negative_numbers = true)]
+    pub damping_ratio: Option<f64>,
+
+    /// Nodes after which the search for all solutions of a cluster ends.
+    #[arg(long, value_name = "NODES", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub limit: Option<usize>,
+
+    /// Draw the timeline into this file (.svg or .png).
+    #[arg(long, value_name = "FILE")]
+    pub figure: Option<PathBuf>,
 
     /// Print one JSON object instead of the report.
     #[arg(long)]

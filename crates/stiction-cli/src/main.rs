@@ -4,6 +4,7 @@
 //! was reached, 2 the input or the command line is wrong, 130 interrupted by Ctrl-C, 143 by SIGTERM. Errors are one line on standard error.
 
 mod accelerate;
+mod analyze;
 mod args;
 mod check;
 mod converge;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
             Command::Export(arguments) => export::run(&arguments),
             Command::Solve(arguments) => solve::run(&arguments),
             Command::Accelerate(arguments) => accelerate::run(&arguments),
+            Command::Analyze(arguments) => analyze::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
             Command::Shoot(arguments) => shoot::run(&arguments),
             Command::Converge(arguments) => converge::run(&arguments),
