@@ -69,7 +69,7 @@ impl Patch {
         let (mut of_radius, mut power) = (None, None);
         let transport = matches!(law, Law::HalfSpace { transport: true, .. }) && grid.count() > 1;
         let (vectors, k, c) = match *law {
-            Law::Rigid => (Matrix::zeros(0, 0), Vec::new(), Vec::new()),
+            Law::Rigid | Law::Auto(_) => (Matrix::zeros(0, 0), Vec::new(), Vec::new()),
             Law::KelvinVoigt { stiffness, damping } | Law::Layer { stiffness, damping, .. } => {
                 (Matrix::identity(rows), each(stiffness), each(damping))
             }
@@ -138,6 +138,32 @@ impl Patch {
             }
             None => self.k[0] * overlap + self.c[0] * rate,
         }
+    }
+
+    /// The overlap (m) at which [`Self::normal_force`] is `force` (N, at least 0) while the force changes at `rate` (N/s) on the slow manifold, and the
+    /// rate of that overlap (m/s): `f(d) + g(d, d') = force`, `f'(d) d' = rate`. Where forces change faster than the layer follows, the rate is bounded so that
+    /// the damper carries at most half of the force.
+    pub fn overlap_under(&self, force: f64, rate: f64) -> [f64; 2] {
+        let k = self.k[0];
+        match self.power {
+            Some([exponent, dissipation]) => {
+                let d = (force / k).powf(1.0 / exponent);
+                let slope = k * exponent * d.powf(exponent - 1.0);
+                let by = if slope > 0.0 { bounded(rate / slope, 0.5 / dissipation) } else { 0.0 };
+                [(force / (k * (1.0 + dissipation * by))).powf(1.0 / exponent), by]
+            }
+            None => {
+                let by = bounded(rate / k, 0.5 * force / self.c[0]);
+                [(force - self.c[0] * by) / k, by]
+            }
+        }
+    }
+
+    /// The same along a tangent: `K delta + C delta' = force`, `K delta' = rate`.
+    pub fn tangential_under(&self, force: f64, rate: f64) -> [f64; 2] {
+        let [k, c] = self.tangential();
+        let by = bounded(rate / k, 0.5 * force.abs() / c);
+        [(force - c * by) / k, by]
     }
 
     /// Tangential stiffness, N/m, and damping, N s/m, of a point.
@@ -345,6 +371,11 @@ impl Compliance {
     pub(crate) fn overlap_into(&self, end: f64) -> f64 {
         DEEPENS * end
     }
+}
+
+/// A rate bounded by a size; without damping the size is infinite, or not a number if there is no force.
+fn bounded(rate: f64, most: f64) -> f64 {
+    if most.is_nan() { 0.0 } else { rate.clamp(-most, most) }
 }
 
 /// `K_n = 4/3 E* sqrt(R d)` and `K_t = 8 G* sqrt(R d)` at `d = R`, N/m.

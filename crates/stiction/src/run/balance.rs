@@ -31,7 +31,7 @@ pub enum Account {
 }
 
 /// All entries: energies, losses, works.
-pub const ENTRIES: [Entry; 10] = [
+pub const ENTRIES: [Entry; 11] = [
     Entry { name: "kinetic", label: "kinetic", account: Account::Stored(|e| e.kinetic) },
     Entry { name: "potential", label: "potential", account: Account::Stored(|e| e.potential) },
     Entry { name: "elastic", label: "elastic, in contacts", account: Account::Stored(|e| e.elastic) },
@@ -57,6 +57,11 @@ pub const ENTRIES: [Entry; 10] = [
         name: "constraint_work",
         label: "work of rigid loops and gears",
         account: Account::Supplied(|r| r.constraint_work),
+    },
+    Entry {
+        name: "handover_work",
+        label: "of changes between rigid and compliant contacts",
+        account: Account::Supplied(|r| r.handover_work),
     },
 ];
 
