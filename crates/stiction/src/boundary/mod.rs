@@ -22,6 +22,7 @@ mod multiple;
 mod parameters;
 mod problem;
 mod solve;
+mod standing;
 mod svd;
 mod trajectory;
 

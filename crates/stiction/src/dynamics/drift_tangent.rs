@@ -174,7 +174,9 @@ impl<'a> Walk<'a> {
         let system = self.kinematics.system().clone();
         let tree = &system.model.trees[self.t];
         let root = &system.model.bodies[tree.bodies.start];
-        let (n, shifts) = (tree.dofs.len(), root.joint.shifts());
+        // as in `Drift::begin`
+        let driven = root.dofs().any(|i| system.model.armature[i] > 0.0);
+        let (n, shifts) = (tree.dofs.len(), if driven { 0 } else { root.joint.shifts() });
         let turning = shifts..root.joint.velocity_size();
         let (own, np) = (tree.coordinates.clone(), self.parameters.len());
         let with_p = |m: &Momenta| spread(n, |i, k| m.with[k].0[i], np);

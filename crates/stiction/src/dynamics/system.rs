@@ -210,6 +210,11 @@ impl System {
         &self.model.links
     }
 
+    /// Inertia of drives, seen at each degree of freedom.
+    pub(crate) fn armature(&self) -> &[f64] {
+        &self.model.armature
+    }
+
     /// The trees; links fixed to the world are in none.
     pub fn trees(&self) -> &[Tree] {
         &self.model.trees

@@ -42,6 +42,7 @@ pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
 pub(crate) use motion::applied_force;
 pub(crate) use motion::fall;
+pub(crate) use motion::set_targets;
 pub use motion::{Motion, place};
 pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
@@ -134,6 +135,16 @@ impl Workspace {
     /// Whether velocities after the last step are those after impacts with restitution.
     pub(crate) fn bounced(&self) -> bool {
         !self.advancing.bounced.is_empty()
+    }
+
+    /// The projection of the last step's positions; without rows there was none.
+    pub(crate) fn projection(&self) -> &Projection {
+        &self.advancing.projection
+    }
+
+    /// Configuration at the end of the last step.
+    pub(crate) fn end_position(&self) -> &[f64] {
+        self.advancing.position()
     }
 
     /// Parts of the last drift of a tree.
