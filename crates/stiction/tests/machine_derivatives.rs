@@ -177,15 +177,58 @@ fn drives_springs_gears_and_stops() {
         ("velocity", arm(none, &motor("b", "velocity = { constant = -2 }"))),
         ("velocity bounded", arm(none, &motor("b", "velocity = { constant = 4 }\nmax_effort = 2"))),
         ("velocity servo", arm(none, &motor("b", "velocity = { constant = 1 }\ndamping = 3"))),
-        ("path", arm(none, &motor("a", "position = { sinusoid = { amplitude = 0.2, frequency = 2, phase = 0, offset = 0.4 } }"))),
+        (
+            "path",
+            arm(
+                none,
+                &motor(
+                    "a",
+                    "position = { sinusoid = { amplitude = 0.2, frequency = 2, phase = 0, offset = 0.4 } }",
+                ),
+            ),
+        ),
         ("servo", arm(none, &motor("a", "position = { constant = 0.6 }\nstiffness = 80\ndamping = 4"))),
-        ("servo at its bound", arm(none, &motor("a", "position = { constant = 1.6 }\nstiffness = 80\ndamping = 4\nmax_effort = 5"))),
-        ("spring, damper, armature", arm(["stiffness = 30, rest = 0.1, damping = 0.4", "armature = 0.05", "damping = 0.2"], "")),
-        ("implicit forces", arm(["stiffness = 30, rest = 0.1, damping = 0.4", "", ""], "[[spring]]\nfrom = {}\nto = { body = \"c\" }\nstiffness = 100\ndamping = 2\n").replace("h = 2e-3", "h = 2e-3\nforces = \"theta\"")),
-        ("stops that yield", arm(["limits = [-1, 0.41], stop = { stiffness = 500, damping = 3 }", "limits = [-0.31, 1]", ""], "")),
+        (
+            "servo at its bound",
+            arm(
+                none,
+                &motor("a", "position = { constant = 1.6 }\nstiffness = 80\ndamping = 4\nmax_effort = 5"),
+            ),
+        ),
+        (
+            "spring, damper, armature",
+            arm(["stiffness = 30, rest = 0.1, damping = 0.4", "armature = 0.05", "damping = 0.2"], ""),
+        ),
+        (
+            "implicit forces",
+            arm(
+                ["stiffness = 30, rest = 0.1, damping = 0.4", "", ""],
+                "[[spring]]\nfrom = {}\nto = { body = \"c\" }\nstiffness = 100\ndamping = 2\n",
+            )
+            .replace("h = 2e-3", "h = 2e-3\nforces = \"theta\""),
+        ),
+        (
+            "stops that yield",
+            arm(
+                ["limits = [-1, 0.41], stop = { stiffness = 500, damping = 3 }", "limits = [-0.31, 1]", ""],
+                "",
+            ),
+        ),
         ("gear", arm(none, "[[gear]]\njoints = [\"a\", \"c\"]\nratio = 1.5\noffset = 0.4\n")),
-        ("gear that yields", arm(none, "[[gear]]\njoints = [\"a\", \"c\"]\nratio = 1.5\noffset = 0.3\nstiffness = 200\ndamping = 1\n")),
-        ("friction", arm(["friction = 0.4", "friction = 50", ""], &motor("c", "position = { constant = 0.3 }\nstiffness = 20\ndamping = 1"))),
+        (
+            "gear that yields",
+            arm(
+                none,
+                "[[gear]]\njoints = [\"a\", \"c\"]\nratio = 1.5\noffset = 0.3\nstiffness = 200\ndamping = 1\n",
+            ),
+        ),
+        (
+            "friction",
+            arm(
+                ["friction = 0.4", "friction = 50", ""],
+                &motor("c", "position = { constant = 0.3 }\nstiffness = 20\ndamping = 1"),
+            ),
+        ),
     ];
     let mut bad = vec![];
     for (name, text) in cases {
@@ -220,16 +263,73 @@ fn loops_of_all_kinds() {
     let mut bad = vec![];
     for (name, text) in [
         ("point", pair(&format!("kind = \"point\"\n{world}"), &format!("kind = \"point\"\n{both}"), "")),
-        ("hinge", pair(&format!("kind = \"hinge\"\naxis = [1, 0, 1]\n{world}"), &format!("kind = \"point\"\n{both}"), "")),
-        ("hinges", pair(&format!("kind = \"point\"\n{world}"), &format!("kind = \"hinge\"\naxis = [0.3, 1, 0]\n{both}"), "")),
+        (
+            "hinge",
+            pair(
+                &format!("kind = \"hinge\"\naxis = [1, 0, 1]\n{world}"),
+                &format!("kind = \"point\"\n{both}"),
+                "",
+            ),
+        ),
+        (
+            "hinges",
+            pair(
+                &format!("kind = \"point\"\n{world}"),
+                &format!("kind = \"hinge\"\naxis = [0.3, 1, 0]\n{both}"),
+                "",
+            ),
+        ),
         ("weld", pair(&format!("kind = \"point\"\n{world}"), &format!("kind = \"weld\"\n{both}"), "")),
-        ("distance", pair(&format!("kind = \"point\"\n{world}"), &format!("kind = \"distance\"\n{reach}"), "")),
-        ("rope", pair(&format!("kind = \"point\"\n{world}"), &format!("kind = \"rope\"\n{reach}"), "[[load]]\nbody = \"b\"\nforce = { constant = [9, 3, 30] }\n")),
-        ("soft weld", pair(&format!("kind = \"weld\"\n{soft}\n{world}"), &format!("kind = \"weld\"\n{soft}\n{both}"), "")),
-        ("soft hinge", pair(&format!("kind = \"hinge\"\naxis = [1, 0, 1]\n{soft}\n{world}"), &format!("kind = \"hinge\"\naxis = [1, 2, 0]\n{soft}\n{both}"), "")),
-        ("soft distance", pair(&format!("kind = \"point\"\n{soft}\n{world}"), &format!("kind = \"distance\"\n{soft}\n{reach}"), "")),
-        ("arm on a rod", arm(["", "", ""], "[[loop]]\nkind = \"distance\"\nfrom = { point = [0.2, 1, 0.4] }\nto = { body = \"c\", point = [0.2, 0, 0] }\n[[motor]]\nbody = \"a\"\nposition = { constant = 0.5 }\nstiffness = 60\ndamping = 2\n")),
-        ("driven arm on a rod", arm(["", "", ""], "[[loop]]\nkind = \"distance\"\nfrom = { point = [0.2, 1, 0.4] }\nto = { body = \"c\", point = [0.2, 0, 0] }\n[[motor]]\nbody = \"a\"\nposition = { sinusoid = { amplitude = 0.2, frequency = 2, phase = 0, offset = 0.4 } }\n")),
+        (
+            "distance",
+            pair(&format!("kind = \"point\"\n{world}"), &format!("kind = \"distance\"\n{reach}"), ""),
+        ),
+        (
+            "rope",
+            pair(
+                &format!("kind = \"point\"\n{world}"),
+                &format!("kind = \"rope\"\n{reach}"),
+                "[[load]]\nbody = \"b\"\nforce = { constant = [9, 3, 30] }\n",
+            ),
+        ),
+        (
+            "soft weld",
+            pair(
+                &format!("kind = \"weld\"\n{soft}\n{world}"),
+                &format!("kind = \"weld\"\n{soft}\n{both}"),
+                "",
+            ),
+        ),
+        (
+            "soft hinge",
+            pair(
+                &format!("kind = \"hinge\"\naxis = [1, 0, 1]\n{soft}\n{world}"),
+                &format!("kind = \"hinge\"\naxis = [1, 2, 0]\n{soft}\n{both}"),
+                "",
+            ),
+        ),
+        (
+            "soft distance",
+            pair(
+                &format!("kind = \"point\"\n{soft}\n{world}"),
+                &format!("kind = \"distance\"\n{soft}\n{reach}"),
+                "",
+            ),
+        ),
+        (
+            "arm on a rod",
+            arm(
+                ["", "", ""],
+                "[[loop]]\nkind = \"distance\"\nfrom = { point = [0.2, 1, 0.4] }\nto = { body = \"c\", point = [0.2, 0, 0] }\n[[motor]]\nbody = \"a\"\nposition = { constant = 0.5 }\nstiffness = 60\ndamping = 2\n",
+            ),
+        ),
+        (
+            "driven arm on a rod",
+            arm(
+                ["", "", ""],
+                "[[loop]]\nkind = \"distance\"\nfrom = { point = [0.2, 1, 0.4] }\nto = { body = \"c\", point = [0.2, 0, 0] }\n[[motor]]\nbody = \"a\"\nposition = { sinusoid = { amplitude = 0.2, frequency = 2, phase = 0, offset = 0.4 } }\n",
+            ),
+        ),
     ] {
         for steps in [1, 7] {
             let (off, notes, compared) = worst(&text, steps);
@@ -318,7 +418,8 @@ fn random_machines() {
         });
         let mut text = "[step]\nh = 2e-3\ntolerance = 1e-14\n".to_owned();
         for k in 0..3usize {
-            let mut joint = joints[(seed as usize * 5 + 7 * k + (seed as usize) / 6) % joints.len()].to_owned();
+            let mut joint =
+                joints[(seed as usize * 5 + 7 * k + (seed as usize) / 6) % joints.len()].to_owned();
             while let Some(at) = joint.find("AXIS") {
                 let axis = random.vector().map(|x| x + 0.3);
                 joint.replace_range(at..at + 4, &format!("{axis:?}"));
@@ -332,7 +433,14 @@ fn random_machines() {
             );
         }
         text += &format!("[[motor]]\nbody = \"b{}\"\n{}\n", seed % 3, drives[seed as usize % drives.len()])
-            .replace("body = \"b1\"", if text.contains("universal") || text.contains("cylindrical") { "dof = 0\nbody = \"b1\"" } else { "body = \"b1\"" });
+            .replace(
+                "body = \"b1\"",
+                if text.contains("universal") || text.contains("cylindrical") {
+                    "dof = 0\nbody = \"b1\""
+                } else {
+                    "body = \"b1\""
+                },
+            );
         if seed % 2 == 0 {
             let soft = if seed % 4 == 0 { "" } else { "stiffness = 2e3\ndamping = 10\n" };
             text += &format!(

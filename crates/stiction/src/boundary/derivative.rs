@@ -19,8 +19,9 @@
 //! `h J' pi`, such that their gaps `g(q+)` are zero: one more linear equation for `dpi`. The adjoint product is the same maps transposed, in reverse order.
 
 use super::linear::{Factor, Sparse};
-use crate::dynamics::MassMatrix;
+use super::trees::{DriftMap, InertiaMap};
 use super::{Parameters, linearise};
+use crate::dynamics::MassMatrix;
 use crate::inputs::Inputs;
 use crate::state::State;
 use crate::step::{Failed, StepReport, Stepper};
@@ -125,8 +126,9 @@ impl Column {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Closing {
     pub rows: usize,
-    /// `d(h J' pi - M w)` with the configuration.
+    /// `d(h J' pi - M w)` with the configuration: of `h J' pi`, and of the rest.
     pub push_q: Sparse,
+    pub inertia: Option<InertiaMap>,
     /// `J` where the step begins, and the gradient of `g` at its end.
     pub jacobian: Sparse,
     pub gaps: Sparse,
@@ -157,7 +159,9 @@ pub(crate) struct Part {
     pub(super) kick: Option<MassMatrix>,
     /// With implicit forces: `M~`, of trees that springs connect together.
     pub(super) groups: Vec<Group>,
-    /// `d(h f + h J' lambda - M a)` with the configuration and the velocities.
+    /// `d(h f + h J' lambda - M a)` with the configuration, of which weight (unless implicit) and `M a` are apart, and
+    /// with the velocities.
+    pub(super) inertia: Option<InertiaMap>,
     pub(super) force_q: Sparse,
     pub(super) force_v: Sparse,
     /// `h df` with `v_theta`, of implicit forces.
@@ -176,7 +180,7 @@ pub(crate) struct Part {
     pub(super) equations: Sparse,
     pub(super) islands: Vec<Island>,
     /// From `xi`, `v_theta`, `v'`.
-    pub(super) drift: Sparse,
+    pub(super) drift: DriftMap,
     /// Deformations after the step, from `xi`, deformations and `lambda`.
     pub(super) memory_q: Sparse,
     pub(super) memory_memory: Sparse,
@@ -315,7 +319,7 @@ impl Part {
         let n = self.n;
         let middle: Vec<f64> = dv.iter().map(|x| (1.0 - self.theta) * x).collect();
         let mut out = vec![0.0; 2 * n];
-        self.drift.times(1.0, &[&vec![0.0; n], &middle[..], dv].concat(), &mut out);
+        self.drift.times(&[&vec![0.0; n], &middle[..], dv].concat(), &mut out);
         out
     }
 
@@ -367,6 +371,7 @@ impl Part {
         let (dv, memory) = rest.split_at(n);
         let explicit = self.theta;
         let mut after = vec![0.0; n];
+        self.inertia.iter().for_each(|inertia| inertia.times(xi, &mut after));
         self.force_q.times(1.0, xi, &mut after);
         self.force_v.times(1.0, dv, &mut after);
         self.times_mass(dv, &mut after);
@@ -402,6 +407,7 @@ impl Part {
         if let Some(closing) = &self.closing {
             let mut added = vec![0.0; n];
             closing.push_q.times(1.0, xi, &mut added);
+            closing.inertia.iter().for_each(|inertia| inertia.times(xi, &mut added));
             with.iter().for_each(|(column, p)| add(&mut added, *p, &column.push));
             self.kick().solve(&mut added);
             add(&mut after, 1.0, &added);
@@ -409,7 +415,7 @@ impl Part {
         let input: Vec<f64> = [xi, &middle(&after), &after].concat();
         let mut out = vec![0.0; 2 * n + self.memory[1]];
         let (state, remembered) = out.split_at_mut(2 * n);
-        self.drift.times(1.0, &input, state);
+        self.drift.times(&input, state);
         self.memory_q.times(1.0, xi, remembered);
         self.memory_memory.times(1.0, memory, remembered);
         self.memory_lambda.times(1.0, &lambda, remembered);
@@ -438,7 +444,7 @@ impl Part {
         // gradients of what parameters change explicitly
         let mut of = Column { drift: state.to_vec(), memory: remembered.to_vec(), ..Column::default() };
         let mut input = vec![0.0; 3 * n];
-        self.drift.transpose_times(1.0, state, &mut input);
+        self.drift.transpose_times(state, &mut input);
         let spread = |middle: &[f64], dv: &mut [f64], after: &mut [f64]| {
             add(dv, explicit, middle);
             add(after, 1.0 - explicit, middle);
@@ -451,7 +457,7 @@ impl Part {
             closing.factor.solve_transposed(&mut pi);
             let mut place = vec![0.0; 2 * n];
             closing.gaps.transpose_times(1.0, &pi, &mut place[..n]);
-            self.drift.transpose_times(1.0, &place, &mut input);
+            self.drift.transpose_times(&place, &mut input);
             add(&mut of.drift, 1.0, &place);
             of.gap = pi;
         }
@@ -469,6 +475,7 @@ impl Part {
             of.push = after.clone();
             self.kick().solve(&mut of.push);
             closing.push_q.transpose_times(1.0, &of.push, xi);
+            closing.inertia.iter().for_each(|inertia| inertia.transpose_times(&of.push, xi));
         }
         let mut slip = vec![0.0; self.rows];
         if self.rows > 0 {
@@ -493,6 +500,7 @@ impl Part {
             spread(&middle, dv, &mut after);
         }
         self.solve_mass(&mut after, true);
+        self.inertia.iter().for_each(|inertia| inertia.transpose_times(&after, xi));
         self.force_q.transpose_times(1.0, &after, xi);
         self.force_v.transpose_times(1.0, &after, dv);
         self.times_mass(&after, dv);
@@ -508,17 +516,12 @@ impl Part {
     }
 
     fn bytes(&self) -> usize {
-        let maps = [
-            &self.force_q,
-            &self.force_v,
-            &self.jacobian,
-            &self.slip_q,
-            &self.columns,
-            &self.equations,
-            &self.drift,
-        ];
+        let maps =
+            [&self.force_q, &self.force_v, &self.jacobian, &self.slip_q, &self.columns, &self.equations];
         let factors = self.groups.iter().map(|g| &g.factor).chain(self.islands.iter().map(|i| &i.factor));
-        maps.iter().map(|m| m.bytes()).sum::<usize>() + factors.map(Factor::bytes).sum::<usize>()
+        let trees = self.drift.bytes()
+            + [&self.mass, &self.kick].iter().copied().flatten().map(MassMatrix::bytes).sum::<usize>();
+        trees + maps.iter().map(|m| m.bytes()).sum::<usize>() + factors.map(Factor::bytes).sum::<usize>()
     }
 }
 

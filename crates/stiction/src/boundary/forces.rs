@@ -47,23 +47,29 @@ impl Directions {
     }
 }
 
-/// Adds `df/dq` and `df/dv` at the state of `kinematics`, with `f` evaluated at `time`. Returns the trees that springs
-/// connect.
+/// Adds `df/dq` and `df/dv` at the state of `kinematics`, with `f` evaluated at `time`, with weight or without. Returns
+/// the trees that springs connect.
 pub(super) fn forces(
     model: &Model,
-    kinematics: &Kinematics,
-    directions: &Directions,
+    (kinematics, directions): (&Kinematics, &Directions),
     inputs: &Inputs,
-    time: f64,
+    (time, weight): (f64, bool),
     (by_place, by_velocity): (&mut Sparse, &mut Sparse),
 ) -> Vec<[usize; 2]> {
     let (system, scene) = (model.system(), model.scene());
     for (t, tree) in system.trees().iter().enumerate() {
         let start = tree.dofs.start;
         let mut out = vec![0.0; tree.dofs.len()];
+        let acts = |link: usize| system.tree_of(link) == Some(t);
+        let loaded = scene.loads.iter().any(|l| acts(l.body)) || inputs.wrenches.iter().any(|w| acts(w.body));
+        if !weight && !loaded {
+            continue;
+        }
         for (j, by) in directions.place(kinematics, t).iter().enumerate() {
             out.fill(0.0);
-            kinematics.vary_weight(t, by, scene.gravity, &mut out);
+            if weight {
+                kinematics.vary_weight(t, by, scene.gravity, &mut out);
+            }
             let mut wrench = |link: usize, local: Vector, [force, torque]: [Vector; 2], turns: bool| {
                 if system.tree_of(link) != Some(t) {
                     return;

@@ -4,11 +4,13 @@ use super::Parameters;
 use super::derivative::{Column, Group, Island, NotDifferentiable, Note, Part};
 use super::forces::{Directions, forces};
 use super::linear::{Factor, Sparse};
-use crate::dynamics::{Kinematics, Stencil, Variation, advance_derivative, drift_derivative};
+use super::trees::InertiaMap;
+use crate::dynamics::{Begin, Kinematics, Stencil, TreeDrift, advance_derivative, body_derivative};
 use crate::geometry;
 use crate::inputs::Inputs;
 use crate::model::Model;
 use crate::scene::{ForceTime, GapLevel, Scheme};
+use crate::space::scale;
 use crate::state::State;
 use crate::step::Workspace;
 use complementarity::element::{ElementTangent, Status};
@@ -121,44 +123,26 @@ impl Step<'_> {
         both.map(|(v, a)| explicit * v + (1.0 - explicit) * a).collect()
     }
 
-    /// Adds `-d(M x)` with the configuration.
-    pub(super) fn inertia_force(&self, x: &[f64], map: &mut Sparse) {
-        let mut pushed = self.middle.clone();
-        pushed.go_to(&self.before.position, x);
-        let mut by = Variation::default();
-        for (t, tree) in self.model.system().trees().iter().enumerate() {
-            let n = tree.dofs.len();
-            let (mut dp, mut dg) = (vec![0.0; n], vec![0.0; n]);
-            let (mut unit, zero) = (vec![0.0; n], vec![0.0; n]);
-            for j in 0..n {
-                unit[j] = 1.0;
-                pushed.vary_into(t, &unit, &zero, &mut by);
-                unit[j] = 0.0;
-                pushed.vary_momenta(t, &by, &mut dp, &mut dg);
-                (0..n).for_each(|i| map.add(tree.dofs.start + i, tree.dofs.start + j, -dp[i]));
-            }
-        }
-    }
-
     /// `d(h f - M a)`; returns the trees that implicit springs connect.
     fn momentum(&self, part: &mut Part, inputs: &Inputs) -> Vec<[usize; 2]> {
         let (motion, system) = (&self.work.motion, self.model.system());
         let h = motion.h;
         let change: Vec<f64> = self.after.iter().zip(&motion.velocity).map(|(a, v)| a - v).collect();
-        self.inertia_force(&change, &mut part.force_q);
-        let mut scratch = self.middle.clone();
         let implicit = self.model.scene().step.force_time() == ForceTime::Theta;
+        let gravity = if implicit { [0.0; 3] } else { scale(h, self.model.scene().gravity) };
+        part.inertia = Some(InertiaMap::new(&self.middle, &self.before.position, &change, gravity));
         let (mut by_place, mut by_velocity) = (Sparse::default(), Sparse::default());
         if !implicit {
             // only dampers see velocities
             let damped = self.model.scene().springs.iter().any(|s| s.damping != 0.0);
             let own = damped.then(|| {
-                scratch.go_to(&self.before.position, &motion.velocity);
-                Directions::new(system)
+                let mut own = self.middle.clone();
+                own.go_to(&self.before.position, &motion.velocity);
+                (own, Directions::new(system))
             });
-            let (at, directions) = own.as_ref().map_or((&self.middle, &self.directions), |d| (&scratch, d));
+            let (at, directions) = own.as_ref().map_or((&self.middle, &self.directions), |(at, d)| (at, d));
             let maps = (&mut by_place, &mut by_velocity);
-            forces(self.model, at, directions, inputs, motion.time, maps);
+            forces(self.model, (at, directions), inputs, (motion.time, false), maps);
             by_place.add_to(h, &mut part.force_q);
             by_velocity.add_to(h, &mut part.force_v);
             return vec![];
@@ -167,9 +151,10 @@ impl Step<'_> {
         let share = (1.0 - part.theta) * h;
         let mut place = self.before.position.clone();
         system.advance(&self.before.position, &self.theta, share, &mut place);
-        scratch.go_to(&place, &self.theta);
+        let mut at = self.middle.clone();
+        at.go_to(&place, &self.theta);
         let maps = (&mut by_place, &mut by_velocity);
-        let joined = forces(self.model, &scratch, &Directions::new(system), inputs, motion.time, maps);
+        let joined = forces(self.model, (&at, &Directions::new(system)), inputs, (motion.time, true), maps);
         // xi_theta = A xi + B dv_theta
         let (mut moved, mut carried) = (Sparse::default(), Sparse::default());
         for (t, tree) in system.trees().iter().enumerate() {
@@ -351,9 +336,8 @@ impl Step<'_> {
                 Some(first) => union(&mut leader, first, group),
             }
         }
-        let mut members: Vec<(usize, usize)> = (0..active.len())
-            .filter_map(|k| touched[k].map(|group| (find(&leader, group), k)))
-            .collect();
+        let mut members: Vec<(usize, usize)> =
+            (0..active.len()).filter_map(|k| touched[k].map(|group| (find(&leader, group), k))).collect();
         members.sort_unstable();
         for island in members.chunk_by(|a, b| a.0 == b.0) {
             let own: Vec<&Active> = island.iter().map(|(_, k)| &active[*k]).collect();
@@ -415,7 +399,9 @@ impl Step<'_> {
             for (f, to) in own.iter().zip(&maps) {
                 let (rows, columns) = (e.tangent.count(), f.tangent.count());
                 for (first, len, equations, _) in from {
-                    let Some((_, _, _, other)) = to.iter().find(|(other, ..)| other == first) else { continue };
+                    let Some((_, _, _, other)) = to.iter().find(|(other, ..)| other == first) else {
+                        continue;
+                    };
                     for (i, j) in (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))) {
                         let (x, y) = (&equations[i * len..][..*len], &other[j * len..][..*len]);
                         m[(row + i, column + j)] += a.share() * complementarity::matrix::dot(x, y);
@@ -428,7 +414,8 @@ impl Step<'_> {
                     for j in 0..e.tangent.count() {
                         let (x, y) = (e.tangent.equation(k), e.tangent.column(j));
                         let pairs = (0..e.rows).flat_map(|r| (0..e.rows).map(move |c| (r, c)));
-                        m[(row + k, row + j)] += pairs.map(|(r, c)| x[r] * block[e.rows * r + c] * y[c]).sum::<f64>();
+                        m[(row + k, row + j)] +=
+                            pairs.map(|(r, c)| x[r] * block[e.rows * r + c] * y[c]).sum::<f64>();
                     }
                 }
                 m[(row + k, row + k)] += e.tangent.weight(k);
@@ -477,18 +464,40 @@ impl Step<'_> {
         for (t, tree) in system.trees().iter().enumerate() {
             let dofs = tree.dofs.clone();
             let (theta, after) = (&middle[dofs.clone()], &self.ended[dofs.clone()]);
-            let parts = self.work.drift_parts(t);
-            let m = drift_derivative(&self.middle, t, (motion.h, parts), (theta, after), &stencils)?;
             let own = dofs.len();
-            for i in 0..2 * own {
-                let row = if i < own { dofs.start + i } else { n + dofs.start + i - own };
-                for j in 0..3 * own {
-                    let column = n * (j / own) + dofs.start + j % own;
-                    part.drift.add(row, column, m[(i, j)]);
+            let (row, column) = (
+                |i: usize| n * (i / own) + dofs.start + i % own,
+                |j: usize| n * (j / own) + dofs.start + j % own,
+            );
+            if tree.is_free_body() {
+                let m = body_derivative(&self.middle, t, motion.h, (theta, after), &stencils);
+                for i in 0..2 * own {
+                    (0..3 * own).for_each(|j| part.drift.flat.add(row(i), column(j), m[(i, j)]));
+                    for (at, &k) in heavy.iter().enumerate() {
+                        part.parameters[k].drift[row(i)] = m[(i, 3 * own + at)];
+                    }
                 }
+            } else if tree.even {
+                let [a, b] = advance_derivative(system, t, theta, motion.h);
+                for i in 0..own {
+                    for j in 0..own {
+                        part.drift.flat.add(row(i), column(j), a[(i, j)]);
+                        part.drift.flat.add(row(i), column(own + j), b[(i, j)]);
+                    }
+                    part.drift.flat.add(row(own + i), column(2 * own + i), 1.0);
+                }
+            } else {
+                let (parts, drift) = (self.work.drift_parts(t), self.work.drift());
+                let (kinematics, mass, h) = (&self.middle, &motion.mass, motion.h);
+                let begin = Begin { kinematics, mass, h, parts, theta, after, drift };
+                let linear = TreeDrift::new(&mut part.drift.points, t, &begin, &stencils)?;
+                let zero = vec![0.0; own];
                 for (at, &k) in heavy.iter().enumerate() {
-                    part.parameters[k].drift[row] = m[(i, 3 * own + at)];
+                    let (place, velocity) = part.parameters[k].drift.split_at_mut(n);
+                    let out = (&mut place[dofs.clone()], &mut velocity[dofs.clone()]);
+                    linear.times(&part.drift.points, (&zero, &zero, &zero), Some(at), out);
                 }
+                part.drift.trees.push((linear, dofs));
             }
         }
         Some(())

@@ -25,6 +25,7 @@ mod solve;
 mod standing;
 mod svd;
 mod trajectory;
+mod trees;
 
 pub use converge::{Errors, Level, Study, Weak, converge};
 pub use derivative::{Adjoint, NotDifferentiable, Note, StepDerivative, step_with_derivatives};

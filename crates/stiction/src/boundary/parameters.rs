@@ -108,7 +108,8 @@ impl Parameter {
         }
         let inertia = models.iter().any(|m| {
             let (a, b) = (m.system().links(), base.system().links());
-            a.iter().zip(b).any(|(a, b)| a.inertia != b.inertia) || m.system().armature() != base.system().armature()
+            a.iter().zip(b).any(|(a, b)| a.inertia != b.inertia)
+                || m.system().armature() != base.system().armature()
         });
         let (n, origin) = (base.system().velocity_size(), base.initial());
         let ends = models.each_ref().map(|m| {

@@ -4,6 +4,7 @@
 use super::derivative::{Closing, Column, Part};
 use super::linear::{Factor, Sparse};
 use super::linearise::{Active, Step};
+use super::trees::InertiaMap;
 use crate::dynamics::{Kinematics, LinkChange, combine};
 use crate::inputs::Inputs;
 use crate::model::resolved::Drive;
@@ -45,7 +46,13 @@ impl Row<'_> {
     fn law(&self, at: &Kinematics, q: &[f64], lambda: f64, level: bool) -> f64 {
         let (row, gap) = (self.given(), self.gap(at, q));
         match row.compliance {
-            None if row.is_limit() => if level { gap / self.h } else { 0.0 },
+            None if row.is_limit() => {
+                if level {
+                    gap / self.h
+                } else {
+                    0.0
+                }
+            }
             None => gap / self.h - self.drive(),
             Some(c) => {
                 let e_inv = 1.0 / (self.h * c.stiffness + c.damping);
@@ -62,7 +69,9 @@ impl Row<'_> {
     /// Effort of an eliminated row at the velocity of its joint after the step.
     fn effort(&self, at: &Kinematics, q: &[f64], velocity: f64) -> f64 {
         let Some(c) = self.given().compliance else { return 0.0 };
-        c.damping * self.drive() - c.stiffness * self.gap(at, q) - (self.h * c.stiffness + c.damping) * velocity
+        c.damping * self.drive()
+            - c.stiffness * self.gap(at, q)
+            - (self.h * c.stiffness + c.damping) * velocity
     }
 
     /// `h E` of an eliminated row, which it adds to the mass matrix.
@@ -98,7 +107,13 @@ impl Step<'_> {
         // how s follows the gap
         let follows = match (given.compliance, gap) {
             (_, None) => 0.0,
-            (None, _) if given.is_limit() => if own.free { 1.0 / problem.h } else { 0.0 },
+            (None, _) if given.is_limit() => {
+                if own.free {
+                    1.0 / problem.h
+                } else {
+                    0.0
+                }
+            }
             (None, _) => 1.0 / problem.h,
             (Some(_), Some(gap)) if given.element == Element::Unilateral && gap > 0.0 => 1.0 / problem.h,
             (Some(c), _) => c.stiffness / (problem.h * c.stiffness + c.damping),
@@ -136,8 +151,7 @@ impl Step<'_> {
                 (self.middle.point_velocity(b, points[k]), self.middle.angular_velocity(b))
             })
         });
-        let relative =
-            if turns { sub(motion[1].1, motion[0].1) } else { sub(motion[1].0, motion[0].0) };
+        let relative = if turns { sub(motion[1].1, motion[0].1) } else { sub(motion[1].0, motion[0].0) };
         let mut trees: Vec<usize> = links.iter().flatten().map(|(_, t)| *t).collect();
         trees.dedup();
         for t in trees {
@@ -222,7 +236,7 @@ impl Step<'_> {
         let first = self.work.contacts.elements.len();
         let mut closing = Closing { rows: rows.len(), ..Closing::default() };
         let added: Vec<f64> = self.ended.iter().zip(&self.after).map(|(a, b)| a - b).collect();
-        self.inertia_force(&added, &mut closing.push_q);
+        closing.inertia = Some(InertiaMap::new(&self.middle, &self.before.position, &added, [0.0; 3]));
         let end = self.end();
         let (mut j, mut unit) = (vec![0.0; part.n], vec![0.0; part.n]);
         for (k, &at) in rows.iter().enumerate() {
@@ -250,7 +264,11 @@ impl Step<'_> {
                     let along: Vector = std::array::from_fn(|i| f64::from(u8::from(i == axis % 3)));
                     let mut turn = [[0.0; 3]; 2];
                     let mut shift = [[0.0; 3]; 2];
-                    if axis < 3 { shift[side] = along } else { turn[side] = along }
+                    if axis < 3 {
+                        shift[side] = along
+                    } else {
+                        turn[side] = along
+                    }
                     let (_, dgap) = given.vary(&end, row, turn, shift);
                     if dgap != 0.0 {
                         match axis < 3 {
@@ -409,7 +427,8 @@ impl Step<'_> {
             _ => None,
         };
         for a in active {
-            let Some((row, (k, position))) = self.row_of(a.element).and_then(|r| Some((r, motor_of(r)?))) else {
+            let Some((row, (k, position))) = self.row_of(a.element).and_then(|r| Some((r, motor_of(r)?)))
+            else {
                 continue;
             };
             let compliance = self.model.standing()[row].compliance;

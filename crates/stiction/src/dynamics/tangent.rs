@@ -45,7 +45,7 @@ pub(crate) struct LinkChange {
 
 impl Kinematics {
     /// Absolute spatial velocity of a body at the reference of its tree.
-    fn absolute(&self, t: usize, b: usize) -> Spatial {
+    pub(super) fn absolute(&self, t: usize, b: usize) -> Spatial {
         self.states[b].velocity.plus(Spatial { angular: [0.0; 3], linear: self.references[t].velocity })
     }
 

@@ -147,6 +147,11 @@ impl Workspace {
         self.advancing.position()
     }
 
+    /// The drift of the last step.
+    pub(crate) fn drift(&self) -> Option<&crate::dynamics::Drift> {
+        self.advancing.drift.as_ref()
+    }
+
     /// Parts of the last drift of a tree.
     pub(crate) fn drift_parts(&self, tree: usize) -> usize {
         self.advancing.drift.as_ref().map_or(1, |drift| drift.parts(tree))
