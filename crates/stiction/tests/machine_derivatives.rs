@@ -489,7 +489,7 @@ const GRIPPER: &str = r#"
     mass = 0.5
     inertia = 0.002
     center = [0, -0.1]
-    joint = "revolute"
+    joint = { revolute = {} }
     mount = { position = [0.15, 0.3] }
     angle = -0.02
     part = [{ shape = { sphere = { radius = 0.05 } }, position = [0, -0.3], material = "m" }]

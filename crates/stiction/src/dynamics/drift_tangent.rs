@@ -6,11 +6,10 @@
 //! iteration that the drift itself uses, `du := du - M^-1 r`, which contracts as `h` times the angular velocities.
 
 use super::drift::{Drift, SLOW};
-use super::joint::three;
-use super::tangent::{Variation, left_jacobian};
-use super::tangent_transposed::Covariation;
+use super::tangent::{Variation, advance_times};
+use super::tangent_transposed::{Covariation, advance_transposed};
 use super::{Kinematics, MassMatrix, System};
-use crate::space::{Quaternion, Vector, add, cross, dot, scale, sub};
+use crate::space::{Vector, add, cross, dot, scale, sub};
 
 /// Iterations for a mean velocity and its change.
 const ROUNDS: usize = 60;
@@ -575,52 +574,4 @@ fn advance(system: &System, t: usize, q: &[f64], v: &[f64], h: f64, out: &mut [f
         let dofs = body.v - tree.dofs.start..body.v - tree.dofs.start + body.joint.velocity_size();
         body.joint.advance(&body.mount, &q[own.clone()], &v[dofs], h, &mut out[own]);
     }
-}
-
-/// Rotation vectors of a tree's joints that rotate in space, and the places of their velocities.
-fn rotations<'a>(
-    system: &'a System,
-    t: usize,
-    v: &'a [f64],
-    h: f64,
-) -> impl Iterator<Item = (usize, Vector)> + 'a {
-    let tree = &system.model.trees[t];
-    system.model.bodies[tree.bodies.clone()].iter().filter_map(move |body| {
-        let at = body.joint.quaternion()? + body.v - tree.dofs.start;
-        Some((at, scale(h, three(v, at))))
-    })
-}
-
-/// Derivative of `q+ = q + h G v` of one tree: `out := A xi + B dv`, over its dofs.
-fn advance_times(system: &System, t: usize, v: &[f64], h: f64, (xi, dv): (&[f64], &[f64]), out: &mut [f64]) {
-    (0..out.len()).for_each(|i| out[i] = xi[i] + h * dv[i]);
-    for (at, turn) in rotations(system, t, v, h) {
-        let carried = Quaternion::turn(turn).apply(three(xi, at));
-        let turned = left_jacobian(turn, three(dv, at));
-        (0..3).for_each(|k| out[at + k] = carried[k] + h * turned[k]);
-    }
-}
-
-/// The transposed: adds `A' y` and `B' y`.
-fn advance_transposed(
-    system: &System,
-    t: usize,
-    v: &[f64],
-    h: f64,
-    y: &[f64],
-    (xi, dv): (&mut [f64], &mut [f64]),
-) {
-    let mut own = y.to_vec();
-    for (at, turn) in rotations(system, t, v, h) {
-        let back = scale(-1.0, turn);
-        let carried = Quaternion::turn(back).apply(three(y, at));
-        let turned = left_jacobian(back, three(y, at));
-        for k in 0..3 {
-            xi[at + k] += carried[k];
-            dv[at + k] += h * turned[k];
-            own[at + k] = 0.0;
-        }
-    }
-    plus(xi, 1.0, Some(&own));
-    plus(dv, h, Some(&own));
 }

@@ -1,9 +1,11 @@
 //! The maps of `tangent.rs` transposed: gradients with the changes of a tree, carried back to its configuration and
 //! velocities. Each runs over the tree once.
 
+use super::joint::three;
 use super::spatial::{Spatial, SpatialInertia};
-use super::{Joint, Kinematics};
-use crate::space::{Vector, add, cross, scale};
+use super::tangent::{left_jacobian, rotations};
+use super::{Joint, Kinematics, System};
+use crate::space::{Quaternion, Vector, add, cross, scale};
 
 /// Gradients with the parts of a [`super::Variation`].
 #[derive(Debug, Clone, Default)]
@@ -152,5 +154,31 @@ impl Kinematics {
             *delta = delta.plus(Spatial { angular: cross(state.center, own), linear: own });
         }
         by.delta[0].linear = add(by.delta[0].linear, scale(-1.0, y));
+    }
+}
+
+/// The transposed of [`super::tangent::advance_times`]: adds `A' y` and `B' y`.
+pub(super) fn advance_transposed(
+    system: &System,
+    t: usize,
+    v: &[f64],
+    h: f64,
+    y: &[f64],
+    (xi, dv): (&mut [f64], &mut [f64]),
+) {
+    let mut own = y.to_vec();
+    for (at, turn) in rotations(system, t, v, h) {
+        let back = scale(-1.0, turn);
+        let carried = Quaternion::turn(back).apply(three(y, at));
+        let turned = left_jacobian(back, three(y, at));
+        for k in 0..3 {
+            xi[at + k] += carried[k];
+            dv[at + k] += h * turned[k];
+            own[at + k] = 0.0;
+        }
+    }
+    for (k, y) in own.iter().enumerate() {
+        xi[k] += y;
+        dv[k] += h * y;
     }
 }
