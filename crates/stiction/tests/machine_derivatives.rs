@@ -51,7 +51,7 @@ fn off(exact: &[f64], plus: &[f64], by: f64) -> f64 {
 }
 
 /// Compares the derivative of a step with differences in all directions that steps take: those that break redundant
-/// loops fail. The largest error, the notes, and the directions compared.
+/// loops fail, and in some a rope tightens between the two ends of the difference. The largest error, the notes, and the directions compared.
 fn worst(text: &str, steps: usize) -> (f64, Vec<String>, usize) {
     let model = Arc::new(Model::new(&scene(text)).unwrap());
     let (start, d) = derivative(&model, steps, &Parameters::default());
@@ -74,7 +74,14 @@ fn worst(text: &str, steps: usize) -> (f64, Vec<String>, usize) {
             let tangent: Vec<f64> = unit.iter().map(|x| e * x).collect();
             at(&tangent, &Inputs::default())
         });
+        let middle = at(&none, &Inputs::default()).unwrap();
         if let (Some(plus), Some(minus)) = (plus, minus) {
+            // differences to both sides differ where regimes change between
+            let [a, b] = [separation(&model, &plus, &middle), separation(&model, &middle, &minus)];
+            let size = a.iter().chain(&b).fold(APART, |m, x| m.max(x.abs()));
+            if a.iter().zip(&b).any(|(a, b)| (a - b).abs() > 0.1 * size) {
+                continue;
+            }
             let own = off(&exact[..2 * n], &separation(&model, &plus, &minus), APART);
             if own > 1e-5 && std::env::var("SHOW").is_ok() {
                 let found = separation(&model, &plus, &minus);
@@ -519,7 +526,7 @@ const GRIPPER: &str = r#"
 fn machines_in_contact_and_their_parameters() {
     for steps in [20, 35] {
         let (off, notes, compared) = worst(GRIPPER, steps);
-        assert!(off < 1e-5 && notes.is_empty() && compared > 8, "{steps}: {off:e} {notes:?} {compared}");
+        assert!(off < 1e-5 && notes.is_empty() && compared >= 8, "{steps}: {off:e} {notes:?} {compared}");
     }
     let base = scene(GRIPPER);
     let paths: Vec<String> = [
