@@ -368,6 +368,7 @@ impl Step<'_> {
     }
 
     /// `R A C + T` of an island, with `A = c W W' + E^-1` of the contact problem.
+    #[allow(clippy::type_complexity, reason = "a list of one function")]
     fn island(&self, own: &[&Active], size: usize) -> Matrix {
         let a = self.work.problem.factors();
         // R W and C' W of each element, segment by segment

@@ -1,5 +1,6 @@
 //! Rows that are no contacts: limits, friction and springs of joints, drives, gears and loops; those that are
 //! eliminated, and the projection of positions on those that are rigid.
+#![allow(clippy::type_complexity, reason = "functions that are passed on")]
 
 use super::derivative::{Closing, Column, Part};
 use super::linear::{Factor, Sparse};
@@ -265,9 +266,9 @@ impl Step<'_> {
                     let mut turn = [[0.0; 3]; 2];
                     let mut shift = [[0.0; 3]; 2];
                     if axis < 3 {
-                        shift[side] = along
+                        shift[side] = along;
                     } else {
-                        turn[side] = along
+                        turn[side] = along;
                     }
                     let (_, dgap) = given.vary(&end, row, turn, shift);
                     if dgap != 0.0 {
@@ -356,7 +357,6 @@ impl Step<'_> {
     }
 
     /// `change(n, f)` differentiates the `n` numbers that `f` gives of a model, a step's length and a time.
-    #[allow(clippy::type_complexity, reason = "one function that is passed on")]
     fn standing_column(
         &self,
         part: &Part,
