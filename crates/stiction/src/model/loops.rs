@@ -14,7 +14,7 @@
 use super::resolved::{End, Loop};
 use crate::dynamics::Kinematics;
 use crate::scene::LoopKind;
-use crate::space::{Pose, Quaternion, Vector, cross, dot, length, scale, sub};
+use crate::space::{Pose, Quaternion, Vector, add, cross, dot, length, scale, sub};
 
 const AXES: [Vector; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
@@ -51,8 +51,45 @@ impl Loop {
         if far > 0.0 { scale(1.0 / far, across) } else { AXES[0] }
     }
 
+    /// Changes of a row's axis and of what it is open by, where the points of the ends move by `shift` and their
+    /// bodies rotate by `turn`.
+    pub(crate) fn vary(
+        &self,
+        kinematics: &Kinematics,
+        row: usize,
+        turn: [Vector; 2],
+        shift: [Vector; 2],
+    ) -> (Vector, f64) {
+        let (axis, turns) = self.axis(kinematics, row);
+        let apart = sub(shift[1], shift[0]);
+        match (self.kind, turns) {
+            (LoopKind::Distance | LoopKind::Rope, _) => {
+                // along the axis, which a rope has the other way round
+                let far = length(sub(self.point(kinematics, 1), self.point(kinematics, 0)));
+                let longer = dot(axis, apart);
+                let across = sub(apart, scale(longer, axis));
+                let sign = if self.kind == LoopKind::Rope { -1.0 } else { 1.0 };
+                let daxis = if far > 0.0 { scale(sign / far, across) } else { [0.0; 3] };
+                (daxis, longer)
+            }
+            (LoopKind::Hinge, true) => {
+                let [a, b] = [0, 1].map(|end| self.frame(kinematics, end).apply(AXES[2]));
+                let gap = dot(sub(turn[1], turn[0]), cross(b, cross(axis, a)));
+                (cross(turn[0], axis), gap)
+            }
+            (_, true) => {
+                let [a, b] = [0, 1].map(|end| self.frame(kinematics, end));
+                let [w, x, y, z] = b.after(a.inverse()).0;
+                let both = cross(add(turn[0], turn[1]), [x, y, z]);
+                let rotated = add(scale(w, sub(turn[1], turn[0])), both);
+                ([0.0; 3], w.signum() * dot(axis, rotated))
+            }
+            (_, false) => ([0.0; 3], dot(axis, apart)),
+        }
+    }
+
     /// Point of an end in the world.
-    fn point(&self, kinematics: &Kinematics, end: usize) -> Vector {
+    pub(crate) fn point(&self, kinematics: &Kinematics, end: usize) -> Vector {
         pose(kinematics, &self.ends[end]).point(self.ends[end].point)
     }
 

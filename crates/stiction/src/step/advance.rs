@@ -49,6 +49,11 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Configuration at the end of the last step.
+    pub(crate) fn position(&self) -> &[f64] {
+        &self.position
+    }
+
     /// Deformation of all elements after the last step, rows n, t(, o).
     pub fn deformation(&self) -> &[f64] {
         &self.deformation

@@ -43,6 +43,7 @@ pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
 pub(crate) use motion::applied_force;
 pub(crate) use motion::fall;
+pub(crate) use motion::set_targets;
 pub use motion::{Motion, place};
 pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
@@ -141,6 +142,21 @@ impl Workspace {
     /// Whether velocities after the last step are those after impacts with restitution.
     pub(crate) fn bounced(&self) -> bool {
         !self.advancing.bounced.is_empty()
+    }
+
+    /// The projection of the last step's positions; without rows there was none.
+    pub(crate) fn projection(&self) -> &Projection {
+        &self.advancing.projection
+    }
+
+    /// Configuration at the end of the last step.
+    pub(crate) fn end_position(&self) -> &[f64] {
+        self.advancing.position()
+    }
+
+    /// The drift of the last step.
+    pub(crate) fn drift(&self) -> Option<&crate::dynamics::Drift> {
+        self.advancing.drift.as_ref()
     }
 
     /// Parts of the last drift of a tree.

@@ -183,7 +183,7 @@ pub fn place(
 }
 
 /// Targets of the motors in the step from `time` over `h`.
-fn set_targets(model: &Model, inputs: &Inputs, time: f64, h: f64, targets: &mut Vec<Target>) {
+pub(crate) fn set_targets(model: &Model, inputs: &Inputs, time: f64, h: f64, targets: &mut Vec<Target>) {
     targets.clear();
     for (k, motor) in model.scene().motors.iter().enumerate() {
         let course = motor.drive.course();

@@ -23,13 +23,13 @@ const AT_BOUND: f64 = 1.0 - 1e-9;
 pub struct Eliminated {
     /// Its place in [`Model::standing`].
     pub row: usize,
-    dof: usize,
+    pub(crate) dof: usize,
     /// `E = h K + C`.
     e: f64,
     /// `-K g + C u`.
     base: f64,
     /// Largest effort.
-    limit: f64,
+    pub(crate) limit: f64,
 }
 
 impl Eliminated {
