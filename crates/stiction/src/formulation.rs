@@ -138,12 +138,12 @@ pub fn assemble(
         problem.theta = 0.0;
         problem.jacobian(model, motion, contacts);
     }
-    problem.standing_rows(model, motion);
+    problem.standing_rows(model, motion, &[]);
     let linear = problem.linear_rows;
     let own = problem.factors().offsets().windows(2).flat_map(|w| &problem.b[w[0]..w[1].min(w[0] + linear)]);
     problem.fastest = own.fold(0.0f64, |m, x| m.max(x.abs()));
     problem.laws(model, laws, motion, contacts);
-    problem.standing_laws(model, state, motion);
+    problem.standing_laws(model, &state.position, motion);
     problem.add_moving(contacts.elements.len());
 }
 

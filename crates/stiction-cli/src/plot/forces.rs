@@ -58,6 +58,13 @@ impl Elements {
         ["force_n", "force_t", "force_o"].map(|c| self.rows.numbers(c)[k])
     }
 
+    /// Whether a soft layer was compressed to its core: some, but not all, of a normal force is the core's.
+    fn meets_core(&self) -> bool {
+        let (core, whole) = (self.rows.numbers("core_n"), self.rows.numbers("force_n"));
+        let compression = self.rows.numbers("deformation_n");
+        core.len() == whole.len() && (0..core.len()).any(|k| core[k] > 0.0 && compression[k] > 0.0)
+    }
+
     fn planar(&self) -> bool {
         self.rows.numbers("force_o").iter().all(|f| *f == 0.0)
     }
@@ -78,7 +85,7 @@ fn shown(planar: bool) -> Vec<Shown> {
     vec![normal, ("friction t", "N", |f| f[1]), ("friction o", "N", |f| f[2])]
 }
 
-/// Forces of every element: normal, friction, and their ratio.
+/// Forces of every element: normal, friction, and their ratio; where layers are compressed to their cores also the cores' share and the compression.
 pub fn by_element(sources: &[Source], contacts: &[String]) -> Result<Chart, Undrawn> {
     let read = read(sources, contacts)?;
     let keys: Vec<&Key> = read.iter().flat_map(|e| e.tracks.iter().map(|t| &t.0)).collect();
@@ -116,7 +123,26 @@ pub fn by_element(sources: &[Source], contacts: &[String]) -> Result<Chart, Undr
         }
         Panel { what: what.to_owned(), unit, lines }
     });
-    let panels = panels.collect();
+    let mut panels: Vec<Panel> = panels.collect();
+    if read.iter().any(Elements::meets_core) {
+        let column = |what: &str, unit, column: &str| {
+            let lines = read.iter().enumerate().flat_map(|(s, elements)| {
+                let values = elements.rows.numbers(column);
+                elements
+                    .tracks
+                    .iter()
+                    .filter(|_| !values.is_empty())
+                    .map(move |(key, track)| (s, elements, key, track))
+            });
+            let lines = lines.map(|(s, elements, key, track)| {
+                let values = elements.rows.numbers(column);
+                Line { style: legend.style(s, &name(key)), points: elements.points(track, |k| values[k]) }
+            });
+            Panel { what: what.to_owned(), unit, lines: lines.collect() }
+        };
+        panels.insert(1, column("of it the core's", "N", "core_n"));
+        panels.push(column("compression", "m", "deformation_n"));
+    }
     Ok(Chart { title: title(sources, "forces on the second body, by element"), panels })
 }
 

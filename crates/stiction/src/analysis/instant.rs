@@ -191,7 +191,7 @@ impl Instant {
         let mut motion = Motion::new(model);
         place(model, state, &given.inputs, 1.0, &mut motion)?;
         let (mut memory, mut contacts) = (Detection::default(), ContactSet::default());
-        detect(model, &motion, given.gap, &mut memory, &mut contacts);
+        detect(model, &motion, given.gap, &mut memory, &mut contacts).map_err(Failed::from)?;
         let mut instant = Self::new(model.contacts().linear_rows(), vec![]);
         instant.rest = given.velocity;
         instant.given.clone_from(&given.accelerations);

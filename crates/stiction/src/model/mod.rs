@@ -182,19 +182,28 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     Ok((system, parts, contacts))
 }
 
-/// What of a scene a scheme other than theta does not know: standing rows (the implicit scheme knows rigid limits and friction of joints), and
-/// surfaces that move by themselves.
+/// What of a scene a scheme other than theta does not know. The implicit scheme knows all standing rows but limits that bounce, and surfaces that move by themselves; its
+/// midpoint rule rigid limits and friction of joints alone. The others know neither rows nor such surfaces.
 fn beyond_scheme(scene: &Resolved, system: &System) -> Option<String> {
+    let implicit = scene.step.scheme == Scheme::Implicit;
+    let midpoint = scene.step.explicit_share > 0.0;
     let known = |row: &StandingRow| {
-        scene.step.scheme == Scheme::Implicit
-            && row.compliance.is_none()
-            && row.restitution == 0.0
-            && (row.is_limit() || matches!(row.kind, StandingKind::Friction(_)))
+        let of_joint = row.is_limit() || matches!(row.kind, StandingKind::Friction(_));
+        implicit && row.restitution == 0.0 && (!midpoint || (of_joint && row.compliance.is_none()))
     };
-    let row = standing::rows(scene, system).into_iter().find(|row| !known(row)).map(|row| row.name(scene));
+    let rest =
+        |name: String| if implicit && midpoint { format!("{name} (explicit_share = 0 does)") } else { name };
+    let row =
+        standing::rows(scene, system).into_iter().find(|row| !known(row)).map(|row| match row.restitution {
+            e if implicit && e > 0.0 => format!("{}: restitution", row.name(scene)),
+            _ => rest(row.name(scene)),
+        });
+    if implicit && !midpoint {
+        return row;
+    }
     let running = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
     let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);
-    row.or_else(|| running.or(moving).map(|name| format!("a surface that moves by itself: '{name}'")))
+    row.or_else(|| running.or(moving).map(|name| rest(format!("a surface that moves by itself: '{name}'"))))
 }
 
 /// Shapes of all bodies, then those of the world.

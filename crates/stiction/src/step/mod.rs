@@ -38,7 +38,7 @@ mod trust;
 
 pub use crate::model::InvalidModel;
 pub use advance::{Scratch, Solved, advance};
-pub use detect::{Detection, detect};
+pub use detect::{Detection, Undetected, detect};
 pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
 pub(crate) use motion::applied_force;

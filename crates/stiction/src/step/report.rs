@@ -1,8 +1,8 @@
 //! What a step did: what it cost, what its elements did, where the energy is; and why a step fails.
 
+use super::detect::Undetected;
 use super::jam::is_jammed;
-use super::{Forces, InvalidModel, Projection, Solved, Trust, load};
-use crate::contact::set::ContactSet;
+use super::{InvalidModel, Projection, Solved, Trust, load};
 use crate::dynamics::{Kinematics, SingularMass};
 use crate::formulation::ContactProblem;
 use crate::model::{Model, Owner, StandingKind, StandingRow};
@@ -106,6 +106,9 @@ pub enum Failed {
         /// s.
         time: f64,
     },
+    /// Where two parts touch is not known.
+    #[error(transparent)]
+    Undetected(#[from] Undetected),
     /// The mass matrix cannot be factored.
     #[error(transparent)]
     Mass(#[from] SingularMass),
@@ -399,37 +402,8 @@ pub fn elements(
     }
 }
 
-/// What the limits and friction of joints did in a step of the implicit scheme, which has no other standing rows.
-pub(super) fn standing_rows(
-    model: &Model,
-    problem: &ContactProblem,
-    contacts: &ContactSet,
-    forces: &Forces,
-    out: &mut Vec<StandingReport>,
-    report: &mut StepReport,
-) {
-    out.clear();
-    let (h, still) = (problem.h, STILL * problem.fastest);
-    for (element, standing) in (contacts.elements.len()..).zip(&problem.standing) {
-        let (row, at) = (&model.standing()[standing.row], problem.rows_of(element).start);
-        let (force, velocity) = (forces.lambda[at], forces.velocity[at] - problem.gap_rate[element]);
-        let (gap, effort) = (problem.gap[element], row.sign() * force);
-        let status = match row.kind {
-            StandingKind::Friction(_) if velocity.abs() > still => Status::Slip,
-            StandingKind::Friction(_) => Status::Stick,
-            _ if force > 0.0 => Status::Stick,
-            _ => Status::Open,
-        };
-        match row.kind {
-            StandingKind::Friction(_) => report.friction_loss -= h * force * velocity,
-            _ => report.recovery_work -= h * force * problem.gap_rate[element].min(0.0),
-        }
-        out.push(StandingReport { row: standing.row, gap, effort, velocity: row.sign() * velocity, status });
-    }
-}
-
 /// Work that surfaces which move by themselves do in an element, J.
-fn moving_work(problem: &ContactProblem, element: usize, lambda: &[f64]) -> f64 {
+pub(super) fn moving_work(problem: &ContactProblem, element: usize, lambda: &[f64]) -> f64 {
     if problem.moving.is_empty() {
         return 0.0;
     }

@@ -54,7 +54,7 @@ pub(super) fn step(
         drift.hand_over(&state.position, &mut work.motion.kinematics, &mut work.motion.mass);
     }
     place(model, state, inputs, h, &mut work.motion)?;
-    detect(model, &work.motion, work.motion.margin, &mut work.detection, &mut work.contacts);
+    detect(model, &work.motion, work.motion.margin, &mut work.detection, &mut work.contacts)?;
     if model.scene().step.gap == GapLevel::Velocity {
         keep_closed(model, state, work);
     }

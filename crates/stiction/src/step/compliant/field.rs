@@ -290,7 +290,10 @@ impl Field for Equations<'_> {
         }
         self.powers = Powers::default();
         self.applied(t, v);
-        detect(self.model, self.motion, self.margin, self.detection, self.contacts);
+        if detect(self.model, self.motion, self.margin, self.detection, self.contacts).is_err() {
+            out.fill(f64::NAN);
+            return;
+        }
         for point in &mut *self.points {
             let margins = match point.mode {
                 Mode::Open => [f64::INFINITY; 3],

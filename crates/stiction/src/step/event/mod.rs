@@ -228,8 +228,7 @@ impl Path<'_> {
     fn find_near(&mut self, state: &State, margin: f64) -> Result<(), Failed> {
         let Workspace { motion, detection, .. } = &mut *self.work;
         motion.kinematics.go_to(&state.position, &state.velocity);
-        detect(self.model, motion, margin, detection, &mut self.s.near);
-        Ok(())
+        Ok(detect(self.model, motion, margin, detection, &mut self.s.near)?)
     }
 
     fn load(&mut self, state: &State) {
@@ -275,7 +274,9 @@ impl Path<'_> {
         }
         let Workspace { motion, detection, .. } = &mut *self.work;
         motion.kinematics.go_to(&y[..nq], &y[nq..nq + nv]);
-        detect(self.model, motion, AHEAD, detection, &mut self.s.near);
+        if detect(self.model, motion, AHEAD, detection, &mut self.s.near).is_err() {
+            return -1.0;
+        }
         let is_open = |id: ContactId| self.s.closed.binary_search_by_key(&id, |c| c.id).is_err();
         let open = self.s.near.contacts.iter().filter(|c| is_open(c.id));
         open.map(|c| self.s.near.elements[c.first].gap).fold(closed, f64::min)
@@ -492,7 +493,7 @@ impl Path<'_> {
             &mut *self.work;
         laws.set_step(self.model, INSTANT)?;
         place(self.model, state, self.inputs, INSTANT, motion)?;
-        detect(self.model, motion, CLOSED, detection, contacts);
+        detect(self.model, motion, CLOSED, detection, contacts)?;
         contacts.elements.iter_mut().for_each(|e| e.gap = 0.0);
         assemble(self.model, laws, state, motion, contacts, problem);
         forces.lambda.clear();
