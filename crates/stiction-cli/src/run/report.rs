@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
 use stiction::run::{Balance, ENTRIES, Ended, Entry, Event, EventKind, Summary, UNIT};
-use stiction::scene::Method;
 use stiction::state::RowId;
-use stiction::step::Trust;
+use stiction::step::{Status, Trust};
 
 /// Cut steps and events that are shown; the tables have them all.
 const SHOWN: usize = 5;
@@ -136,11 +135,20 @@ fn trust_words(o: &Outcome) -> Vec<String> {
         n => format!("{} of the {n} steps examined, of {touching} with contacts", shares.join(", ")),
     }];
     if let Some((time, rows)) = &s.first_without_motion {
-        let names = names(o, rows);
-        lines.push(format!("motion not unique: first at t = {time:.6} s, between {names}"));
+        let of =
+            |status| rows.iter().filter(move |(_, s)| *s == status).map(|(id, _)| *id).collect::<Vec<_>>();
+        let branch: Vec<String> = [(Status::Stick, "stick"), (Status::Slip, "slip"), (Status::Open, "open")]
+            .into_iter()
+            .filter(|(status, _)| !of(*status).is_empty())
+            .map(|(status, word)| format!("{word}: {}", names(o, &of(status))))
+            .collect();
+        lines.push(format!(
+            "motion not unique: first at t = {time:.6} s, at the contacts that follow; the branch taken has {}",
+            branch.join("; ")
+        ));
     }
     let several = s.trust[Trust::ForcesNotUnique as usize] + s.trust[Trust::MotionNotUnique as usize] > 0;
-    if several && o.model.scene().step.solver == Method::Auto {
+    if several {
         let but = match s.unchosen {
             0 => String::new(),
             n => format!("; in {} there is no such limit, or it was not examined", steps(n)),

@@ -43,8 +43,9 @@ pub struct Summary {
     pub unchosen: usize,
     /// The first impact without a collision.
     pub first_impact: Option<Event>,
-    /// The first step whose motion is not unique: the time it ended, s, and the rows that carry force.
-    pub first_without_motion: Option<(f64, Vec<RowId>)>,
+    /// The first step whose motion is not unique: the time it ended, s, the rows between which it is not, and what they do in the
+    /// branch that was taken.
+    pub first_without_motion: Option<(f64, Vec<(RowId, Status)>)>,
     /// Time in which contacts were compliant by `law = "auto"`, s, and that of all steps; both 0 without that law.
     pub compliant_time: f64,
     /// See `compliant_time`.
@@ -99,9 +100,13 @@ impl Observer for Summary {
         self.trust[view.report.trust as usize] += 1;
         self.free += usize::from(view.report.parts == 0);
         if view.report.trust == Trust::MotionNotUnique && self.first_without_motion.is_none() {
-            let loaded = view.elements().iter().filter(|e| e.status != Status::Open);
-            let mut rows: Vec<RowId> = loaded.map(|e| RowId::Contact(e.id)).collect();
-            rows.dedup();
+            let of = |id: &RowId| {
+                let mut own = view.elements().iter().filter(|e| RowId::Contact(e.id) == *id);
+                let row =
+                    || view.workspace().standing.iter().find(|s| view.model().standing()[s.row].id == *id);
+                own.next().map(|e| e.status).or_else(|| row().map(|s| s.status)).unwrap_or(Status::Open)
+            };
+            let rows = view.workspace().other_motion.iter().map(|id| (*id, of(id))).collect();
             self.first_without_motion = Some((view.state.time, rows));
         }
         if view.report.parts > 0 {

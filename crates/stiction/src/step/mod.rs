@@ -87,6 +87,8 @@ pub struct Workspace {
     pub attempts: u64,
     /// Rows of the last step whose overlap no motion was found to undo ([`ContactProblem::relax`]), part by part of the step.
     pub relaxed: Vec<RowId>,
+    /// Rows of islands whose motion was not unique when a step was last examined ([`Stepper::examine`]).
+    pub other_motion: Vec<RowId>,
     /// Changes of contacts in the last step, in order of time, if the scheme locates them.
     pub located: Vec<Located>,
     /// Changes between rigid and compliant contacts in the last step (`law = "auto"`), in order of time.
@@ -116,6 +118,7 @@ impl Workspace {
             standing: vec![],
             attempts: 0,
             relaxed: vec![],
+            other_motion: vec![],
             located: vec![],
             changes: vec![],
             laws: Laws::default(),
@@ -264,11 +267,14 @@ impl Stepper {
 
     /// Examines the last step, which ended at `state`, if it is one of those that are sampled: [`StepReport::trust`]. Examinations take at
     /// most about a twentieth of the time of the steps, and allocate memory.
-    pub fn examine(&self, state: &mut State, report: &mut StepReport) {
-        let Workspace { problem, forces, .. } = &self.work;
+    pub fn examine(&mut self, state: &mut State, report: &mut StepReport) {
+        let Workspace { problem, forces, contacts, .. } = &self.work;
         if trust::is_due(problem, &mut state.solver, report) {
-            report.trust = trust::examine(problem, &forces.lambda);
-            state.solver.trust = report.trust;
+            let (trust, open) = trust::examine(problem, &forces.lambda);
+            let row = |k: usize| theta::row_id(&self.model, contacts, problem, k);
+            let mut rows: Vec<RowId> = open.into_iter().map(row).collect();
+            rows.dedup();
+            (report.trust, state.solver.trust, self.work.other_motion) = (trust, trust, rows);
         }
     }
 

@@ -125,7 +125,12 @@ fn beyond(model: &Model, work: &mut Workspace) -> bool {
 }
 
 /// What an element of the contact problem belongs to.
-fn row_id(model: &Model, contacts: &ContactSet, problem: &ContactProblem, element: usize) -> RowId {
+pub(super) fn row_id(
+    model: &Model,
+    contacts: &ContactSet,
+    problem: &ContactProblem,
+    element: usize,
+) -> RowId {
     match contacts.contacts.iter().find(|c| c.elements().contains(&element)) {
         Some(c) => RowId::Contact(c.id),
         None => model.standing()[problem.standing[element - contacts.elements.len()].row].id,
