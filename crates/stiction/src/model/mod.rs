@@ -175,16 +175,22 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     Ok((system, parts, contacts))
 }
 
-/// What of a scene a scheme other than theta does not know: standing rows (the implicit scheme knows rigid limits and friction of joints), and
-/// surfaces that move by themselves.
+/// What of a scene a scheme other than theta does not know: some standing rows, and surfaces that move by themselves.
 fn beyond_scheme(scene: &Resolved, system: &System) -> Option<String> {
-    let known = |row: &StandingRow| {
-        scene.step.scheme == Scheme::Implicit
-            && row.compliance.is_none()
-            && row.restitution == 0.0
-            && (row.is_limit() || matches!(row.kind, StandingKind::Friction(_)))
+    let rigid = |row: &StandingRow| row.compliance.is_none();
+    let limit_or_friction = |row: &StandingRow| row.is_limit() || matches!(row.kind, StandingKind::Friction(_));
+    let known = |row: &StandingRow| match scene.step.scheme {
+        Scheme::Theta => true,
+        Scheme::Implicit => rigid(row) && row.restitution == 0.0 && limit_or_friction(row),
+        Scheme::Compliant => !rigid(row),
+        Scheme::Event => !rigid(row) || !matches!(row.kind, StandingKind::Drive(_)),
     };
-    let row = standing::rows(scene, system).into_iter().find(|row| !known(row)).map(|row| row.name(scene));
+    let name = |row: StandingRow| match scene.step.scheme {
+        Scheme::Compliant => format!("rigid rows: {}, expected a spring and damper of it", row.name(scene)),
+        Scheme::Event => format!("drives that prescribe a motion: {}, expected gains or an effort", row.name(scene)),
+        _ => row.name(scene),
+    };
+    let row = standing::rows(scene, system).into_iter().find(|row| !known(row)).map(name);
     let running = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
     let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);
     row.or_else(|| running.or(moving).map(|name| format!("a surface that moves by itself: '{name}'")))

@@ -2,7 +2,7 @@
 
 use crate::model::{Model, Owner};
 use crate::state::ContactId;
-use crate::step::{ElementReport, Located, Status};
+use crate::step::{BranchChange, Branched, ElementReport, Located, Status};
 
 /// What happens to an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,12 +17,38 @@ pub enum EventKind {
     Slip,
     /// It slipped in a way that no finite forces allow, and was stopped by an impact without a collision.
     ImpactWithoutCollision,
+    /// One of several possible motions is followed from here on (scheme = "event").
+    Branch,
+    /// That motion ends where the element's normal force vanishes.
+    BranchEndsForce,
+    /// That motion ends where the element's slip stops.
+    BranchEndsSlip,
+    /// That motion ends where the element's friction reaches its bound.
+    BranchEndsFriction,
+    /// That motion ends where the element touches.
+    BranchEndsTouch,
+    /// That motion ends at a limit or with the friction of a joint.
+    BranchEndsJoint,
+    /// That motion is the only one from here on.
+    BranchUnique,
 }
 
 impl EventKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 5] =
-        [Self::Open, Self::Close, Self::Stick, Self::Slip, Self::ImpactWithoutCollision];
+    pub const ALL: [Self; 12] = [
+        Self::Open,
+        Self::Close,
+        Self::Stick,
+        Self::Slip,
+        Self::ImpactWithoutCollision,
+        Self::Branch,
+        Self::BranchEndsForce,
+        Self::BranchEndsSlip,
+        Self::BranchEndsFriction,
+        Self::BranchEndsTouch,
+        Self::BranchEndsJoint,
+        Self::BranchUnique,
+    ];
 
     /// As it is written in tables.
     pub fn name(self) -> &'static str {
@@ -32,6 +58,30 @@ impl EventKind {
             Self::Stick => "stick",
             Self::Slip => "slip",
             Self::ImpactWithoutCollision => "impact-without-collision",
+            Self::Branch => "branch",
+            Self::BranchEndsForce => "branch-ends-force",
+            Self::BranchEndsSlip => "branch-ends-slip",
+            Self::BranchEndsFriction => "branch-ends-friction",
+            Self::BranchEndsTouch => "branch-ends-touch",
+            Self::BranchEndsJoint => "branch-ends-joint",
+            Self::BranchUnique => "branch-unique",
+        }
+    }
+
+    /// Whether it is about which of several motions is followed.
+    pub fn is_branch(self) -> bool {
+        self as usize >= Self::Branch as usize
+    }
+
+    fn of(change: BranchChange) -> Self {
+        match change {
+            BranchChange::Begins => Self::Branch,
+            BranchChange::Force => Self::BranchEndsForce,
+            BranchChange::Slip => Self::BranchEndsSlip,
+            BranchChange::Friction => Self::BranchEndsFriction,
+            BranchChange::Touch => Self::BranchEndsTouch,
+            BranchChange::Joint => Self::BranchEndsJoint,
+            BranchChange::Unique => Self::BranchUnique,
         }
     }
 }
@@ -94,10 +144,19 @@ impl Watch {
         self.events.clear();
     }
 
-    /// Takes the events of a step whose scheme has located them.
-    pub fn take(&mut self, model: &Model, located: &[Located]) {
+    /// Takes the events of a step whose scheme has located them; what a branch does stands before what its contacts do at that time.
+    pub fn take(&mut self, model: &Model, located: &[Located], branches: &[Branched]) {
+        let owner = |part: u32| model.parts()[part as usize].owner;
+        let mut branches = branches.iter().peekable();
+        let branch = |b: &Branched| {
+            let (body_a, body_b) = (owner(b.contact.part_a), owner(b.contact.part_b));
+            let kind = EventKind::of(b.change);
+            Event { time: b.time, contact: b.contact, element: 0, body_a, body_b, kind, impulse: 0.0 }
+        };
         for l in located {
-            let owner = |part: u32| model.parts()[part as usize].owner;
+            while let Some(b) = branches.next_if(|b| b.time <= l.time) {
+                self.events.push(branch(b));
+            }
             let (body_a, body_b) = (owner(l.contact.part_a), owner(l.contact.part_b));
             let mut add = |kind: EventKind| {
                 let (time, contact) = (l.time, l.contact);
@@ -112,6 +171,7 @@ impl Watch {
                 Status::Slip => EventKind::Slip,
             });
         }
+        self.events.extend(branches.map(branch));
     }
 
     /// Finds the events of a step of length `h` (of its last part, if it was cut). The elements are in order of contact and number.

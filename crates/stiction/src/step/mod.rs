@@ -41,13 +41,13 @@ pub use detect::{Detection, detect};
 pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
 pub(crate) use motion::applied_force;
-pub(crate) use motion::fall;
+pub(crate) use motion::{fall, targets_at};
 pub use motion::{Motion, place};
 pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
 pub(crate) use project::close;
 pub use report::{
-    ElementReport, Energy, Failed, Located, StandingReport, Status, StepReport, elements, standing,
+    BranchChange, Branched, ElementReport, Energy, Failed, Located, StandingReport, Status, StepReport, elements, standing,
 };
 pub use servos::{Eliminated, Servos};
 pub use solve::{ContactSolver, Forces};
@@ -86,6 +86,8 @@ pub struct Workspace {
     pub relaxed: Vec<RowId>,
     /// Changes of contacts in the last step, in order of time, if the scheme locates them.
     pub located: Vec<Located>,
+    /// Where the last step began or ceased to follow one of several motions, in order of time.
+    pub branches: Vec<Branched>,
     laws: Laws,
     detection: Detection,
     solver: ContactSolver,
@@ -111,6 +113,7 @@ impl Workspace {
             attempts: 0,
             relaxed: vec![],
             located: vec![],
+            branches: vec![],
             laws: Laws::default(),
             detection: Detection::default(),
             solver: ContactSolver::new(model),
