@@ -98,7 +98,8 @@ pub struct ContactProblem {
     pub standing: Vec<Standing>,
     /// Velocity that moving surfaces and drives add to `J v`, row by row; empty if there is none.
     pub moving: Vec<f64>,
-    /// Ratio of `K(q)` to the law's `K`, one number per contact; 1 where the law is constant.
+    /// Ratio of `K(q)` to the law's `K`, one number per contact; 1 where the law is constant. Of Hunt and Crossley's law the overlap at
+    /// which it is taken, m.
     pub scale: Vec<f64>,
     /// Largest relative velocity of an element without contact forces, m/s.
     pub fastest: f64,
@@ -364,7 +365,7 @@ impl ContactProblem {
             let ahead = overlap - self.h * self.b[first];
             scale = law.scale(overlap.max(law.least_overlap(ahead, (1.0 - self.theta) * mobility)), mobility);
             for i in 0..linear {
-                self.point[(i, i)] = e_inv[(i, i)] / scale;
+                self.point[(i, i)] = law.point(scale, i)[0];
             }
             e_inv = &self.point;
         }
@@ -376,7 +377,10 @@ impl ContactProblem {
         let own = &self.deformation[linear * c.first..][..law.rows()];
         for k in 0..c.count {
             for i in 0..linear {
-                let relaxed = dot(law.e_inv_k().row(linear * k + i), own);
+                let relaxed = match law.varies() {
+                    true => law.point(scale, i)[1] * own[i],
+                    false => dot(law.e_inv_k().row(linear * k + i), own),
+                };
                 self.b[first + rows * k + i] -= relaxed;
                 self.terms[first + rows * k + i] += relaxed.abs();
             }

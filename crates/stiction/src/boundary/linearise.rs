@@ -4,6 +4,7 @@ use super::Parameters;
 use super::derivative::{Column, Group, Island, NotDifferentiable, Note, Part};
 use super::forces::{Directions, forces};
 use super::linear::{Factor, Sparse};
+use crate::contact::Law;
 use crate::dynamics::{Joint, Kinematics, Stencil, Variation, advance_derivative, drift_derivative};
 use crate::geometry;
 use crate::inputs::Inputs;
@@ -46,6 +47,9 @@ fn unknown(model: &Model) -> Option<String> {
     let scene = model.scene();
     if scene.step.scheme != Scheme::Theta {
         return Some("schemes other than \"theta\"".to_owned());
+    }
+    if model.contacts().rules().iter().any(|rule| matches!(rule.given.law, Law::HuntCrossley { .. })) {
+        return Some("hunt_crossley".to_owned());
     }
     let known = |row: &&StandingRow| {
         row.compliance.is_none() && (row.is_limit() || matches!(row.kind, StandingKind::Friction(_)))

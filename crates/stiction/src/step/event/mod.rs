@@ -34,6 +34,8 @@ const CLOSED: f64 = 1e-9;
 const REST: f64 = 1e-9;
 /// Gaps that are watched, m.
 const AHEAD: f64 = 1e-2;
+/// Time by which a change of features is passed, s.
+const SWITCH: f64 = 1e-9;
 /// Events at one time before the motion counts as stuck.
 const MOST_AT_ONCE: usize = 100;
 /// Least step of the integrator, as a share of the scene's.
@@ -125,6 +127,10 @@ impl Path<'_> {
             }
             let tried = length.min(end - state.time);
             if tried < LEAST * self.h {
+                if self.switch(state)? {
+                    length = 1e-3 * self.h;
+                    continue;
+                }
                 return Err(Failed::Integration { time: state.time, h: tried });
             }
             self.load(state);
@@ -146,6 +152,7 @@ impl Path<'_> {
                     .ok_or(Failed::Integration { time: state.time, h: tried })?,
             };
             self.at_once = if made > 1e-10 * self.h { 0 } else { self.at_once + 1 };
+            if self.at_once > MOST_AT_ONCE - 4 { eprintln!("DEBUG {made:e} {:?} {:?}", self.s.closed, event); }
             if self.at_once > MOST_AT_ONCE {
                 return Err(Failed::Integration { time: state.time, h: made });
             }
@@ -365,6 +372,26 @@ impl Path<'_> {
         state.position.copy_from_slice(&self.s.y[..nq]);
         state.velocity.copy_from_slice(&self.s.y[nq..nq + nv]);
         Ok(())
+    }
+
+    /// Goes on where a closed contact is about to have other features (the rim of a disc that comes to lie flat): past that place by the motion of
+    /// [`SWITCH`], where what touches is looked for afresh. False if its contacts remain.
+    fn switch(&mut self, state: &mut State) -> Result<bool, Failed> {
+        self.at_once += 1;
+        if self.at_once > MOST_AT_ONCE {
+            return Ok(false);
+        }
+        let old = state.position.clone();
+        self.model.system().advance(&old, &state.velocity, SWITCH, &mut state.position);
+        self.find_near(state, AHEAD)?;
+        let found = |c: &Closed| self.s.near.contacts.binary_search_by_key(&c.id, |n| n.id).is_ok();
+        if self.s.closed.iter().all(found) {
+            state.position.copy_from_slice(&old);
+            return Ok(false);
+        }
+        state.time += SWITCH;
+        self.decide(state)?;
+        Ok(true)
     }
 
     /// Moves a state to where the modes hold.
