@@ -30,7 +30,11 @@ fn main() {
     println!("scene,scheme,setting,error,seconds");
     for case in cases() {
         let exact = case.exact.clone().unwrap_or_else(|| {
-            let scene = case.scene("event", &[("accuracy", "1e-13".to_owned()), ("h", format!("{}", case.end / 20.0))], None);
+            let scene = case.scene(
+                "event",
+                &[("accuracy", "1e-13".to_owned()), ("h", format!("{}", case.end / 20.0))],
+                None,
+            );
             case.read(&run(&scene, case.end).0.expect("a reference"))
         });
         let words: Vec<String> = exact.iter().map(|x| format!("{x:e}")).collect();
@@ -38,11 +42,21 @@ fn main() {
         for h in [1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5] {
             // the end is a multiple of the step
             let h = case.end / (case.end / h).round();
-            case.line("theta", &format!("h={h:.1e}"), &case.scene("theta", &[("h", format!("{h:e}"))], None), &exact);
+            case.line(
+                "theta",
+                &format!("h={h:.1e}"),
+                &case.scene("theta", &[("h", format!("{h:e}"))], None),
+                &exact,
+            );
         }
         for accuracy in [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12] {
             let settings = [("accuracy", format!("{accuracy:e}")), ("h", format!("{}", case.end / 10.0))];
-            case.line("event", &format!("accuracy={accuracy:.0e}"), &case.scene("event", &settings, None), &exact);
+            case.line(
+                "event",
+                &format!("accuracy={accuracy:.0e}"),
+                &case.scene("event", &settings, None),
+                &exact,
+            );
         }
         for (what, law) in &case.laws {
             let settings = [("accuracy", "1e-8".to_owned()), ("h", format!("{}", case.end / 10.0))];
@@ -112,14 +126,18 @@ fn processor_time() -> f64 {
 fn stiffer(mass: f64) -> Vec<(String, String)> {
     let law = |k: f64| {
         let c = 2.0 * (k * mass).sqrt();
-        (format!("stiffness={k:.0e}"), format!("{{ kelvin_voigt = {{ stiffness = [{k:e}, {k:e}], damping = [{c:e}, {c:e}] }} }}"))
+        (
+            format!("stiffness={k:.0e}"),
+            format!("{{ kelvin_voigt = {{ stiffness = [{k:e}, {k:e}], damping = [{c:e}, {c:e}] }} }}"),
+        )
     };
     [1e3, 1e4, 1e5, 1e6, 1e7, 1e8].map(law).to_vec()
 }
 
 fn cases() -> Vec<Case> {
     let ground = "[[world]]\n name = 'ground'\n shape = 'half_space'\n";
-    let material = |mu: f64, more: &str| format!("[[material]]\n name = 'default'\n friction = {mu}\n {more}\n");
+    let material =
+        |mu: f64, more: &str| format!("[[material]]\n name = 'default'\n friction = {mu}\n {more}\n");
     let ball = "[[body]]\n name = 'ball'\n shape = { sphere = { radius = 0.1 } }\n mass = 2\n";
     // slides until 2 v/(7 mu g), then rolls at 5/7
     let (mu, v) = (0.3, 1.0);

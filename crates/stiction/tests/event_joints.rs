@@ -95,7 +95,11 @@ fn a_limit_bounces_and_holds() {
     let end = seen.states.last().expect("steps");
     assert!((end.position[0] - 0.5).abs() < 1e-11 && end.velocity[0].abs() < 1e-11, "{end:?}");
     // the stop carries the push
-    assert!(seen.efforts.last().expect("steps").iter().any(|e| (e + 3.0).abs() < 1e-9), "{:?}", seen.efforts.last());
+    assert!(
+        seen.efforts.last().expect("steps").iter().any(|e| (e + 3.0).abs() < 1e-9),
+        "{:?}",
+        seen.efforts.last()
+    );
 }
 
 #[test]
@@ -110,19 +114,27 @@ fn springs_and_servos_are_forces_of_both_schemes() {
         let spring = slider(&format!("stiffness = {k}, damping = {c}"), &format!("position = 0.3\n {ends}"));
         let servo = slider(
             "",
-            &format!("position = 0.3\n [[motor]]\n body = 'a'\n position = {{ constant = 0 }}\n stiffness = {k}\n damping = {c}\n {ends}"),
+            &format!(
+                "position = 0.3\n [[motor]]\n body = 'a'\n position = {{ constant = 0 }}\n stiffness = {k}\n damping = {c}\n {ends}"
+            ),
         );
         for text in [spring, servo] {
             let seen = see(&text);
             for s in &seen.states {
-                assert!((s.position[0] - exact(s.time)).abs() < 1e-8, "{scheme} {}", s.position[0] - exact(s.time));
+                assert!(
+                    (s.position[0] - exact(s.time)).abs() < 1e-8,
+                    "{scheme} {}",
+                    s.position[0] - exact(s.time)
+                );
             }
             assert!(seen.imbalance < 1e-8, "{scheme} {:e}", seen.imbalance);
         }
         // a servo that follows a path
         let text = slider(
             "",
-            &format!("velocity = 0.62831853071795862\n [[motor]]\n body = 'a'\n position = {{ sinusoid = {{ amplitude = 0.1, frequency = 1 }} }}\n stiffness = {k}\n damping = {c}\n {ends}"),
+            &format!(
+                "velocity = 0.62831853071795862\n [[motor]]\n body = 'a'\n position = {{ sinusoid = {{ amplitude = 0.1, frequency = 1 }} }}\n stiffness = {k}\n damping = {c}\n {ends}"
+            ),
         );
         let seen = see(&text);
         // x - u = e: m e'' + c e' + k e = -m u'' with u = 0.1 sin; steady part by complex amplitudes, and the rest decays from it
@@ -132,7 +144,8 @@ fn springs_and_servos_are_forces_of_both_schemes() {
         let (sine, cosine) = (size * re, -size * im);
         let steady = |t: f64| sine * (p * t).sin() + cosine * (p * t).cos();
         let (e0, v0) = (-cosine, -sine * p);
-        let free = |t: f64| (-z * w * t).exp() * (e0 * (wd * t).cos() + (v0 + z * w * e0) / wd * (wd * t).sin());
+        let free =
+            |t: f64| (-z * w * t).exp() * (e0 * (wd * t).cos() + (v0 + z * w * e0) / wd * (wd * t).sin());
         let end = seen.states.last().expect("steps");
         let expected = 0.1 * (p * end.time).sin() + steady(end.time) + free(end.time);
         assert!((end.position[0] - expected).abs() < 1e-8, "{scheme} {} {expected}", end.position[0]);
@@ -153,7 +166,10 @@ fn a_loop_holds_a_pendulum_together() {
         let (angle, rate) = (s.position[2], s.velocity[2]);
         let energy = 0.5 * (0.2 + 1.5 * 0.25) * rate * rate + 1.5 * G * 0.5 * angle.sin();
         assert!(energy.abs() < 1e-9, "{energy:e}");
-        assert!((s.position[0] - 0.5 * angle.cos()).abs() < 1e-11 && (s.position[1] - 0.5 * angle.sin()).abs() < 1e-11);
+        assert!(
+            (s.position[0] - 0.5 * angle.cos()).abs() < 1e-11
+                && (s.position[1] - 0.5 * angle.sin()).abs() < 1e-11
+        );
     }
     assert!(seen.open < 1e-11 && seen.imbalance < 1e-9, "{:e} {:e}", seen.open, seen.imbalance);
     let hinged = format!(
@@ -186,9 +202,7 @@ fn ropes_and_hinged_loops_in_space() {
 
 #[test]
 fn what_a_scheme_does_not_know_is_refused_by_name() {
-    let message = |text: &str| {
-        Scene::from_toml("scene", text).map(|_| ()).expect_err("a fault").to_string()
-    };
+    let message = |text: &str| Scene::from_toml("scene", text).map(|_| ()).expect_err("a fault").to_string();
     let step = |scheme: &str| format!("[step]\n scheme = '{scheme}'");
     let limit = message(&slider("limits = [-1, 1]", &step("compliant")));
     assert!(limit.contains("a (joint lower limit)") && limit.contains("spring and damper"), "{limit}");

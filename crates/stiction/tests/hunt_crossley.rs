@@ -37,10 +37,8 @@ fn a_ball_returns_the_velocity_of_the_closed_form_to_first_order() {
             &format!("position = [0, 0, 0.11]\n velocity = [0, 0, {}]", -v0),
         );
         let text = format!("gravity = [0, 0, 0]\n friction_rule = 'minimum'\n {text} friction = 0\n");
-        let errors: Vec<f64> = [1e-4, 5e-5, 2.5e-5]
-            .iter()
-            .map(|h| (end(&text, 0.3, *h).1[2] - low).abs())
-            .collect();
+        let errors: Vec<f64> =
+            [1e-4, 5e-5, 2.5e-5].iter().map(|h| (end(&text, 0.3, *h).1[2] - low).abs()).collect();
         println!("exponent {exponent}: v1 = {low}, errors {errors:?}");
         assert!(errors[2] < 0.02, "{exponent}: {errors:?}");
         for pair in errors.windows(2) {
@@ -59,7 +57,8 @@ fn a_rod_s_motion_tends_to_that_of_the_compliant_scheme_to_first_order() {
         .iter()
         .map(|h| {
             let (q, v) = end(&text, 0.15, *h);
-            let apart = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let apart =
+                |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             apart(&q, &exact.0).max(apart(&v, &exact.1))
         })
         .collect();

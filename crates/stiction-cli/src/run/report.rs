@@ -45,8 +45,9 @@ pub fn text(o: &Outcome) -> String {
         lines.push(("cut", format!("{} into parts: {}", steps(s.cut.len()), list.join(", "))));
     }
     lines.extend(relaxed_words(o).map(|words| ("overlap", words)));
-    let shown =
-        EventKind::ALL.into_iter().filter(|k| s.count(*k) > 0 || (*k as usize) < EventKind::ImpactWithoutCollision as usize);
+    let shown = EventKind::ALL
+        .into_iter()
+        .filter(|k| s.count(*k) > 0 || (*k as usize) < EventKind::ImpactWithoutCollision as usize);
     let counts: Vec<String> = shown.map(|k| format!("{} {}", s.count(k), k.name())).collect();
     lines.push(("events", counts.join(", ")));
     lines.extend(s.first_events.iter().take(SHOWN).map(|e| ("", event_words(o, e))));

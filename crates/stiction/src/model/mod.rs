@@ -178,7 +178,8 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
 /// What of a scene a scheme other than theta does not know: some standing rows, and surfaces that move by themselves.
 fn beyond_scheme(scene: &Resolved, system: &System) -> Option<String> {
     let rigid = |row: &StandingRow| row.compliance.is_none();
-    let limit_or_friction = |row: &StandingRow| row.is_limit() || matches!(row.kind, StandingKind::Friction(_));
+    let limit_or_friction =
+        |row: &StandingRow| row.is_limit() || matches!(row.kind, StandingKind::Friction(_));
     let known = |row: &StandingRow| match scene.step.scheme {
         Scheme::Theta => true,
         Scheme::Implicit => rigid(row) && row.restitution == 0.0 && limit_or_friction(row),
@@ -187,7 +188,9 @@ fn beyond_scheme(scene: &Resolved, system: &System) -> Option<String> {
     };
     let name = |row: StandingRow| match scene.step.scheme {
         Scheme::Compliant => format!("rigid rows: {}, expected a spring and damper of it", row.name(scene)),
-        Scheme::Event => format!("drives that prescribe a motion: {}, expected gains or an effort", row.name(scene)),
+        Scheme::Event => {
+            format!("drives that prescribe a motion: {}, expected gains or an effort", row.name(scene))
+        }
         _ => row.name(scene),
     };
     let row = standing::rows(scene, system).into_iter().find(|row| !known(row)).map(name);

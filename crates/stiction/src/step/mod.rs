@@ -41,13 +41,14 @@ pub use detect::{Detection, detect};
 pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
 pub(crate) use motion::applied_force;
-pub(crate) use motion::{fall, targets_at};
 pub use motion::{Motion, place};
+pub(crate) use motion::{fall, targets_at};
 pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
 pub(crate) use project::close;
 pub use report::{
-    BranchChange, Branched, ElementReport, Energy, Failed, Located, StandingReport, Status, StepReport, elements, standing,
+    BranchChange, Branched, ElementReport, Energy, Failed, Located, StandingReport, Status, StepReport,
+    elements, standing,
 };
 pub use servos::{Eliminated, Servos};
 pub use solve::{ContactSolver, Forces};

@@ -32,7 +32,10 @@ impl Checker<'_> {
         let accuracy = |x| (1e-13..=1e-2).contains(&x);
         self.number(step.accuracy, at.key("accuracy"), accuracy, "a number from 1e-13 to 0.01");
         if step.branch != Branch::Nearest && step.scheme != Scheme::Event {
-            self.fault(at.key("branch"), "branch is given, expected scheme = \"event\", which alone follows one");
+            self.fault(
+                at.key("branch"),
+                "branch is given, expected scheme = \"event\", which alone follows one",
+            );
         }
         if step.retries > 60 {
             self.fault(at.key("retries"), format!("retries is {}, expected at most 60", step.retries));

@@ -70,8 +70,18 @@ pub(super) fn step(
     work: &mut Workspace,
 ) -> Result<StepReport, Failed> {
     place(model, state, inputs, h, &mut work.motion)?;
-    let Workspace { motion, detection, contacts, elements, standing, located, branches, solver, compliant, .. } =
-        work;
+    let Workspace {
+        motion,
+        detection,
+        contacts,
+        elements,
+        standing,
+        located,
+        branches,
+        solver,
+        compliant,
+        ..
+    } = work;
     located.clear();
     branches.clear();
     let Scratch { points, buffers, path } = compliant;

@@ -26,6 +26,9 @@ const EPS: f64 = 1e-6;
 const CORRECTIONS: usize = 40;
 const CORRECT: f64 = 1e-15;
 
+/// Slip at which a contact that slips is about to stop, m/s: below, rounding decides the direction of its slip, and with it that of its friction.
+pub const STOP: f64 = 1e-8;
+
 /// Number of powers that are integrated beside the motion.
 pub const POWERS: usize = 3;
 
@@ -45,6 +48,8 @@ pub struct Closed {
     pub mode: Mode,
     /// It sticks by other forces than those of the modes, which are beyond its friction: redundant contacts share their load in several ways.
     pub shares: bool,
+    /// It slips fast enough for its slip to have a direction: its end is then where the slip is [`STOP`].
+    pub moves: bool,
     /// Force on the second body along n, t, o at the last evaluation, N.
     pub force: Vector,
     /// Relative velocity there, m/s.
@@ -55,7 +60,7 @@ pub struct Closed {
 
 impl Closed {
     pub fn new(id: ContactId, mode: Mode) -> Self {
-        Self { id, mode, shares: false, force: [0.0; 3], velocity: [0.0; 3], margins: [0.0; 2] }
+        Self { id, mode, shares: false, moves: false, force: [0.0; 3], velocity: [0.0; 3], margins: [0.0; 2] }
     }
 }
 
@@ -263,7 +268,10 @@ impl Equations<'_> {
             let friction = match c.mode {
                 Mode::Stick if mu[at] > 0.0 && !c.shares => (mu[at] * n - t.hypot(o)) / self.unit,
                 Mode::Stick => f64::INFINITY,
-                Mode::Slip(first) => c.velocity[1] * first[0] + c.velocity[2] * first[1],
+                Mode::Slip(first) => {
+                    let along = c.velocity[1] * first[0] + c.velocity[2] * first[1];
+                    if c.moves { along - STOP } else { along }
+                }
             };
             c.margins = [n / self.unit, friction];
             if let Mode::Slip(_) = c.mode {

@@ -8,8 +8,8 @@
 mod decide;
 mod field;
 
-use super::{detect, targets_at};
 use super::{BranchChange, ElementReport, Failed, StandingReport, Status, StepReport, Trust, Workspace};
+use super::{detect, targets_at};
 use crate::contact::set::ContactSet;
 use crate::inputs::Inputs;
 use crate::integrate::{DormandPrince, Field, next_length};
@@ -18,7 +18,7 @@ use crate::space::length;
 use crate::state::{ContactId, RowId, State, next_time};
 use complementarity::problem::Element;
 use complementarity::residual::Residual;
-use field::{Buffers, Closed, Equations, Held, Hold, Mode, POWERS};
+use field::{Buffers, Closed, Equations, Held, Hold, Mode, POWERS, STOP};
 use std::sync::atomic::Ordering;
 
 /// Margins count as used up below minus this: gaps in metres, slips in metres per second, forces in units of weight.
@@ -134,6 +134,10 @@ impl Path<'_> {
                 return Err(Failed::Integration { time: state.time, h: tried });
             }
             self.load(state);
+            self.evaluate(state.time);
+            for c in &mut self.s.closed {
+                c.moves = c.velocity[1].hypot(c.velocity[2]) > 10.0 * STOP;
+            }
             let Some(error) = self.attempt(state.time, tried) else {
                 length = 0.25 * tried;
                 continue;
@@ -152,13 +156,15 @@ impl Path<'_> {
                     .ok_or(Failed::Integration { time: state.time, h: tried })?,
             };
             self.at_once = if made > 1e-10 * self.h { 0 } else { self.at_once + 1 };
-            if self.at_once > MOST_AT_ONCE - 4 { eprintln!("DEBUG {made:e} {:?} {:?}", self.s.closed, event); }
             if self.at_once > MOST_AT_ONCE {
                 return Err(Failed::Integration { time: state.time, h: made });
             }
             let ended = event.is_some().then(|| self.cause());
             self.accept(state, made)?;
             if let Some((contact, why)) = ended {
+                if why == BranchChange::Slip {
+                    self.stop(state);
+                }
                 if state.solver.trust == Trust::MotionNotUnique {
                     self.note_branch(state.time, contact, why);
                 }
@@ -329,8 +335,9 @@ impl Path<'_> {
         if high.1 > 0.0 {
             return Some(within);
         }
+        let mut last = high.1;
         for look in 0..LOOKS {
-            if high.0 - low.0 <= LOCATED || high.1 > -0.1 * USED_UP {
+            if high.0 - low.0 <= LOCATED || last > -0.1 * USED_UP {
                 break;
             }
             let secant = (low.0 * high.1 - high.0 * low.1) / (high.1 - low.1);
@@ -338,7 +345,7 @@ impl Path<'_> {
             let at = if inside && look % 3 != 2 { secant } else { 0.5 * (low.0 + high.0) };
             let value = value_at(self, at)?;
             if value <= 0.0 {
-                high = (at, value);
+                (high, last) = ((at, value), value);
                 low.1 *= 0.5;
             } else {
                 low = (at, value);
@@ -372,6 +379,41 @@ impl Path<'_> {
         state.position.copy_from_slice(&self.s.y[..nq]);
         state.velocity.copy_from_slice(&self.s.y[nq..nq + nv]);
         Ok(())
+    }
+
+    /// Goes on to where a slip that is about to stop has stopped, by the accelerations of the present place: a few nanoseconds.
+    fn stop(&mut self, state: &mut State) {
+        self.load(state);
+        let slip = |c: &Closed| c.velocity[1].hypot(c.velocity[2]);
+        let stopping = |c: &&Closed| c.moves && slip(c) < 10.0 * STOP;
+        if !self.evaluate(state.time) {
+            return;
+        }
+        let least = self.s.closed.iter().filter(stopping).min_by(|a, b| slip(a).total_cmp(&slip(b)));
+        let Some((id, at, [_, t, o])) = least.map(|c| (c.id, slip(c), c.velocity)) else { return };
+        let (rate, start) = (self.s.rate.clone(), self.s.y.clone());
+        let go = |path: &mut Self, by: f64| {
+            path.s.y.clear();
+            path.s.y.extend(start.iter().zip(&rate).map(|(y, rate)| y + by * rate));
+        };
+        let trial = STOP;
+        go(self, trial);
+        self.evaluate(state.time + trial);
+        let after = self
+            .s
+            .closed
+            .iter()
+            .find(|c| c.id == id)
+            .map_or(at, |c| (c.velocity[1] * t + c.velocity[2] * o) / at);
+        let by = trial * at / (at - after);
+        if (0.0..1e-6).contains(&by) {
+            go(self, by);
+            let (nq, nv) = (state.position.len(), state.velocity.len());
+            self.model.system().scale_attitudes(&mut self.s.y[..nq]);
+            state.position.copy_from_slice(&self.s.y[..nq]);
+            state.velocity.copy_from_slice(&self.s.y[nq..nq + nv]);
+            state.time += by;
+        }
     }
 
     /// Goes on where a closed contact is about to have other features (the rim of a disc that comes to lie flat): past that place by the motion of
