@@ -135,10 +135,8 @@ pub(super) struct Slip {
 pub struct RowAt {
     /// Its gap, m or rad; 0 where it has none.
     pub gap: f64,
-    /// Its velocity `J v`, and that of its drive, m/s or rad/s.
+    /// Its velocity `J v`, m/s or rad/s.
     pub velocity: f64,
-    /// See `velocity`.
-    pub drive: f64,
     /// Force of a compliant row, N or N m; 0 of others.
     pub force: f64,
 }
@@ -316,7 +314,7 @@ impl Instant {
             let velocity = dot(&own, &state.velocity);
             let gap = row.gap(scene, kinematics, &state.position, &motion.targets);
             let drive = row.drive_velocity(scene, &motion.targets);
-            self.rows_at.push(RowAt { gap: gap.unwrap_or(0.0), velocity, drive, force: 0.0 });
+            self.rows_at.push(RowAt { gap: gap.unwrap_or(0.0), velocity, force: 0.0 });
             let prescribed = |dof: usize| given.accelerations.iter().any(|(other, _)| *other == dof);
             if row.joint.is_some_and(|j| prescribed(j.dof)) {
                 continue;
@@ -329,7 +327,6 @@ impl Instant {
                 push(&mut self.applied, force);
                 continue;
             }
-            let mut product = 0.0;
             match (row.kind, row.element) {
                 (_, Element::Unilateral) => {
                     let closed = gap.is_some_and(|gap| gap <= given.gap);
@@ -348,11 +345,11 @@ impl Instant {
                 (StandingKind::Friction(_) | StandingKind::Gear(_) | StandingKind::Loop { .. }, _) => {}
                 _ => return Err(InvalidInstant::Row { row: row.name(scene) }),
             }
-            if let StandingKind::Loop { index, row } = row.kind {
-                product = scene.loops[index].velocity_product(kinematics, row);
-            }
             self.standing.push((index, row.element));
-            self.velocity_product.push(product);
+            self.velocity_product.push(match row.kind {
+                StandingKind::Loop { index, row } => scene.loops[index].velocity_product(kinematics, row),
+                _ => 0.0,
+            });
         }
         Ok(())
     }

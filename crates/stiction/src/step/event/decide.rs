@@ -53,7 +53,7 @@ impl Path<'_> {
                     }
                     self.change(state.time, modes);
                     self.s.held = held;
-                    self.project(state);
+                    self.project_at_rest(state, &answer);
                     return Ok(());
                 }
                 None if answer.pyramid.status == Decision::NoSolution && !without_collision => {
@@ -64,6 +64,18 @@ impl Path<'_> {
             }
         }
         Err(Failed::Integration { time: state.time, h: 0.0 })
+    }
+
+    /// Projects a state on its modes. Contacts at rest that begin to slip have no slip yet.
+    fn project_at_rest(&mut self, state: &mut State, answer: &Answer) {
+        let modes: Vec<Mode> = self.s.closed.iter().map(|c| c.mode).collect();
+        for c in &mut self.s.closed {
+            if answer.contacts.iter().any(|at| at.id == c.id && !at.slips) {
+                c.mode = Mode::Stick;
+            }
+        }
+        self.project(state);
+        self.s.closed.iter_mut().zip(modes).for_each(|(c, mode)| c.mode = mode);
     }
 
     /// Notes where one of several motions is followed, or ceases to be.

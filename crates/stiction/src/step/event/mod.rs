@@ -330,26 +330,29 @@ impl Path<'_> {
             path.s.stage = stage;
             Some(value)
         };
-        let (mut low, mut high) = ((0.0, USED_UP), (within, value_at(self, within)?));
+        let start = self.s.y.clone();
+        let first = (self.least(t, &start) + 0.5 * USED_UP).max(USED_UP);
+        let (mut low, mut high) = ((0.0, first), (within, value_at(self, within)?));
         // the polynomial was too low: nothing happens
         if high.1 > 0.0 {
             return Some(within);
         }
-        let mut last = high.1;
+        let (mut last, mut side) = (high.1, 0);
+        // the secant method with halved values of an end that stays (Illinois), and bisection in between
         for look in 0..LOOKS {
             if high.0 - low.0 <= LOCATED || last > -0.1 * USED_UP {
                 break;
             }
             let secant = (low.0 * high.1 - high.0 * low.1) / (high.1 - low.1);
             let inside = secant > low.0 && secant < high.0;
-            let at = if inside && look % 3 != 2 { secant } else { 0.5 * (low.0 + high.0) };
+            let at = if inside && look % 5 != 4 { secant } else { 0.5 * (low.0 + high.0) };
             let value = value_at(self, at)?;
             if value <= 0.0 {
-                (high, last) = ((at, value), value);
-                low.1 *= 0.5;
+                low.1 *= if side < 0 { 0.5 } else { 1.0 };
+                (high, last, side) = ((at, value), value, -1);
             } else {
-                low = (at, value);
-                high.1 *= 0.5;
+                high.1 *= if side > 0 { 0.5 } else { 1.0 };
+                (low, side) = ((at, value), 1);
             }
         }
         value_at(self, high.0)?;
