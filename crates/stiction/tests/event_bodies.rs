@@ -14,8 +14,7 @@ struct Seen {
     states: Vec<State>,
     normal: Vec<Vec<f64>>,
     first: Option<f64>,
-    /// Energies and losses less works after each step, and their largest change, J.
-    totals: Vec<f64>,
+    /// Largest change of energies and losses less works, J.
     imbalance: f64,
 }
 
@@ -27,9 +26,7 @@ impl Observer for Seen {
 
     fn step(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
         self.events.extend_from_slice(view.events);
-        let total = total(view);
-        self.totals.push(total);
-        self.imbalance = self.imbalance.max((total - self.first.expect("a start")).abs());
+        self.imbalance = self.imbalance.max((total(view) - self.first.expect("a start")).abs());
         self.states.push(view.state.clone());
         self.normal.push(view.elements().iter().map(|e| e.force[0]).collect());
         Ok(())
@@ -224,25 +221,4 @@ fn a_coin_rolls_on_its_rim_with_its_centre_at_rest() {
         assert!((0..2).all(|k| (axis[k] - expected[k]).abs() < 1e-6), "{axis:?} {expected:?} {}", state.time);
     }
     assert!(seen.imbalance < 1e-9, "{:e}", seen.imbalance);
-}
-
-#[test]
-fn a_spinning_coin_falls_on_its_face_and_spins_down() {
-    // spinning about the vertical, too slowly to stay up
-    let (a, b, tilt, mu) = (0.1f64, 0.005f64, 0.2f64, 0.3f64);
-    let text = format!(
-        "[[material]]\n name = 'default'\n friction = {mu}\n [[world]]\n name = 'floor'\n shape = 'half_space'\n [[body]]\n name = 'coin'
-        shape = {{ cylinder = {{ radius = {a}, half_length = {b} }} }}\n mass = 1\n position = [0, 0, {:e}]\n orientation = {{ axis = [0, 1, 0], angle = {tilt} }}
-        angular_velocity = [0, 0, 8]\n [step]\n scheme = 'event'\n h = 0.01\n duration = 0.6",
-        a * tilt.sin() + b * tilt.cos(),
-    );
-    let seen = see_text(&text);
-    let end = seen.states.last().expect("steps");
-    assert!((end.position[2] - b).abs() < 1e-9, "{end:?}");
-    assert!(end.velocity.iter().all(|v| v.abs() < 1e-9), "{end:?}");
-    // energies and friction's loss: nothing is gained, and all that is missing went in impacts
-    for pair in seen.totals.windows(2) {
-        assert!(pair[1] < pair[0] + 1e-8, "{pair:?}");
-    }
-    assert_eq!(seen.normal.last().expect("steps").len(), 8);
 }
