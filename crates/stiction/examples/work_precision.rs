@@ -94,25 +94,24 @@ impl Case {
     }
 }
 
-/// The state at the end, and the least processor time of a run.
+/// The state at the end, and the mean processor time of a run over enough of them: the clock ticks in milliseconds.
 fn run(scene: &Scene, end: f64) -> (Option<State>, f64) {
-    let (mut state, mut least, mut spent) = (None, f64::INFINITY, 0.0);
-    for _ in 0..20 {
-        let mut stepper = Stepper::new(scene.clone()).expect("a model");
-        let mut own = stepper.initial();
-        let begin = processor_time();
-        for _ in 0..(end / scene.step.h).round() as usize {
-            if stepper.step(&mut own).is_err() {
+    let steps = (end / scene.step.h).round() as usize;
+    let mut stepper = Stepper::new(scene.clone()).expect("a model");
+    let (begin, mut runs) = (processor_time(), 0);
+    loop {
+        let mut state = stepper.initial();
+        for _ in 0..steps {
+            if stepper.step(&mut state).is_err() {
                 return (None, f64::NAN);
             }
         }
-        let seconds = processor_time() - begin;
-        (state, least, spent) = (Some(own), least.min(seconds), spent + seconds);
+        runs += 1;
+        let spent = processor_time() - begin;
         if spent > 0.3 {
-            break;
+            return (Some(state), spent / f64::from(runs));
         }
     }
-    (state, least)
 }
 
 /// Processor time of this thread, s.
