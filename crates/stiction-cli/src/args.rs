@@ -305,6 +305,8 @@ pub enum Figure {
     Forces,
     /// Normal force and friction of each contact: sums over its elements
     Totals,
+    /// Where each element touches; on request alone
+    Points,
     /// When each element is open, sticks and slips
     Status,
     /// Energies, losses and their sum

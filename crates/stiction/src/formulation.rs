@@ -97,7 +97,8 @@ pub struct ContactProblem {
     pub standing: Vec<Standing>,
     /// Velocity that moving surfaces and drives add to `J v`, row by row; empty if there is none.
     pub moving: Vec<f64>,
-    /// Ratio of `K(q)` to the law's `K`, one number per contact; 1 where the law is constant.
+    /// Ratio of `K(q)` to the law's `K`, one number per contact; 1 where the law is constant. Of Hunt and Crossley's law the overlap at
+    /// which it is taken, m.
     pub scale: Vec<f64>,
     /// Largest relative velocity of an element without contact forces, m/s.
     pub fastest: f64,

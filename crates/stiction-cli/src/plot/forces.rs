@@ -88,6 +88,37 @@ fn shown(planar: bool) -> Vec<Shown> {
 /// Forces of every element: normal, friction, and their ratio; where layers are compressed to their cores also the cores' share and the compression.
 pub fn by_element(sources: &[Source], contacts: &[String]) -> Result<Chart, Undrawn> {
     let read = read(sources, contacts)?;
+    let planar = read.iter().all(Elements::planar);
+    let mut panels = shown(planar);
+    // without a normal force there is no ratio
+    panels.push(if planar {
+        ("friction / normal", "", |[n, t, _]| if n > 0.0 { t / n } else { f64::NAN })
+    } else {
+        ("|friction| / normal", "", |[n, t, o]| if n > 0.0 { t.hypot(o) / n } else { f64::NAN })
+    });
+    let value = |value: fn([f64; 3]) -> f64| move |elements: &Elements, k: usize| value(elements.force(k));
+    let panels = panels.into_iter().map(|(what, unit, of)| (what, unit, value(of))).collect();
+    chart((sources, &read), "forces", "forces on the second body, by element", panels)
+}
+
+/// Where every element touches, in world axes.
+pub fn points(sources: &[Source], contacts: &[String]) -> Result<Chart, Undrawn> {
+    let read = read(sources, contacts)?;
+    let planar = read.iter().all(|e| e.rows.numbers("pz").iter().all(|z| *z == 0.0));
+    let columns = [("point x", "px"), ("point y", "py"), ("point z", "pz")];
+    let of = |column: &'static str| move |elements: &Elements, k: usize| elements.rows.numbers(column)[k];
+    let shown = if planar { &columns[..2] } else { &columns[..] };
+    let panels = shown.iter().map(|(what, column)| (*what, "m", of(column))).collect();
+    chart((sources, &read), "points", "points of contact, by element", panels)
+}
+
+/// A chart with a line for every element in every panel: their name, unit and value.
+fn chart<V: Fn(&Elements, usize) -> f64>(
+    (sources, read): (&[Source], &[Elements]),
+    figure: &str,
+    words: &str,
+    panels: Vec<(&'static str, &'static str, V)>,
+) -> Result<Chart, Undrawn> {
     let keys: Vec<&Key> = read.iter().flat_map(|e| e.tracks.iter().map(|t| &t.0)).collect();
     let one_contact = keys.windows(2).all(|w| w[0].0 == w[1].0);
     let one_element = keys.iter().all(|k| k.1 == 0);
@@ -100,31 +131,23 @@ pub fn by_element(sources: &[Source], contacts: &[String]) -> Result<Chart, Undr
     let legend = Legend::new(sources, keys.iter().map(|k| name(k)));
     if legend.names.len() > MOST_ELEMENTS {
         return Err(Undrawn::TooMany(format!(
-            "forces: {} elements are too many for lines, at most {MOST_ELEMENTS} (--contact chooses; --what \
+            "{figure}: {} elements are too many for lines, at most {MOST_ELEMENTS} (--contact chooses; --what \
              totals,status,patch shows them all)",
             legend.names.len()
         )));
     }
-    let planar = read.iter().all(Elements::planar);
-    let mut panels = shown(planar);
-    // without a normal force there is no ratio
-    panels.push(if planar {
-        ("friction / normal", "", |[n, t, _]| if n > 0.0 { t / n } else { f64::NAN })
-    } else {
-        ("|friction| / normal", "", |[n, t, o]| if n > 0.0 { t.hypot(o) / n } else { f64::NAN })
-    });
     let panels = panels.into_iter().map(|(what, unit, value)| {
         let mut lines = vec![];
         for (s, elements) in read.iter().enumerate() {
             for (key, track) in &elements.tracks {
-                let points = elements.points(track, |k| value(elements.force(k)));
+                let points = elements.points(track, |k| value(elements, k));
                 lines.push(Line { style: legend.style(s, &name(key)), points });
             }
         }
         Panel { what: what.to_owned(), unit, lines }
     });
     let mut panels: Vec<Panel> = panels.collect();
-    if read.iter().any(Elements::meets_core) {
+    if figure == "forces" && read.iter().any(Elements::meets_core) {
         let column = |what: &str, unit, column: &str| {
             let lines = read.iter().enumerate().flat_map(|(s, elements)| {
                 let values = elements.rows.numbers(column);
@@ -143,7 +166,7 @@ pub fn by_element(sources: &[Source], contacts: &[String]) -> Result<Chart, Undr
         panels.insert(1, column("of it the core's", "N", "core_n"));
         panels.push(column("compression", "m", "deformation_n"));
     }
-    Ok(Chart { title: title(sources, "forces on the second body, by element"), panels })
+    Ok(Chart { title: title(sources, words), panels })
 }
 
 /// Forces of a pair at all records.

@@ -155,6 +155,7 @@ fn trust_words(o: &Outcome) -> Vec<String> {
         };
         lines.push(format!("of several forces those are taken that equal, vanishing compliance gives{but}"));
     }
+    lines.extend(s.branches.iter().map(|e| branch_words(o, e)));
     if let Some(e) = &s.first_impact {
         let (time, contact, impulse) = (e.time, contact_name(o, e), e.impulse);
         lines.push(format!(
@@ -180,6 +181,21 @@ fn model_words(s: &Summary) -> Option<String> {
             if phases == 1 { "" } else { "s" }
         )),
     }
+}
+
+/// Where one of several motions is followed, and why that ends.
+fn branch_words(o: &Outcome, e: &Event) -> String {
+    let (time, contact) = (e.time, contact_name(o, e));
+    let what = match e.kind {
+        EventKind::Branch => "one of several motions is followed",
+        EventKind::BranchEndsForce => "that motion ends: the normal force vanishes",
+        EventKind::BranchEndsSlip => "that motion ends: the slip stops",
+        EventKind::BranchEndsFriction => "that motion ends: friction reaches its bound",
+        EventKind::BranchEndsTouch => "that motion ends: a contact touches",
+        EventKind::BranchEndsJoint => "that motion ends: a joint's limit or friction changes",
+        _ => "that motion is the only one from here on",
+    };
+    format!("t = {time:.6} s, {contact}: {what}")
 }
 
 /// Names of groups of rows, a few of them.

@@ -5,6 +5,7 @@ use super::derivative::{Column, Group, Island, NotDifferentiable, Note, Part};
 use super::forces::{Directions, forces};
 use super::linear::{Factor, Sparse};
 use super::trees::InertiaMap;
+use crate::contact::Law;
 use crate::dynamics::{Begin, Kinematics, Stencil, TreeDrift, advance_derivative, body_derivative};
 use crate::geometry;
 use crate::inputs::Inputs;
@@ -54,6 +55,9 @@ fn unknown(model: &Model) -> Option<String> {
     }
     if model.contacts().is_auto() {
         return Some("law = \"auto\"".to_owned());
+    }
+    if model.contacts().rules().iter().any(|rule| matches!(rule.given.law, Law::HuntCrossley { .. })) {
+        return Some("hunt_crossley".to_owned());
     }
     let belt = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
     let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);

@@ -116,6 +116,39 @@ impl Loop {
         }
     }
 
+    /// Rate of a row's velocity while `v` does not change, `J' v`, m/s^2 or rad/s^2.
+    pub fn velocity_product(&self, kinematics: &Kinematics, row: usize) -> f64 {
+        let (axis, turns) = self.axis(kinematics, row);
+        // velocity and acceleration of the points, angular velocity and acceleration of the bodies
+        let [a, b] = [0, 1].map(|end| {
+            let still = [[0.0; 3]; 4];
+            self.ends[end].body.map_or(still, |body| {
+                let point = self.point(kinematics, end);
+                let (acceleration, turning) = kinematics.bias_acceleration(body, point);
+                [
+                    kinematics.point_velocity(body, point),
+                    acceleration,
+                    kinematics.angular_velocity(body),
+                    turning,
+                ]
+            })
+        });
+        let apart = |k: usize| sub(b[k], a[k]);
+        match self.kind {
+            LoopKind::Distance | LoopKind::Rope => {
+                let (along, rate) = (self.along(kinematics), apart(0));
+                let far = length(sub(self.point(kinematics, 1), self.point(kinematics, 0)));
+                let across = dot(rate, rate) - dot(along, rate).powi(2);
+                let sign = if self.kind == LoopKind::Rope { -1.0 } else { 1.0 };
+                sign * (dot(along, apart(1)) + if far > 0.0 { across / far } else { 0.0 })
+            }
+            // its axes turn with the first body
+            LoopKind::Hinge if turns => dot(axis, apart(3)) + dot(cross(a[2], axis), apart(2)),
+            _ if turns => dot(axis, apart(3)),
+            _ => dot(axis, apart(1)),
+        }
+    }
+
     /// Shows the forces and torques of a row on the bodies: the body, the point in the world, force and torque.
     pub fn each(
         &self,

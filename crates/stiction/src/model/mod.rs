@@ -169,7 +169,7 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     let contacts = ContactTable::new(scene, &parts)?;
     let auto = contacts.is_auto();
     if (scene.step.scheme != Scheme::Theta || auto)
-        && let Some(what) = beyond_scheme(scene, &system)
+        && let Some(what) = beyond_scheme(scene, &system, auto)
     {
         if auto {
             let message = format!("expected a law without choice: law = \"auto\" does not know {what}");
@@ -182,22 +182,32 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     Ok((system, parts, contacts))
 }
 
-/// What of a scene a scheme other than theta does not know. The implicit scheme knows all standing rows but limits that bounce, and surfaces that move by themselves; its
-/// midpoint rule rigid limits and friction of joints alone. The others know neither rows nor such surfaces.
-fn beyond_scheme(scene: &Resolved, system: &System) -> Option<String> {
+/// What of a scene a scheme other than theta does not know: some standing rows, and surfaces that move by themselves. With `law = "auto"` (`auto`) no scheme
+/// knows any of them.
+fn beyond_scheme(scene: &Resolved, system: &System, auto: bool) -> Option<String> {
     let implicit = scene.step.scheme == Scheme::Implicit;
     let midpoint = scene.step.explicit_share > 0.0;
-    let known = |row: &StandingRow| {
-        let of_joint = row.is_limit() || matches!(row.kind, StandingKind::Friction(_));
-        implicit && row.restitution == 0.0 && (!midpoint || (of_joint && row.compliance.is_none()))
+    let rigid = |row: &StandingRow| row.compliance.is_none();
+    let of_joint = |row: &StandingRow| row.is_limit() || matches!(row.kind, StandingKind::Friction(_));
+    let known = |row: &StandingRow| match scene.step.scheme {
+        _ if auto => false,
+        Scheme::Theta => true,
+        Scheme::Implicit => row.restitution == 0.0 && (!midpoint || (of_joint(row) && rigid(row))),
+        Scheme::Compliant => !rigid(row),
+        Scheme::Event => !rigid(row) || !matches!(row.kind, StandingKind::Drive(_)),
     };
     let rest =
         |name: String| if implicit && midpoint { format!("{name} (explicit_share = 0 does)") } else { name };
-    let row =
-        standing::rows(scene, system).into_iter().find(|row| !known(row)).map(|row| match row.restitution {
-            e if implicit && e > 0.0 => format!("{}: restitution", row.name(scene)),
-            _ => rest(row.name(scene)),
-        });
+    let name = |row: StandingRow| match scene.step.scheme {
+        _ if auto => row.name(scene),
+        Scheme::Implicit if row.restitution > 0.0 => format!("{}: restitution", row.name(scene)),
+        Scheme::Compliant => format!("rigid rows: {}, expected a spring and damper of it", row.name(scene)),
+        Scheme::Event => {
+            format!("drives that prescribe a motion: {}, expected gains or an effort", row.name(scene))
+        }
+        _ => rest(row.name(scene)),
+    };
+    let row = standing::rows(scene, system).into_iter().find(|row| !known(row)).map(name);
     if implicit && !midpoint {
         return row;
     }

@@ -35,6 +35,8 @@ pub struct Summary {
     pub events: [usize; EventKind::ALL.len()],
     /// The first of them.
     pub first_events: Vec<Event>,
+    /// The first events about which of several motions is followed.
+    pub branches: Vec<Event>,
     /// Steps in which nothing was near.
     pub free: usize,
     /// Steps by what is known of them, in the order of [`Trust::ALL`].
@@ -80,6 +82,7 @@ impl Default for Summary {
             first_events: vec![],
             compliant_time: 0.0,
             auto_time: 0.0,
+            branches: vec![],
             start: [0.0; ENTRIES.len()],
             now: [0.0; ENTRIES.len()],
             largest_change: 0.0,
@@ -162,6 +165,9 @@ impl Summary {
         self.events[event.kind as usize] += 1;
         if event.kind == EventKind::ImpactWithoutCollision && self.first_impact.is_none() {
             self.first_impact = Some(*event);
+        }
+        if event.kind.is_branch() && self.branches.len() < KEPT {
+            self.branches.push(*event);
         }
         if self.first_events.len() < KEPT {
             self.first_events.push(*event);

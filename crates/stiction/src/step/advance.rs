@@ -164,8 +164,7 @@ fn remember(
             own.extend(after.iter().zip(before).map(|(a, d)| (a - d) / h));
             own.resize(2 * after.len(), 0.0);
             let (rate, damping) = own.split_at_mut(after.len());
-            law.damping_times(rate, damping);
-            report.damping_loss += h * scale * rate.iter().zip(damping).map(|(a, b)| *a * *b).sum::<f64>();
+            report.damping_loss += h * law.damping_power(scale, rate, damping);
         }
         state.memory.push(RowId::Contact(c.id), lambda, remembered);
     }

@@ -42,15 +42,14 @@ pub use detect::{Detection, Undetected, detect};
 pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
 pub(crate) use motion::applied_force;
-pub(crate) use motion::fall;
-pub(crate) use motion::set_targets;
 pub use motion::{Motion, place};
+pub(crate) use motion::{fall, set_targets, targets_at};
 pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
 pub(crate) use project::close;
 pub use report::{
-    ElementReport, Energy, Failed, Located, ModelChange, StandingReport, Status, StepReport, elements,
-    standing,
+    BranchChange, Branched, ElementReport, Energy, Failed, Located, ModelChange, StandingReport, Status,
+    StepReport, elements, standing,
 };
 pub use servos::{Eliminated, Servos};
 pub use solve::{ContactSolver, Forces};
@@ -93,6 +92,8 @@ pub struct Workspace {
     pub located: Vec<Located>,
     /// Changes between rigid and compliant contacts in the last step (`law = "auto"`), in order of time.
     pub changes: Vec<ModelChange>,
+    /// Where the last step began or ceased to follow one of several motions, in order of time.
+    pub branches: Vec<Branched>,
     laws: Laws,
     detection: Detection,
     solver: ContactSolver,
@@ -121,6 +122,7 @@ impl Workspace {
             other_motion: vec![],
             located: vec![],
             changes: vec![],
+            branches: vec![],
             laws: Laws::default(),
             detection: Detection::default(),
             solver: ContactSolver::new(model),

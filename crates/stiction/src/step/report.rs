@@ -5,7 +5,7 @@ use super::jam::is_jammed;
 use super::{InvalidModel, Projection, Solved, Trust, load};
 use crate::dynamics::{Kinematics, SingularMass};
 use crate::formulation::ContactProblem;
-use crate::model::{Model, Owner, StandingKind, StandingRow};
+use crate::model::{Model, Owner, StandingKind, StandingRow, Target};
 use crate::space::{Frame, Vector};
 use crate::state::{ContactId, Remembered, RowId, State};
 use complementarity::problem::Element;
@@ -185,6 +185,36 @@ pub struct ModelChange {
     pub contact: ContactId,
     /// Whether contacts are compliant from now on; else they are rigid.
     pub compliant: bool,
+}
+
+/// What happens to the branch that is followed where several motions are possible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BranchChange {
+    /// One of several motions is followed from here on.
+    Begins,
+    /// It ends: the normal force of a contact has vanished.
+    Force,
+    /// It ends: the slip of a contact has stopped.
+    Slip,
+    /// It ends: friction of a contact that sticks has reached its bound.
+    Friction,
+    /// It ends: another contact touches.
+    Touch,
+    /// It ends: a joint reaches or leaves a limit, or its friction sets in or gives way.
+    Joint,
+    /// It goes on, as the only motion that is possible.
+    Unique,
+}
+
+/// A change of the branch that is followed ([`crate::scene::Branch`]).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Branched {
+    /// s.
+    pub time: f64,
+    /// The contact it is about.
+    pub contact: ContactId,
+    /// What happens.
+    pub change: BranchChange,
 }
 
 /// A standing row after a step.
@@ -400,6 +430,29 @@ pub fn elements(
             });
         }
     }
+}
+
+/// What a compliant standing row does at a state and the targets of its time. `own` is scratch.
+pub(super) fn compliant_row(
+    model: &Model,
+    index: usize,
+    (kinematics, state, targets): (&Kinematics, &State, &[Target]),
+    own: &mut Vec<f64>,
+) -> StandingReport {
+    let (row, scene) = (&model.standing()[index], model.scene());
+    own.clear();
+    own.resize(state.velocity.len(), 0.0);
+    row.add_row(scene, kinematics, own);
+    let velocity = own.iter().zip(&state.velocity).map(|(j, v)| j * v).sum::<f64>();
+    let gap = row.gap(scene, kinematics, &state.position, targets);
+    let force = row.compliant_force(gap, velocity - row.drive_velocity(scene, targets)).unwrap_or(0.0);
+    let status = match row.element {
+        Element::Unilateral if force <= 0.0 => Status::Open,
+        Element::Bounded { limit } if force.abs() >= limit => Status::Slip,
+        _ => Status::Stick,
+    };
+    let (effort, velocity) = (row.sign() * force, row.sign() * velocity);
+    StandingReport { row: index, gap: gap.unwrap_or(0.0), effort, velocity, status }
 }
 
 /// Work that surfaces which move by themselves do in an element, J.
