@@ -13,7 +13,10 @@ use stiction::analysis::stability::{Layer, Preferred, Question, Timeline};
 use stiction::model::Model;
 use stiction::record::Recording;
 use stiction::run::{Ended, Options, Until, run as drive};
-use stiction::scene::Scene;
+use stiction::scene::{Scene, Table};
+
+/// A slip that no finite forces allow, in the table of events.
+const JAM: &str = "impact-without-collision";
 
 /// Everything that is reported.
 struct Found {
@@ -83,6 +86,17 @@ fn of_recording(arguments: &Analyze, question: Question) -> Result<Found, InputE
     let layer = question.layer;
     let mut timeline = Timeline::new(question, [0.0, 1.0], 2);
     states.iter().for_each(|state| timeline.look(&model, state, state.time > 0.0));
+    if arguments.at.is_none() && recording.tables().contains(&Table::Events) {
+        let rows = recording.read(Table::Events).map_err(refused)?;
+        let events = rows.words("event").zip(rows.words("contact")).zip(rows.numbers("time"));
+        for ((_, contact), time) in events.filter(|((event, _), _)| *event == JAM) {
+            // a/b#feature, with the part after a dot where a body has several
+            let pair = contact.split('#').next().unwrap_or_default();
+            let names: Vec<&str> =
+                pair.split('/').map(|part| part.split('.').next().unwrap_or(part)).collect();
+            timeline.jams.push((*time, names.join(", ")));
+        }
+    }
     let (instant, ended) = (arguments.at.is_some(), Ended::Finished);
     Ok(Found { model, timeline, layer, instant, ended, warnings: vec![] })
 }

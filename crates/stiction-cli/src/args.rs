@@ -26,6 +26,7 @@ pub enum Command {
     Check(Check),
     Shoot(Shoot),
     Converge(Converge),
+    Fit(Fit),
     View(View),
     Report(Report),
     Render(Render),
@@ -544,6 +545,62 @@ pub struct Converge {
     pub json: bool,
 }
 
+/// Estimate values of a scene from a measured trajectory, with confidence intervals.
+///
+/// DATA has a column `time` (s) and columns named by paths, `body[rod].x`; empty cells are gaps. Prints the estimates, the combinations of
+/// parameters that the data do not determine, and how far the result can be trusted. Example: stiction fit scenes/song2001/fit-case1.toml
+/// scenes/song2001/fit-case1.csv --figure fit.png. Exit code: 0 estimated, 1 no minimum was reached, 2 wrong scene or data, 130 interrupted.
+#[derive(Debug, Args)]
+pub struct Fit {
+    #[command(flatten)]
+    pub scene: SceneArguments,
+
+    /// The measured trajectory (CSV).
+    #[arg(value_name = "DATA")]
+    pub data: PathBuf,
+
+    /// Estimate the value at this path, within bounds if they are given; may be given several times [default: the friction coefficients of
+    /// all materials].
+    #[arg(long, value_name = "PATH[=LOW..HIGH]", value_parser = varied)]
+    pub vary: Vec<(String, Option<[f64; 2]>)>,
+
+    /// Standard deviation of the errors of a column, in its unit [default: estimated from the residuals]; may be given several times.
+    #[arg(long, value_name = "COLUMN=S", value_parser = column_sigma)]
+    pub sigma: Vec<(String, f64)>,
+
+    /// Level of the confidence intervals.
+    #[arg(long, value_name = "X", default_value = "0.95", value_parser = level)]
+    pub level: f64,
+
+    /// Largest number of iterations of a search.
+    #[arg(long, value_name = "N", default_value = "50", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub iterations: usize,
+
+    /// Start at the best of N points: the scene's values, and others spread over the bounds.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub starts: usize,
+
+    /// Use differences of runs, also where derivatives of steps are known.
+    #[arg(long)]
+    pub differences: bool,
+
+    /// Draw data, fit and residuals into this file (.svg or .png).
+    #[arg(long, value_name = "FILE")]
+    pub figure: Option<PathBuf>,
+
+    /// Write the scene with the estimates into this file.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// Replace files that are there.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Print one JSON object instead of the report.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Methods by their names, with a line on each.
 #[derive(Debug, Clone)]
 struct MethodParser;
@@ -592,6 +649,27 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     let at = text.match_indices('=').map(|(i, _)| i).find(outside).filter(|i| *i > 0);
     let at = at.ok_or("expected PATH=VALUE, as in step.h=1e-4")?;
     Ok((text[..at].trim().to_owned(), text[at + 1..].trim().to_owned()))
+}
+
+/// A path, and bounds behind it.
+fn varied(text: &str) -> Result<(String, Option<[f64; 2]>), String> {
+    let Ok((path, bounds)) = assignment(text) else { return Ok((text.trim().to_owned(), None)) };
+    let number = |t: &str| t.trim().parse::<f64>().ok().filter(|x| !x.is_nan());
+    let ends = bounds.split_once("..").and_then(|(a, b)| Some([number(a)?, number(b)?]));
+    let ends = ends.ok_or("expected PATH or PATH=LOW..HIGH, as in material[steel].friction=0..1")?;
+    Ok((path, Some(ends)))
+}
+
+fn column_sigma(text: &str) -> Result<(String, f64), String> {
+    let (column, value) = assignment(text).map_err(|_| "expected COLUMN=S, as in body[rod].x=1e-4")?;
+    Ok((column, positive(&value)?))
+}
+
+fn level(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if 0.0 < x && x < 1.0 => Ok(x),
+        _ => Err("expected a number between 0 and 1".to_owned()),
+    }
 }
 
 fn positive(text: &str) -> Result<f64, String> {

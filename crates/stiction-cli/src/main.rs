@@ -9,6 +9,7 @@ mod args;
 mod check;
 mod converge;
 mod export;
+mod fit;
 mod plot;
 mod progress;
 mod render;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
             Command::Check(arguments) => check::run(&arguments),
             Command::Shoot(arguments) => shoot::run(&arguments),
             Command::Converge(arguments) => converge::run(&arguments),
+            Command::Fit(arguments) => fit::run(&arguments),
             Command::View(arguments) => view::run(&arguments),
             Command::Report(arguments) => report::run(&arguments),
             Command::Render(arguments) => render::run(&arguments),

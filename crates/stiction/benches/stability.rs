@@ -21,7 +21,6 @@ fn main() {
         "sliding-box.toml",
         "four-legged-table.toml",
         "stack-of-ten.toml",
-        "dominoes.toml",
     ] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name);
         let scene = Scene::read(&path).unwrap_or_else(|faults| panic!("{faults}"));

@@ -6,11 +6,14 @@ use complementarity::matrix::Matrix;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::f64::consts::PI;
+use std::sync::Arc;
 use stiction::analysis::instant::Given;
 use stiction::analysis::stability::{
-    Analysis, Branch, Cluster, Dependence, Finite, Layer, Preferred, Question, Verdict, examine, outlook,
+    Analysis, Branch, Cluster, Dependence, Finite, Layer, Preferred, Question, Timeline, Verdict, examine,
+    outlook,
 };
 use stiction::model::Model;
+use stiction::run::{Ended, Fault, Observer, Options, View, run};
 use stiction::scene::Scene;
 use stiction::step::{Status, Trust};
 
@@ -581,4 +584,62 @@ fn impacts_and_belts_are_refused_by_name() {
     assert!(why.contains("ground/rod#0") && why.contains("normal velocity -1"), "{why}");
     let given = Given { gap: 1e-3, ..Given::default() };
     assert!(examine(&m, &m.initial(), &Question { given, ..Question::default() }).is_err());
+}
+
+/// Compares the margin of a rod that a cart pushes ahead with `A` from their mass matrix, at the records of a run.
+#[derive(Default)]
+struct Along {
+    compared: usize,
+    least: f64,
+}
+
+impl Observer for Along {
+    fn step(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
+        let [x, angle] = view.state.position[..] else { unreachable!() };
+        let [v, omega] = view.state.velocity[..] else { unreachable!() };
+        let (sin, cos) = angle.sin_cos();
+        let (normal, along) = ([10f64.to_radians().sin(), 10f64.to_radians().cos()], [1.0, 0.0]);
+        let along = [along[0] * normal[1], -along[0] * normal[0]];
+        // rows over the velocities of cart and rod
+        let row = |d: [f64; 2]| [d[0], 0.5 * (d[1] * cos - d[0] * sin)];
+        let (n, t) = (row(normal), row(along));
+        let slip = t[0] * v + t[1] * omega;
+        let start = [0.5 * 40f64.to_radians().cos(), -0.5 * 40f64.to_radians().sin()];
+        let gap = normal[0] * (x + 0.5 * cos - start[0]) + normal[1] * (0.5 * sin - start[1]);
+        if !view.is_record || slip < 0.1 || gap.abs() > 1e-7 {
+            return Ok(());
+        }
+        let model = view.model().clone();
+        let found = outlook(&model, view.state, &Question::default().after_steps(&model))?;
+        let mass = [[101.0, -0.25 * sin], [-0.25 * sin, 1.0 / 48.0 + 1.0 / 16.0]];
+        let determinant = mass[0][0] * mass[1][1] - mass[0][1] * mass[1][0];
+        let product = |x: [f64; 2], y: [f64; 2]| {
+            let solved = [mass[1][1] * y[0] - mass[0][1] * y[1], mass[0][0] * y[1] - mass[1][0] * y[0]];
+            (x[0] * solved[0] + x[1] * solved[1]) / determinant
+        };
+        let a = 1.0 - product(n, t) / product(n, n);
+        assert_eq!(found.contacts, 1);
+        assert!((found.margin - a).abs() < 1e-9, "{} {a}", found.margin);
+        assert_eq!((found.unique, found.stable), (Some(a > 0.0), Some(a > 0.0)), "{a}");
+        (self.compared, self.least) = (self.compared + 1, self.least.min(a));
+        Ok(())
+    }
+}
+
+/// The margin falls with `A` until it is near 0; then the slip is stopped.
+#[test]
+fn along_a_run_the_margin_falls_before_the_solution_is_lost() {
+    let scene = Scene::from_toml("painleve", &text_of("song2001/analyze-painleve.toml")).unwrap();
+    let model = Arc::new(Model::new(&scene).unwrap());
+    let (mut along, mut timeline) =
+        (Along { least: 1.0, ..Along::default() }, Timeline::new(Question::default(), [0.0, 0.8], 41));
+    let mut observers: [&mut dyn Observer; 2] = [&mut along, &mut timeline];
+    let ended = run(&model, &mut model.initial(), &Options::default(), &mut observers).unwrap();
+    assert_eq!(ended, Ended::Finished);
+    assert!(along.compared > 300 && along.least < 0.05, "{} {}", along.compared, along.least);
+    assert_eq!(timeline.moments.len(), 41);
+    let episodes = timeline.episodes(&model);
+    assert_eq!((episodes[0].name.as_str(), episodes[0].preferred), ("slope, rod", Preferred::Rigid));
+    assert_eq!(episodes[0].solutions, [("slip", Some(Verdict::Stable))]);
+    assert!(episodes[0].span[1] > 0.4 && episodes[0].margin > 0.0);
 }

@@ -68,17 +68,28 @@ fn draw(found: &Found) -> Svg {
         let y = TOP + BAND * row as f64;
         svg.text([left - 8.0, y + 0.5 * BAND + 4.0], SMALL, Anchor::End, &short(name));
         svg.rect([left, y + 2.0, WIDTH, BAND - 4.0], NOTHING);
-        for (k, moment) in moments.iter().enumerate() {
-            let fill = match &moment.found {
-                Err(_) => Some(UNKNOWN),
-                Ok(analysis) => {
-                    let own = analysis.clusters.iter().filter(|c| c.name(model) == **name);
-                    own.map(|c| c.preferred).max().map(colour)
-                }
-            };
-            if let Some(fill) = fill {
-                svg.rect([place(edge(k)), y + 2.0, place(edge(k + 1)) - place(edge(k)), BAND - 4.0], fill);
+        let fill = |k: usize| match &moments[k].found {
+            Err(_) => Some(UNKNOWN),
+            Ok(analysis) => {
+                let own = analysis.clusters.iter().filter(|c| c.name(model) == **name);
+                own.map(|c| c.preferred).max().map(colour)
             }
+        };
+        // neighbours of one colour are one piece
+        let mut first = 0;
+        for k in 0..moments.len() {
+            if k + 1 < moments.len() && fill(k + 1) == fill(k) {
+                continue;
+            }
+            let (from, to) = (place(edge(first)), place(edge(k + 1)));
+            fill(k).into_iter().for_each(|fill| svg.rect([from, y + 2.0, to - from, BAND - 4.0], fill));
+            first = k + 1;
+        }
+    }
+    for (at, jammed) in &found.timeline.jams {
+        if let Some(row) = names.iter().position(|n| n == jammed) {
+            let y = TOP + BAND * row as f64;
+            svg.rect([place(*at) - 1.5, y, 3.0, BAND], colour(Preferred::Compliant));
         }
     }
     svg.frame([left, TOP, WIDTH, bands]);

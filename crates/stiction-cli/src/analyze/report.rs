@@ -63,12 +63,20 @@ fn instant(out: &mut String, found: &Found, moment: &Moment) {
         }
         let _ = writeln!(out, "  prefer: {}", cluster.preferred.name());
     }
-    if analysis.clusters.iter().flat_map(|c| &c.branches).any(|b| b.depends != Some(Dependence::Given)) {
-        layer_line(out, found);
-    }
+    layer_line(out, found);
 }
 
+/// The stated layer, where a solution has it.
 fn layer_line(out: &mut String, found: &Found) {
+    let analyses = found.timeline.moments.iter().filter_map(|m| m.found.as_ref().ok());
+    let mut branches = analyses.flat_map(|a| &a.clusters).flat_map(|c| &c.branches);
+    let stated = |b: &Branch| {
+        let deforms = b.layer.as_ref().is_some_and(|l| !l.eigenvalues.is_empty());
+        deforms && b.depends != Some(Dependence::Given)
+    };
+    if !branches.any(stated) {
+        return;
+    }
     let _ = writeln!(
         out,
         "layer of rigid contacts: K = m / (eps T^2), C = 2 zeta m / (sqrt(eps) T), T = 1 s, eps = {:e}, zeta = {}",
@@ -159,6 +167,10 @@ fn along(out: &mut String, found: &Found) {
 }
 
 fn episode_line(e: &Episode) -> String {
+    if e.count == 0 {
+        let words = "no finite forces allow the slip, an impact without a collision stops it";
+        return format!("at {:19} s  {}: {words}: {}", number(e.span[0]), e.name, e.preferred.name());
+    }
     let solutions: Vec<String> =
         e.solutions.iter().map(|(kind, v)| format!("{kind} ({})", verdict(*v))).collect();
     let solutions = match solutions.len() {

@@ -37,6 +37,10 @@ const LEAST_OVERLAP: f64 = 1e-6;
 /// A step from overlap `r d` to `d` under the stiffness at `max(r, this) d` takes at least the change of Hertz' energy: `sqrt(this) (1 - r) >= 2/5 (1 - r^(5/2))`.
 const DEEPENS: f64 = 0.29;
 
+/// Share by which the stiffness may grow from one step to the next before tangential springs keep their force instead of their deformation: the overlap
+/// of the shapes and the one remembered differ by rounding, and a step is differentiable there.
+const SAME_STIFFNESS: f64 = 0.01;
+
 /// Stiffness and damping of one kind of contact, independent of the step. Built once for all contacts
 /// with one law and one pair of materials.
 #[derive(Debug, Clone, PartialEq)]
@@ -334,6 +338,38 @@ impl Compliance {
             let kept = (scale / self.patch.scale(after[0])[0]).min(1.0);
             after[1..].iter_mut().for_each(|d| *d *= kept);
         }
+    }
+
+    /// Where the stiffness varies, reduces the tangential deformations of a point to those of the same force if `scale` is above that at the overlap
+    /// `delta_n`, at which they are remembered, by more than [`SAME_STIFFNESS`].
+    pub(crate) fn keep_tangential(&self, scale: f64, delta: &mut [f64]) {
+        let kept = ((1.0 + SAME_STIFFNESS) * self.patch.scale(delta[0])[0] / scale).min(1.0);
+        delta[1..].iter_mut().for_each(|d| *d *= kept);
+    }
+
+    /// Overlap of a point after a step from the overlap `before` under a normal force, m, as [`Self::deformation_after`].
+    pub(crate) fn normal_after(&self, scale: f64, force: f64, before: f64) -> f64 {
+        before + self.h * (self.e_inv[(0, 0)] * force / scale - self.e_inv_k[(0, 0)] * before)
+    }
+
+    /// `2/5 K_n d^2`, J: Hertz' energy at an overlap.
+    pub(crate) fn hertz_energy(&self, overlap: f64) -> f64 {
+        0.4 * self.patch.k[0] * self.patch.scale(overlap)[0] * overlap * overlap
+    }
+
+    /// Work of the spring at `scale` between two overlaps less the change of Hertz' energy, J: `K d+ (d+ - d) - U(d+) + U(d)`.
+    pub(crate) fn normal_balance(&self, scale: f64, before: f64, end: f64) -> f64 {
+        self.patch.k[0] * scale * end * (end - before) - self.hertz_energy(end) + self.hertz_energy(before)
+    }
+
+    /// The overlap whose stiffness a scale is, m.
+    pub(crate) fn overlap_of(&self, scale: f64) -> f64 {
+        self.patch.radius.map_or(0.0, |radius| radius * scale * scale)
+    }
+
+    /// The least overlap (m) whose stiffness a step into the overlap `end` may have, wherever it came from.
+    pub(crate) fn overlap_into(&self, end: f64) -> f64 {
+        DEEPENS * end
     }
 }
 

@@ -40,7 +40,7 @@ pub const ENTRIES: [Entry; 11] = [
     Entry { name: "work", label: "work of loads, motors", account: Account::Supplied(|r| r.work) },
     Entry {
         name: "recovery_work",
-        label: "of undoing overlap",
+        label: "work of undoing overlap",
         account: Account::Supplied(|r| r.recovery_work),
     },
     Entry {
@@ -55,7 +55,7 @@ pub const ENTRIES: [Entry; 11] = [
     },
     Entry {
         name: "constraint_work",
-        label: "of rigid loops and gears",
+        label: "work of rigid loops and gears",
         account: Account::Supplied(|r| r.constraint_work),
     },
     Entry {

@@ -1,11 +1,12 @@
 //! One cluster of contacts: its solutions, the boundary layer of each, and the model to prefer.
 
-use super::layer::{BoundaryLayer, Deforming, Restricted, Spring, dependence, eliminate, springs_of};
+use super::layer::{
+    BoundaryLayer, Deforming, Dependence, Restricted, Spring, Verdict, dependence, eliminate, springs_of,
+};
 use super::margin::{Margin, margin};
 use super::{Branch, BranchContact, Cluster, Finite, Preferred, Question};
 use crate::analysis::accelerate::{ContactAt, NotAccelerated};
 use crate::analysis::instant::{Instant, InvalidInstant};
-use crate::analysis::stability::layer::Dependence;
 use crate::model::Model;
 use crate::step::{Status as Does, Trust};
 use complementarity::matrix::{Matrix, norm};
@@ -18,6 +19,8 @@ use complementarity::solver::instant::{self, Balancing, Outcome, Settings, Solut
 const NEGLIGIBLE: f64 = 1e-8;
 /// Motions whose accelerations differ by less than this share are one.
 const SAME_MOTION: f64 = 1e-7;
+/// Contacts of a cluster up to which it is examined.
+const LARGEST: usize = 60;
 /// Sums below this share of their terms are zero.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// Share of its limit from which joint friction slips.
@@ -93,7 +96,11 @@ impl Posed<'_> {
             branches.push(self.branch(solution, question)?);
         }
         self.number_motions(&solutions, &mut branches);
-        let wedged = match instant::balancing(&self.problem, &self.jacobian) {
+        let balancing = match self.groups.len() <= LARGEST {
+            true => instant::balancing(&self.problem, &self.jacobian),
+            false => Balancing::Unknown,
+        };
+        let wedged = match balancing {
             Balancing::None => Some(vec![]),
             Balancing::Unknown => None,
             Balancing::Forces(forces) => {
@@ -108,6 +115,18 @@ impl Posed<'_> {
             () => Finite::Unknown,
         };
         let trust = trust(&solutions, &branches, complete, proved_none);
+        // other forces of the same contacts in the same motion are no solution of their own
+        let mut kept: Vec<Branch> = vec![];
+        for branch in branches {
+            let same = |b: &Branch| {
+                let status = |b: &Branch| b.contacts.iter().map(|c| c.status).collect::<Vec<_>>();
+                b.motion == branch.motion && status(b) == status(&branch)
+            };
+            if !kept.iter().any(same) {
+                kept.push(branch);
+            }
+        }
+        let branches = kept;
         let preferred = preferred(&branches, proved_none);
         Ok(Cluster {
             contacts,
@@ -129,6 +148,17 @@ impl Posed<'_> {
     fn solve(&self, question: &Question) -> Result<Outcome, NotAccelerated> {
         if let Some(outcome) = self.at_zero() {
             return Ok(outcome);
+        }
+        if self.groups.len() > LARGEST {
+            return Ok(Outcome {
+                status: Status::Undecided,
+                solver: "none",
+                iterations: 0,
+                solutions: vec![],
+                complete: false,
+                proof: None,
+                reason: Some(format!("{} connected contacts, examined up to {LARGEST}", self.groups.len())),
+            });
         }
         let conditions = instant::conditions(&self.problem, &self.jacobian, &self.mu);
         let search = !conditions.unique && self.groups.len() <= question.most_contacts;
@@ -280,6 +310,11 @@ impl Posed<'_> {
             if let Some(restricted) = Restricted::new(&self.matrix(&modes), &deforming) {
                 let (springs, given) = self.springs(&deforming, &restricted, &solution.forces, question)?;
                 layer = BoundaryLayer::new(&restricted, &springs);
+                // masses, springs and dampers: stable, though with masses far apart rates may be lost in rounding
+                let holds = |s: &Spring| s.stiffness > 0.0 && s.damping > 0.0;
+                if !deforming.slips && springs.iter().all(holds) {
+                    layer.iter_mut().for_each(|layer| layer.verdict = Verdict::Stable);
+                }
                 let first = |g: usize| self.problem.rows_of(g).start;
                 let friction: Vec<bool> =
                     deforming.rows.iter().zip(&deforming.contact).map(|(row, g)| *row > first(*g)).collect();
@@ -297,7 +332,8 @@ impl Posed<'_> {
             (0..self.contacts).map(|g| self.contact(g, &modes[g], &solution.forces, &relative)).collect();
         let begins = |g: usize| {
             let rolled = matches!(&self.problem.groups()[g], Group::Rolling { mu, .. } if *mu > 0.0);
-            rolled && !matches!(modes[g], Mode::Stick)
+            let opens = relative[self.problem.rows_of(g).start] > NEGLIGIBLE * norm(self.problem.vector());
+            rolled && (matches!(modes[g], Mode::Slip(_)) || opens)
         };
         let transition = (0..self.contacts).any(begins);
         Ok(Branch {
@@ -392,7 +428,6 @@ fn trust(solutions: &[Solution], branches: &[Branch], complete: bool, proved_non
 }
 
 fn preferred(branches: &[Branch], proved_none: bool) -> Preferred {
-    use super::layer::Verdict;
     if branches.is_empty() {
         return if proved_none { Preferred::Compliant } else { Preferred::Undecided };
     }
@@ -407,6 +442,7 @@ fn preferred(branches: &[Branch], proved_none: bool) -> Preferred {
     match (count, (0..count).filter(|m| stable(*m)).count()) {
         (1, 1) => Preferred::Rigid,
         (_, 1) => Preferred::StableBranch,
+        (_, 0) if branches.iter().any(|b| b.layer.is_none()) => Preferred::Undecided,
         _ => Preferred::Compliant,
     }
 }

@@ -254,20 +254,28 @@ impl BoundaryLayer {
         });
         let mut eigenvalues = eigenvalues(&companion)?;
         eigenvalues.sort_by(|x, y| y[0].total_cmp(&x[0]).then(y[1].total_cmp(&x[1])));
-        let fastest = eigenvalues.iter().fold(1.0f64, |m, x| m.max(x[0].hypot(x[1])));
-        let verdict = match eigenvalues.first() {
-            Some([x, _]) if *x > MARGINAL * fastest => Verdict::Unstable,
-            Some([x, _]) if *x >= -MARGINAL * fastest => Verdict::Marginal,
+        let mut found = Self { unit, p, q, eigenvalues, verdict: Verdict::Stable };
+        let zero = found.rounding();
+        found.verdict = match found.eigenvalues.first() {
+            Some([x, _]) if *x > zero => Verdict::Unstable,
+            Some([x, _]) if *x >= -zero => Verdict::Marginal,
             _ => Verdict::Stable,
         };
-        Some(Self { unit, p, q, eigenvalues, verdict })
+        Some(found)
     }
 
-    /// Time within which the slowest deformation decays by the factor e, or the fastest one that grows does so, s; infinite if marginal. `None`
+    /// Time within which the slowest deformation decays by the factor e, or the fastest one that grows does so, s; infinite if its rate is zero to
+    /// rounding. `None`
     /// if nothing deforms.
     pub fn time_constant(&self) -> Option<f64> {
         let [slowest, _] = self.eigenvalues.first()?;
-        Some(if self.verdict == Verdict::Marginal { f64::INFINITY } else { self.unit / slowest.abs() })
+        // a rate within rounding of 0 is not known
+        Some(if slowest.abs() <= self.rounding() { f64::INFINITY } else { self.unit / slowest.abs() })
+    }
+
+    /// Rates up to this are zero, in the time of the layer.
+    fn rounding(&self) -> f64 {
+        MARGINAL * self.eigenvalues.iter().fold(1.0f64, |m, x| m.max(x[0].hypot(x[1])))
     }
 }
 
@@ -311,20 +319,22 @@ pub fn dependence(
     }
     let mut contacts = deforming.contact.clone();
     contacts.dedup();
-    let own = |c: usize| move |i: usize| deforming.contact[i] == c;
-    let mut family: Vec<(Box<dyn Fn(usize) -> bool + '_>, bool)> = vec![];
+    // which rows change, and whether in stiffness or in damping
+    let all: Vec<usize> = (0..k).collect();
+    let rows_of = |c: usize| all.iter().copied().filter(|i| deforming.contact[*i] == c).collect::<Vec<_>>();
+    let mut family: Vec<(Vec<usize>, bool)> = vec![];
     for &c in &contacts {
-        family.push((Box::new(own(c)), true));
-        family.push((Box::new(own(c)), false));
+        family.push((rows_of(c), true));
+        family.push((rows_of(c), false));
     }
-    family.push((Box::new(|_| true), false));
+    family.push((all.clone(), false));
     if friction.iter().any(|f| *f) {
-        family.push((Box::new(|i| friction[i]), true));
+        family.push((all.iter().copied().filter(|i| friction[*i]).collect(), true));
     }
     let (mut stable, mut same, mut of) = (usize::from(verdict == Verdict::Stable), 1, 1);
     for (chosen, stiffer) in &family {
         for factor in [1.0 / FACTOR, FACTOR] {
-            let spring = |(i, s): (usize, &Spring)| match (chosen(i), stiffer) {
+            let spring = |(i, s): (usize, &Spring)| match (chosen.contains(&i), stiffer) {
                 (false, _) => *s,
                 // the damping ratio stays
                 (true, true) => {

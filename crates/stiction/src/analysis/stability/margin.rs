@@ -3,8 +3,9 @@
 use super::layer::{Deforming, Restricted};
 use complementarity::matrix::Matrix;
 
-/// Contacts up to which all sets of them are examined; beyond it single ones, pairs, and all together.
+/// Contacts up to which all sets of them are examined; beyond it single ones, pairs, and all together; and up to which pairs are.
 const MOST: usize = 6;
+const PAIRS: usize = 60;
 
 /// The least quotient `det A / det S` over sets of contacts that may be loaded together, in the range of their rows: for one slipping contact
 /// `A` over `A` without friction, 1 where nothing slips. It is positive for all sets exactly if `A` of independent slipping contacts is a
@@ -45,6 +46,8 @@ pub fn margin(matrix: &Matrix, contacts: &[Deforming]) -> Margin {
         (1..1usize << n).for_each(|set| look((0..n).filter(|k| set >> k & 1 == 1).collect()));
     } else {
         (0..n).for_each(|k| look(vec![k]));
+    }
+    if (MOST + 1..=PAIRS).contains(&n) {
         (0..n).for_each(|k| (0..k).for_each(|j| look(vec![j, k])));
         look((0..n).collect());
     }

@@ -2,7 +2,7 @@
 
 use super::{Analysis, Cluster, Preferred, Question, Verdict, examine};
 use crate::model::Model;
-use crate::run::{Fault, Observer, View};
+use crate::run::{EventKind, Fault, Observer, View};
 use crate::state::State;
 use crate::step::Trust;
 
@@ -32,7 +32,7 @@ pub struct Episode {
     pub trust: Trust,
     /// The model to prefer.
     pub preferred: Preferred,
-    /// Least margin.
+    /// Least margin; no number in an episode without instants.
     pub margin: f64,
     /// Whether the condition (20) of song2004 held.
     pub bounded: bool,
@@ -47,13 +47,15 @@ pub struct Timeline {
     due: f64,
     /// The instants.
     pub moments: Vec<Moment>,
+    /// Times at which an impact without a collision stopped a slip that no finite forces allow, with the bodies: between instants too.
+    pub jams: Vec<(f64, String)>,
 }
 
 impl Timeline {
     /// At most `samples` instants at even distances from one time to another, the last state of a run beside them.
     pub fn new(question: Question, [from, to]: [f64; 2], samples: usize) -> Self {
         let interval = (to - from) / samples.max(2).saturating_sub(1) as f64;
-        Self { question, interval, due: from, moments: vec![] }
+        Self { question, interval, due: from, moments: vec![], jams: vec![] }
     }
 
     /// Examines a state. `stepped` says whether steps led to it.
@@ -75,7 +77,7 @@ impl Timeline {
         due
     }
 
-    /// Episodes of each cluster, in order of its name's first appearance and of time.
+    /// Episodes of each cluster, in order of its name's first appearance and of time. One of [`Self::jams`] is an episode without instants.
     pub fn episodes(&self, model: &Model) -> Vec<Episode> {
         let mut names: Vec<String> = vec![];
         let mut found: Vec<(usize, usize, Episode)> = vec![];
@@ -98,6 +100,21 @@ impl Timeline {
                     _ => found.push((name, at, episode)),
                 }
             }
+        }
+        for (time, jammed) in &self.jams {
+            let name = names.iter().position(|n| n == jammed).unwrap_or(names.len());
+            let episode = Episode {
+                name: jammed.clone(),
+                span: [*time; 2],
+                count: 0,
+                solutions: vec![],
+                complete: true,
+                trust: Trust::NoRigidSolution,
+                preferred: Preferred::Compliant,
+                margin: f64::NAN,
+                bounded: true,
+            };
+            found.push((name, 0, episode));
         }
         found.sort_by(|a, b| a.0.cmp(&b.0).then(a.2.span[0].total_cmp(&b.2.span[0])));
         found.into_iter().map(|(_, _, episode)| episode).collect()
@@ -137,6 +154,10 @@ impl Observer for Timeline {
     }
 
     fn step(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
+        for event in view.events.iter().filter(|e| e.kind == EventKind::ImpactWithoutCollision) {
+            let [a, b] = [event.body_a, event.body_b].map(|owner| view.scene().name_of(owner));
+            self.jams.push((event.time, format!("{a}, {b}")));
+        }
         if self.is_due(view.state.time) {
             let model = view.model().clone();
             self.look(&model, view.state, true);
