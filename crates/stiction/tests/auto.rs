@@ -244,7 +244,7 @@ const SLOPE: &str = "
     shape = 'half_space'
     [[body]]
     name = 'box'
-    shape = { box = { size = [0.2, 0.2, 0.2] } }
+    shape = { box = { half = [0.1, 0.1, 0.1] } }
     mass = 1
     position = [0, 0, 0.1]
     ";
@@ -255,17 +255,17 @@ const STACK: &str = "
     shape = 'half_space'
     [[body]]
     name = 'low'
-    shape = { box = { size = [0.2, 0.2, 0.2] } }
+    shape = { box = { half = [0.1, 0.1, 0.1] } }
     mass = 1
     position = [0, 0, 0.1]
     [[body]]
     name = 'high'
-    shape = { box = { size = [0.2, 0.2, 0.2] } }
+    shape = { box = { half = [0.1, 0.1, 0.1] } }
     mass = 1
     position = [0, 0, 0.3]
     ";
 
-/// The theta scheme leaves the rigid model in the same way, and ends where the compliant run does but for its own error, which falls with the step.
+/// The theta scheme leaves the rigid model in the same way, and tends to the event scheme with the step.
 #[test]
 fn time_steps_leave_the_rigid_model_too() {
     let scene = |scheme: &str, h: f64| {
@@ -278,11 +278,11 @@ fn time_steps_leave_the_rigid_model_too() {
             &format!("scheme = '{scheme}'\n h = {h}\n duration = 0.08"),
         )
     };
-    let compliant = see(&scene("compliant", 1e-3));
+    let located = see(&scene("event", 1e-3));
     let mut errors = vec![];
     for h in [1e-3, 2.5e-4] {
         let auto = see(&scene("theta", h));
-        let error = apart(auto.end(), compliant.end());
+        let error = apart(auto.end(), located.end());
         println!(
             "h {h:e}: {error:e}, compliant {} s, {:?}",
             auto.summary.compliant_time,
@@ -291,7 +291,7 @@ fn time_steps_leave_the_rigid_model_too() {
         assert_eq!((auto.count(EventKind::ToCompliant), auto.count(EventKind::ToRigid)), (1, 1));
         errors.push(error);
     }
-    assert!(errors[1] < 0.4 * errors[0] && errors[0] < 0.1, "{errors:?}");
+    assert!(errors[1] < 0.4 * errors[0] && errors[0] < 1e-3, "{errors:?}");
 }
 
 /// What is unique and stable is not left: a box that slides (mu 0.2) or rests (mu 0.5) on a slope, a stack; with the layer by default.
@@ -372,7 +372,7 @@ fn what_is_refused_is_named() {
         ),
         (
             "law = 'auto'",
-            "[[body]]\n name = 'door'\n joint = { revolute = { axis = [0, 0, 1], limits = [-1, 1] } }\n shape = { box = { size = [0.1, 0.1, 0.1] } }\n mass = 1\n mount = { position = [2, 0, 0.5] }",
+            "[[body]]\n name = 'door'\n joint = { revolute = { axis = [0, 0, 1], limits = [-1, 1] } }\n shape = { box = { half = [0.05, 0.05, 0.05] } }\n mass = 1\n mount = { position = [2, 0, 0.5] }",
             "law = \"auto\" does not know",
         ),
     ] {

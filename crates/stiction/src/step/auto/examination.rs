@@ -7,7 +7,6 @@ use crate::analysis::stability::{self, Preferred, Question};
 use crate::inputs::Inputs;
 use crate::model::Model;
 use crate::scene::Scheme;
-use crate::space::length;
 use crate::state::{ContactId, State};
 use crate::step::{StepReport, Trust, Workspace, event, jam};
 
@@ -16,19 +15,14 @@ pub const ENTER: f64 = 0.1;
 /// It is begun again above this.
 pub const LEAVE: f64 = 0.2;
 
-/// Gaps after steps of the theta scheme up to which contacts are closed, m.
-const CLOSED: f64 = 1e-6;
-
 /// What is asked at states that steps of the scene's scheme led to.
 pub fn question(model: &Model, inputs: &Inputs) -> Question {
     let mut question = Question { vary: false, ..Question::default() };
     question.given.inputs.clone_from(inputs);
-    let step = &model.scene().step;
-    (question.given.gap, question.given.velocity) = match step.scheme {
-        Scheme::Event => (event::CLOSED, event::REST),
-        // time steps leave gaps, and velocities of the order of what weight makes in one
-        _ => (CLOSED, step.h * length(model.scene().gravity)),
-    };
+    if model.scene().step.scheme != Scheme::Event {
+        return question.after_steps(model);
+    }
+    (question.given.gap, question.given.velocity) = (event::CLOSED, event::REST);
     question
 }
 
