@@ -52,6 +52,9 @@ fn unknown(model: &Model) -> Option<String> {
     if scene.step.scheme != Scheme::Theta {
         return Some("schemes other than \"theta\"".to_owned());
     }
+    if model.contacts().is_auto() {
+        return Some("law = \"auto\"".to_owned());
+    }
     let belt = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
     let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);
     belt.or(moving).map(|name| format!("'{name}', whose surface moves by itself"))

@@ -45,6 +45,10 @@ pub struct Summary {
     pub first_impact: Option<Event>,
     /// The first step whose motion is not unique: the time it ended, s, and the rows that carry force.
     pub first_without_motion: Option<(f64, Vec<RowId>)>,
+    /// Time in which contacts were compliant by `law = "auto"`, s, and that of all steps; both 0 without that law.
+    pub compliant_time: f64,
+    /// See `compliant_time`.
+    pub auto_time: f64,
     /// The energy balance at the start, J.
     pub start: Balance,
     /// The energy balance at the last record, J.
@@ -73,6 +77,8 @@ impl Default for Summary {
             first_impact: None,
             first_without_motion: None,
             first_events: vec![],
+            compliant_time: 0.0,
+            auto_time: 0.0,
             start: [0.0; ENTRIES.len()],
             now: [0.0; ENTRIES.len()],
             largest_change: 0.0,
@@ -107,6 +113,10 @@ impl Observer for Summary {
             }
         }
         view.events.iter().for_each(|e| self.event(e));
+        if view.chooses_model() {
+            self.compliant_time += view.report.compliant_time;
+            self.auto_time += view.scene().step.h;
+        }
         if view.is_record || view.report.parts > 1 {
             self.balance(view.balance());
         }
