@@ -2,10 +2,16 @@
 #![allow(missing_docs)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod running;
-
-use running::start;
 use stiction::scene::Scene;
+use stiction::state::State;
+use stiction::step::Stepper;
+
+fn start(mut scene: Scene, h: f64) -> (Stepper, State) {
+    scene.step.h = h;
+    let stepper = Stepper::new(scene).expect("a valid model");
+    let state = stepper.initial();
+    (stepper, state)
+}
 
 fn from(text: &str) -> Scene {
     Scene::from_toml("test", text).expect("a valid scene")
@@ -188,7 +194,7 @@ scheme = "implicit"
 
 #[test]
 fn what_the_scheme_does_not_know_is_refused_by_name() {
-    let fault = |text: &str| Scene::from_toml("test", text).map(stiction::step::Stepper::new);
+    let fault = |text: &str| Scene::from_toml("test", text).map(Stepper::new);
     let of = |joint: &str, step: &str| {
         let text = format!(
             "[[body]]\nname = \"arm\"\njoint = {{ revolute = {{ axis = [0, 0, 1], {joint} }} }}\nmass = 1\ninertia = [1, 1, 1]\n[step]\nscheme = \"implicit\"\n{step}\n"
