@@ -1,4 +1,4 @@
-//! Eigenvalues of dense symmetric matrices and singular values of others, by faer.
+//! Eigenvalues of dense matrices, eigenvectors of symmetric ones and singular values, by faer.
 
 use crate::matrix::Matrix;
 use faer::{MatRef, Side};
@@ -26,6 +26,17 @@ pub fn symmetric_eigen(a: &Matrix) -> Option<(Vec<f64>, Matrix)> {
     let vectors = Matrix::from_fn(n, n, |i, k| eigen.U()[(i, k)]);
     let finite = values.iter().chain(vectors.data()).all(|x| x.is_finite());
     finite.then_some((values, vectors))
+}
+
+/// Eigenvalues of a square matrix, real and imaginary part of each. `None` if it is not square, has an entry that is not finite, or the iteration does
+/// not converge.
+pub fn eigenvalues(a: &Matrix) -> Option<Vec<[f64; 2]>> {
+    if a.rows() != a.columns() {
+        return None;
+    }
+    let values = finite(a)?.eigenvalues().ok()?;
+    let values: Vec<[f64; 2]> = values.iter().map(|x| [x.re, x.im]).collect();
+    values.iter().flatten().all(|x| x.is_finite()).then_some(values)
 }
 
 /// Singular values `x`, descending, and right singular vectors `V` of a matrix: column `k` of `V` belongs to `x[k]`. With fewer rows than columns there
@@ -108,6 +119,27 @@ mod tests {
         }
         let (of, (both, _)) = (symmetric_eigenvalues(&full).unwrap(), symmetric_eigen(&full).unwrap());
         assert!(of.iter().zip(&both).all(|(x, y)| (x - y).abs() < 1e-13));
+    }
+
+    /// The companion matrix of `(x - 1)(x + 2)(x^2 + 2 x + 5)`.
+    #[test]
+    fn eigenvalues_of_a_companion_matrix_are_the_roots() {
+        let [a, b, c, d] = [3.0, 5.0, 1.0, -10.0];
+        let matrix = Matrix::from_rows(&[
+            &[-a, -b, -c, -d],
+            &[1.0, 0.0, 0.0, 0.0],
+            &[0.0, 1.0, 0.0, 0.0],
+            &[0.0, 0.0, 1.0, 0.0],
+        ]);
+        let mut found = eigenvalues(&matrix).unwrap();
+        found.sort_by(|x, y| x[0].total_cmp(&y[0]).then(x[1].total_cmp(&y[1])));
+        let roots = [[-2.0, 0.0], [-1.0, -2.0], [-1.0, 2.0], [1.0, 0.0]];
+        for (found, root) in found.iter().zip(roots) {
+            assert!((found[0] - root[0]).abs().max((found[1] - root[1]).abs()) < 1e-12, "{found:?} {root:?}");
+        }
+        assert_eq!(eigenvalues(&Matrix::zeros(2, 3)), None);
+        assert_eq!(eigenvalues(&Matrix::from_rows(&[&[f64::NAN]])), None);
+        assert_eq!(eigenvalues(&Matrix::zeros(0, 0)), Some(vec![]));
     }
 
     #[test]

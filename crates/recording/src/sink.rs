@@ -149,10 +149,17 @@ impl Sink {
     /// Takes back what was prepared, whole or in part, as far as the operating system lets it.
     pub fn withdraw(&mut self) {
         match &mut self.writer {
-            Writer::Csv(Some((file, length))) => {
-                let _ = file.set_len(*length).and_then(|()| file.seek(SeekFrom::Start(*length)));
-            }
-            Writer::Csv(None) => {}
+            Writer::Csv(file) => match file {
+                None => {}
+                // a file without its header is no table
+                Some((_, 0)) => {
+                    *file = None;
+                    let _ = fs::remove_file(place(&self.folder, &self.rows.table().name, Format::Csv));
+                }
+                Some((file, length)) => {
+                    let _ = file.set_len(*length).and_then(|()| file.seek(SeekFrom::Start(*length)));
+                }
+            },
             Writer::Parquet { part: number, .. } => {
                 let _ = fs::remove_file(hidden(&part(&self.folder, &self.rows.table().name, *number)));
             }
@@ -271,6 +278,21 @@ pub(crate) mod tests {
             }
         }
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_is_withdrawn_leaves_no_half_table_and_can_be_sealed_later() {
+        for format in Format::ALL {
+            let folder = scratch(&format!("withdrawn-{format:?}"));
+            let mut sink = sink(&folder, format);
+            push(&mut sink.rows, 0.5, "a/b#0", 3, "stick");
+            sink.prepare(&mut vec![]).unwrap();
+            sink.withdraw();
+            assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{format:?}");
+            sink.seal(&mut vec![]).unwrap();
+            assert_eq!(open(&folder).read("events").unwrap().len(), 1);
+            fs::remove_dir_all(folder).unwrap();
+        }
     }
 
     #[test]

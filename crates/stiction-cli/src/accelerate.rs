@@ -56,6 +56,7 @@ pub fn run(arguments: &Accelerate) -> Result<ExitCode, InputError> {
         gap: arguments.gap.unwrap_or(if stepped { CLOSED_AFTER_STEPS } else { Given::default().gap }),
         velocity: arguments.rest.unwrap_or(if stepped { weight } else { 0.0 }),
         rigid: arguments.rigid,
+        ..Given::default()
     };
     let mut question = Question { given, all: arguments.all, ..Question::default() };
     if arguments.quasistatic {

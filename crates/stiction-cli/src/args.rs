@@ -22,9 +22,11 @@ pub enum Command {
     Export(Export),
     Solve(Solve),
     Accelerate(Accelerate),
+    Analyze(Analyze),
     Check(Check),
     Shoot(Shoot),
     Converge(Converge),
+    Fit(Fit),
     View(View),
     Report(Report),
     Render(Render),
@@ -431,6 +433,55 @@ pub struct Accelerate {
     pub json: bool,
 }
 
+/// Which rigid solutions there are, which of them are stable, and which model to prefer: at an instant or along a run.
+///
+/// THING is a scene (it is run, and examined at instants of even distance, or at --at) or a recording (examined at its records). For each cluster of connected
+/// contacts: the solutions of the rigid problem, the boundary layer of each (song2001), how far slipping contacts are from the loss of theirs, and
+/// song2004's condition (20). Exit code: 0 decided, 1 not decided or the run failed, 2 wrong input. Example: stiction analyze
+/// scenes/song2001/analyze-case2-rest.toml --at 0
+#[derive(Debug, Args)]
+pub struct Analyze {
+    /// The scene (TOML) or the folder of a recording.
+    #[arg(value_name = "SCENE|RECORDING")]
+    pub thing: PathBuf,
+
+    /// Set a value of the scene first, as run does; may be given several times.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+
+    /// One instant, s: of a scene it is run up to, of a recording the nearest record.
+    #[arg(long, value_name = "TIME", value_parser = finite, allow_negative_numbers = true)]
+    pub at: Option<f64>,
+
+    /// Most instants along a run, at even distances.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = at_least_one, allow_negative_numbers = true, conflicts_with = "at")]
+    pub samples: usize,
+
+    /// Time at which the run ends, s [default: the scene's].
+    #[arg(long, value_name = "S", value_parser = positive, allow_negative_numbers = true, conflicts_with = "at")]
+    pub duration: Option<f64>,
+
+    /// Parameter eps of the layer that stands for rigid contacts [default: 1e-6].
+    #[arg(long, value_name = "EPS", value_parser = positive, allow_negative_numbers = true)]
+    pub eps: Option<f64>,
+
+    /// Damping ratio of that layer [default: 1].
+    #[arg(long, value_name = "ZETA", value_parser = not_negative, allow_negative_numbers = true)]
+    pub damping_ratio: Option<f64>,
+
+    /// Nodes after which the search for all solutions of a cluster ends.
+    #[arg(long, value_name = "NODES", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub limit: Option<usize>,
+
+    /// Draw the timeline into this file (.svg or .png).
+    #[arg(long, value_name = "FILE")]
+    pub figure: Option<PathBuf>,
+
+    /// Print one JSON object instead of the report.
+    #[arg(long)]
+    pub json: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ViewPlane {
     /// x to the right, z up (planar scenes: y up)
@@ -494,6 +545,62 @@ pub struct Converge {
     pub json: bool,
 }
 
+/// Estimate values of a scene from a measured trajectory, with confidence intervals.
+///
+/// DATA has a column `time` (s) and columns named by paths, `body[rod].x`; empty cells are gaps. Prints the estimates, the combinations of
+/// parameters that the data do not determine, and how far the result can be trusted. Example: stiction fit scenes/song2001/fit-case1.toml
+/// scenes/song2001/fit-case1.csv --figure fit.png. Exit code: 0 estimated, 1 no minimum was reached, 2 wrong scene or data, 130 interrupted.
+#[derive(Debug, Args)]
+pub struct Fit {
+    #[command(flatten)]
+    pub scene: SceneArguments,
+
+    /// The measured trajectory (CSV).
+    #[arg(value_name = "DATA")]
+    pub data: PathBuf,
+
+    /// Estimate the value at this path, within bounds if they are given; may be given several times [default: the friction coefficients of
+    /// all materials].
+    #[arg(long, value_name = "PATH[=LOW..HIGH]", value_parser = varied)]
+    pub vary: Vec<(String, Option<[f64; 2]>)>,
+
+    /// Standard deviation of the errors of a column, in its unit [default: estimated from the residuals]; may be given several times.
+    #[arg(long, value_name = "COLUMN=S", value_parser = column_sigma)]
+    pub sigma: Vec<(String, f64)>,
+
+    /// Level of the confidence intervals.
+    #[arg(long, value_name = "X", default_value = "0.95", value_parser = level)]
+    pub level: f64,
+
+    /// Largest number of iterations of a search.
+    #[arg(long, value_name = "N", default_value = "50", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub iterations: usize,
+
+    /// Start at the best of N points: the scene's values, and others spread over the bounds.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub starts: usize,
+
+    /// Use differences of runs, also where derivatives of steps are known.
+    #[arg(long)]
+    pub differences: bool,
+
+    /// Draw data, fit and residuals into this file (.svg or .png).
+    #[arg(long, value_name = "FILE")]
+    pub figure: Option<PathBuf>,
+
+    /// Write the scene with the estimates into this file.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// Replace files that are there.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Print one JSON object instead of the report.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Methods by their names, with a line on each.
 #[derive(Debug, Clone)]
 struct MethodParser;
@@ -542,6 +649,27 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     let at = text.match_indices('=').map(|(i, _)| i).find(outside).filter(|i| *i > 0);
     let at = at.ok_or("expected PATH=VALUE, as in step.h=1e-4")?;
     Ok((text[..at].trim().to_owned(), text[at + 1..].trim().to_owned()))
+}
+
+/// A path, and bounds behind it.
+fn varied(text: &str) -> Result<(String, Option<[f64; 2]>), String> {
+    let Ok((path, bounds)) = assignment(text) else { return Ok((text.trim().to_owned(), None)) };
+    let number = |t: &str| t.trim().parse::<f64>().ok().filter(|x| !x.is_nan());
+    let ends = bounds.split_once("..").and_then(|(a, b)| Some([number(a)?, number(b)?]));
+    let ends = ends.ok_or("expected PATH or PATH=LOW..HIGH, as in material[steel].friction=0..1")?;
+    Ok((path, Some(ends)))
+}
+
+fn column_sigma(text: &str) -> Result<(String, f64), String> {
+    let (column, value) = assignment(text).map_err(|_| "expected COLUMN=S, as in body[rod].x=1e-4")?;
+    Ok((column, positive(&value)?))
+}
+
+fn level(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if 0.0 < x && x < 1.0 => Ok(x),
+        _ => Err("expected a number between 0 and 1".to_owned()),
+    }
 }
 
 fn positive(text: &str) -> Result<f64, String> {

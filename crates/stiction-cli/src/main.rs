@@ -4,10 +4,12 @@
 //! was reached, 2 the input or the command line is wrong, 130 interrupted by Ctrl-C, 143 by SIGTERM. Errors are one line on standard error.
 
 mod accelerate;
+mod analyze;
 mod args;
 mod check;
 mod converge;
 mod export;
+mod fit;
 mod plot;
 mod progress;
 mod render;
@@ -55,9 +57,11 @@ fn main() -> ExitCode {
             Command::Export(arguments) => export::run(&arguments),
             Command::Solve(arguments) => solve::run(&arguments),
             Command::Accelerate(arguments) => accelerate::run(&arguments),
+            Command::Analyze(arguments) => analyze::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
             Command::Shoot(arguments) => shoot::run(&arguments),
             Command::Converge(arguments) => converge::run(&arguments),
+            Command::Fit(arguments) => fit::run(&arguments),
             Command::View(arguments) => view::run(&arguments),
             Command::Report(arguments) => report::run(&arguments),
             Command::Render(arguments) => render::run(&arguments),

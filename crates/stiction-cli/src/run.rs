@@ -2,6 +2,7 @@
 
 mod hardest;
 mod report;
+mod warn;
 
 use crate::args::Run;
 use crate::check::overlap_lines;
@@ -18,6 +19,7 @@ use stiction::record::{Format, RecordError, Recorder, read_state};
 use stiction::run::{Ended, Fault, Observer, Options, Progress, Summary, View, run as drive};
 use stiction::scene::Scheme;
 use stiction::step::Failed;
+use warn::Warnings;
 
 /// Rows of elements up to which it is asked whether forces are unique: that takes their third power.
 const MOST_ROWS: usize = 450;
@@ -48,6 +50,8 @@ struct Outcome {
     summary: Summary,
     /// Warnings of the scene's files.
     warnings: Vec<String>,
+    /// Where the rigid problem has no solution, several, or one that is not stable.
+    unstable: Vec<String>,
     /// How steps do not fit the duration, if they do not.
     misfit: Option<String>,
     /// Overlaps at the start, in words.
@@ -106,10 +110,12 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
     options.keep_unsolved = arguments.dump_problems.is_some();
     let signals = signals::listen(&options.stop);
     let mut display = Display::new(!arguments.json && !arguments.quiet);
+    let mut warnings = Warnings::new(!arguments.json && !arguments.quiet);
     let mut progress = Progress::new(|view| {
         display.show(format!("t = {:.4} s", view.state.time), Some(view.made as f64 / view.asked as f64));
     });
-    let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder, &mut summary, &mut progress];
+    let mut observers: Vec<&mut dyn Observer> =
+        vec![&mut recorder, &mut summary, &mut progress, &mut warnings];
     if options.keep_unsolved {
         observers.push(&mut hardest);
     }
@@ -125,6 +131,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
         model,
         summary,
         warnings: scene.warnings,
+        unstable: warnings.found,
         misfit,
         overlaps,
         asked,
@@ -165,6 +172,7 @@ impl Observer for Uniqueness {
         self.forces = match () {
             // without a contact problem of the step, the line on trust says it
             () if elements == 0 || view.scene().step.scheme != Scheme::Theta => Forces::None,
+            () if view.report.compliant_time > 0.0 => Forces::None,
             () if work.forces.velocity.is_empty() => {
                 Forces::Unknown("the run was interrupted within a step".to_owned())
             }

@@ -164,6 +164,7 @@ pub fn answer<'py>(
         gap: positive("gap", asked.gap, if stepped { CLOSED_AFTER_STEPS } else { default.gap })?,
         velocity: positive("rest", asked.rest, if stepped { fall } else { default.velocity })?,
         rigid: asked.rigid,
+        ..Given::default()
     };
     let mut question = Question { given, all: asked.all, ..Question::default() };
     let stiffness = by_joint(py, model, asked.stiffness, "stiffness")?;

@@ -12,15 +12,17 @@
 
 mod layers;
 mod standing;
+mod stiffness;
 
 pub use layers::Soft;
 pub use standing::Standing;
+pub use stiffness::Given;
 
 use crate::contact::set::{Contact, ContactSet};
 use crate::contact::{Compliance, Grid};
 use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
+use crate::model::Model;
 use crate::model::Owner;
-use crate::model::{Model, Rule};
 use crate::scene::GapLevel;
 use crate::space::{Vector, dot as dot3, scale};
 use crate::state::{RowId, State};
@@ -67,9 +69,6 @@ impl Laws {
 /// scene's recovery velocity: the overlap from a step in which bodies rotate by an angle `x` is resolved in
 /// the next step if `x` is at most twice this.
 const RESOLVED_TURN: f64 = 0.1;
-
-/// A step resolves a contact whose stiffness varies if `h^2 K` is at most this share of the effective mass: an impact then takes some 30 steps.
-const RESOLVED_STIFFNESS: f64 = 0.01;
 
 /// The contact problem of a step, `s = A lambda + b`, in memory that is reused.
 #[derive(Debug, Clone)]
@@ -274,19 +273,6 @@ impl ContactProblem {
         }
     }
 
-    /// Whether the step resolves all contacts whose stiffness varies, at the overlap that they have or reach within it. Elsewhere such a law makes energy
-    /// with `theta > 0`: the stiffness is that of the start of the step.
-    fn resolves(&self, model: &Model, laws: &Laws, contacts: &ContactSet) -> bool {
-        contacts.contacts.iter().all(|c| match laws.of(model, c.rule) {
-            Some(law) if law.varies() => {
-                let approach = (-self.b[self.rows_of(c.first).start]).max(0.0);
-                let overlap = self.h * approach - contacts.elements[c.first].gap;
-                overlap <= 0.0 || law.stiffness_share(overlap, self.mobility[c.first]) <= RESOLVED_STIFFNESS
-            }
-            _ => true,
-        })
-    }
-
     /// Adds `E^-1`, friction and gaps of all contacts.
     fn laws(&mut self, model: &Model, laws: &Laws, motion: &Motion, contacts: &ContactSet) {
         self.elements.clear();
@@ -297,7 +283,7 @@ impl ContactProblem {
         for c in &contacts.contacts {
             let rule = &model.contacts().rules()[c.rule];
             let scale = match laws.of(model, c.rule) {
-                Some(law) => self.comply(contacts, c, rule, law),
+                Some(law) => self.comply(contacts, (self.scale.len(), c), rule, law, &motion.given),
                 None => 1.0,
             };
             self.scale.push(scale);
@@ -351,37 +337,6 @@ impl ContactProblem {
         let row = self.rows_of(element).start;
         self.b[row] -= std::mem::take(&mut self.gap_rate[element]);
         self.relaxed.push(element);
-    }
-
-    /// Adds `E^-1` of a compliant contact to `A`, and `-E^-1 K delta` to `b`; returns the scale of its
-    /// stiffness. Rotational rows are rigid.
-    fn comply(&mut self, contacts: &ContactSet, c: &Contact, rule: &Rule, law: &Compliance) -> f64 {
-        let (rows, linear, first) = (rule.rows, self.linear_rows, self.rows_of(c.first).start);
-        let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
-        let (mut scale, mut e_inv) = (1.0, law.e_inv());
-        if law.varies() {
-            let (overlap, mobility) = (-contacts.elements[c.first].gap, self.mobility[c.first]);
-            let ahead = overlap - self.h * self.b[first];
-            scale = law.scale(overlap.max(law.least_overlap(ahead, (1.0 - self.theta) * mobility)), mobility);
-            for i in 0..linear {
-                self.point[(i, i)] = e_inv[(i, i)] / scale;
-            }
-            e_inv = &self.point;
-        }
-        if rows > linear {
-            widen(&mut self.wide, (rows, linear), e_inv);
-            e_inv = &self.wide;
-        }
-        a.add_patch(c.first, e_inv);
-        let own = &self.deformation[linear * c.first..][..law.rows()];
-        for k in 0..c.count {
-            for i in 0..linear {
-                let relaxed = dot(law.e_inv_k().row(linear * k + i), own);
-                self.b[first + rows * k + i] -= relaxed;
-                self.terms[first + rows * k + i] += relaxed.abs();
-            }
-        }
-        scale
     }
 
     /// Computes `W`, and `b = J (theta v + (1-theta) free)`, element by element: n, t(, o), and the rotations
@@ -571,14 +526,5 @@ fn add_row(
             false => kinematics.jacobian_row(link, point, direction, *sign, row),
             true => kinematics.angular_row(link, direction, *sign, row),
         }
-    }
-}
-
-/// `E^-1` of a contact with rotational rows, which are rigid.
-fn widen(wide: &mut Matrix, (rows, linear): (usize, usize), e_inv: &Matrix) {
-    let n = e_inv.rows();
-    wide.reset(rows * n / linear, rows * n / linear);
-    for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
-        wide[(rows * (i / linear) + i % linear, rows * (j / linear) + j % linear)] = e_inv[(i, j)];
     }
 }

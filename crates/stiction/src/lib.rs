@@ -8,12 +8,14 @@
 //! - [`run`](mod@run): the driver, which makes many steps and passes them to observers;
 //! - [`record`]: recordings of runs, in tables;
 //! - [`boundary`]: derivatives of steps and runs, boundary-value problems;
+//! - [`mod@fit`]: estimation of a scene's values from measured trajectories;
 //! - [`random`]: random contact problems of bodies, for tests of solvers.
 
 pub mod analysis;
 pub mod boundary;
 pub mod contact;
 pub mod dynamics;
+pub mod fit;
 pub mod formulation;
 pub mod geometry;
 pub mod inputs;

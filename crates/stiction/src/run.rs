@@ -150,6 +150,11 @@ impl View<'_> {
         self.stepper.scene()
     }
 
+    /// Whether contacts are rigid or compliant by `law = "auto"`.
+    pub fn chooses_model(&self) -> bool {
+        self.model().contacts().is_auto() && self.scene().step.scheme != Scheme::Compliant
+    }
+
     /// The values of the last step, from the motion when it began to its forces.
     pub fn workspace(&self) -> &Workspace {
         self.stepper.workspace()
@@ -284,6 +289,7 @@ impl Driver {
         } else if self.report.parts > 0 || self.watch.is_closed() {
             self.watch.step(state.time, self.stepper.workspace().problem.h, self.stepper.elements());
         }
+        self.watch.take_changes(self.stepper.model(), &self.stepper.workspace().changes);
         self.is_record = state.time >= self.due;
         if self.is_record {
             self.set_due(state.time);

@@ -44,8 +44,9 @@ fn unknown_keys_are_answered_with_the_nearest_one() {
     check("§gravitiy = [0, 0, -1]", "unknown key 'gravitiy', did you mean 'gravity'?");
     check(
         "[§bodies]\nx = 1",
-        "unknown key 'bodies', expected one of body, boundary, friction_rule, gear, gravity, load, loop, material, motor, name, pair, planar, record, spring, step, world",
+        "unknown key 'bodies', expected one of body, boundary, friction_rule, gear, gravity, include, let, load, loop, material, motor, name, pair, planar, record, spring, step, world",
     );
+    check("§includ = []", "unknown key 'includ', did you mean 'include'?");
     check("[step]\n§duratoin = 3", "unknown key 'duratoin', did you mean 'duration'?");
     check("[step]\nfriction = { polygon = { §side = 8 } }", "unknown key 'side', did you mean 'sides'?");
 }

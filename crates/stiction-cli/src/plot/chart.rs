@@ -178,7 +178,12 @@ impl Panel {
             let runs: Vec<Vec<[f64; 2]>> =
                 runs(&line.points).map(|run| thin(run).iter().map(place).collect()).collect();
             let style = line.style.among(dashed);
-            svg.path(&runs, COLOURS[style.colour % COLOURS.len()], DASHES[style.dash % DASHES.len()]);
+            let colour = COLOURS[style.colour % COLOURS.len()];
+            // points alone are seen among lines
+            runs.iter()
+                .filter(|r| r.len() == 1)
+                .for_each(|r| svg.rect([r[0][0] - 1.2, r[0][1] - 1.2, 2.4, 2.4], colour));
+            svg.path(&runs, colour, DASHES[style.dash % DASHES.len()]);
         }
         svg.unclip();
         svg.frame(frame);

@@ -20,6 +20,7 @@ pub fn text(o: &Outcome) -> String {
     let s = &o.summary;
     let mut lines = vec![("outcome", outcome_words(o))];
     lines.extend(o.warnings.iter().chain(&o.misfit).chain(&o.overlaps).map(|line| ("warning", line.clone())));
+    lines.extend(o.unstable.iter().map(|line| ("warning", line.clone())));
     let (wall, recording) = (duration(o.wall), duration(o.spent));
     lines.push(("time", format!("{wall}, {:.2} us a step; {recording} of it recording", per_step(o))));
     let (worst, at) = s.worst;
@@ -44,8 +45,9 @@ pub fn text(o: &Outcome) -> String {
         lines.push(("cut", format!("{} into parts: {}", steps(s.cut.len()), list.join(", "))));
     }
     lines.extend(relaxed_words(o).map(|words| ("overlap", words)));
-    let shown =
-        EventKind::ALL.into_iter().filter(|k| s.count(*k) > 0 || *k != EventKind::ImpactWithoutCollision);
+    let shown = EventKind::ALL
+        .into_iter()
+        .filter(|k| s.count(*k) > 0 || (*k as usize) < EventKind::ImpactWithoutCollision as usize);
     let counts: Vec<String> = shown.map(|k| format!("{} {}", s.count(k), k.name())).collect();
     lines.push(("events", counts.join(", ")));
     lines.extend(s.first_events.iter().take(SHOWN).map(|e| ("", event_words(o, e))));
@@ -55,6 +57,7 @@ pub fn text(o: &Outcome) -> String {
     lines.extend(
         trust_words(o).into_iter().enumerate().map(|(k, words)| (if k == 0 { "trust" } else { "" }, words)),
     );
+    lines.extend(model_words(s).map(|words| ("model", words)));
     lines.extend(force_words(&o.forces).map(|words| ("forces", words)));
     let listed = |balance: &Balance, which: fn(&Entry) -> bool, label: fn(&Entry) -> &'static str| {
         let entries = ENTRIES.iter().zip(balance).filter(|(entry, _)| which(entry));
@@ -161,6 +164,24 @@ fn trust_words(o: &Outcome) -> Vec<String> {
     lines
 }
 
+/// Which contacts were rigid and compliant for how long; `None` without `law = "auto"`.
+fn model_words(s: &Summary) -> Option<String> {
+    let (all, compliant) = (s.auto_time, s.compliant_time);
+    let phases = s.count(EventKind::ToCompliant);
+    match () {
+        () if all == 0.0 => None,
+        () if compliant == 0.0 => {
+            Some("rigid contacts throughout: their motion was unique and stable".to_owned())
+        }
+        () => Some(format!(
+            "rigid contacts in {:.1} % of the time, compliant ones in {:.1} %; they became compliant {phases} time{}",
+            100.0 * (all - compliant) / all,
+            100.0 * compliant / all,
+            if phases == 1 { "" } else { "s" }
+        )),
+    }
+}
+
 /// Names of groups of rows, a few of them.
 fn names(o: &Outcome, rows: &[RowId]) -> String {
     let mut names: Vec<String> = rows.iter().map(|id| o.model.row_name(*id)).collect();
@@ -233,6 +254,7 @@ pub fn json(o: &Outcome) -> String {
         "wasted": s.wasted,
         "cut": s.cut.iter().map(|(t, n)| json!({"time": t, "parts": n})).collect::<Vec<_>>(),
         "warnings": o.warnings,
+        "stability": o.unstable,
         "misfit": o.misfit,
         "overlaps": o.overlaps,
         "relaxed_steps": s.relaxed,
@@ -240,6 +262,7 @@ pub fn json(o: &Outcome) -> String {
         "unchosen_steps": s.unchosen,
         "trust": Trust::ALL.iter().zip(s.trust).map(|(t, n)| (t.name().to_owned(), n.into())).collect::<serde_json::Map<String, Value>>(),
         "impact": s.first_impact.map(|e| json!({"time": e.time, "contact": contact_name(o, &e), "impulse": e.impulse})),
+        "model": (s.auto_time > 0.0).then(|| json!({"time": s.auto_time, "compliant_time": s.compliant_time})),
         "events": counts,
         "first_events": s.first_events.iter().map(|e| json!({
             "time": e.time,

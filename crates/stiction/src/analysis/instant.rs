@@ -31,14 +31,16 @@
 //! `n'` and `x_s'` are from the features that meet (`geometry/feature.rs`): `(W'. q')_n` is the second
 //! derivative of the gap, and those along t and o are the rates of the slip along axes at rest.
 
+use super::ends::{End, angular_product, velocity_product};
 use super::prescribed::Prescribed;
 use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::MassMatrix;
 use crate::formulation::relative_row;
-use crate::geometry::{Rates, Touch, Velocity, Workspace, feature};
+use crate::geometry::{Touch, Workspace, feature};
 use crate::inputs::Inputs;
-use crate::model::{Model, Owner, StandingKind};
-use crate::space::{Pose, Vector, add, cross, dot as dot3, length, sub};
+use crate::model::{Model, StandingKind};
+use crate::scene::FrictionKind;
+use crate::space::{Vector, length, sub};
 use crate::state::State;
 use crate::step::{Detection, Failed, Motion, detect, fall, place};
 use complementarity::matrix::{Matrix, dot, norm};
@@ -110,11 +112,24 @@ pub struct Given {
     pub velocity: f64,
     /// Whether compliant point contacts count as rigid; otherwise they are refused.
     pub rigid: bool,
+    /// Length of the step that led to the state, s: normal velocities up to what rotation of the bodies makes in it count as zero too.
+    pub step: f64,
+    /// Whether compliant contacts that overlap are closed at any normal velocity: their deformation is a fast motion of the
+    /// boundary layer (song2001 section 4).
+    pub deformed: bool,
 }
 
 impl Default for Given {
     fn default() -> Self {
-        Self { inputs: Inputs::default(), accelerations: vec![], gap: CLOSED, velocity: 0.0, rigid: false }
+        Self {
+            inputs: Inputs::default(),
+            accelerations: vec![],
+            gap: CLOSED,
+            velocity: 0.0,
+            rigid: false,
+            step: 0.0,
+            deformed: false,
+        }
     }
 }
 
@@ -149,6 +164,8 @@ pub struct Instant {
     pub(super) relative: Vec<Slip>,
     contacts: ContactSet,
     elements: Vec<Element>,
+    /// Velocity `gamma` of contacts with smooth friction (song2001 (42)).
+    smooth: Vec<Option<f64>>,
     /// Standing rows after those of contacts, as indices into [`Model::standing`].
     standing: Vec<(usize, Element)>,
     /// Relative velocities up to this count as zero, m/s.
@@ -199,15 +216,16 @@ impl Instant {
                 turning: length(ends[0].motion.angular) + length(ends[1].motion.angular),
             };
             let velocity = slip.velocity[0];
-            let rest = VELOCITY_TOLERANCE * slip.size + given.velocity;
-            if velocity < -rest {
+            let rest = (VELOCITY_TOLERANCE + given.step * slip.turning) * slip.size + given.velocity;
+            let gap = contacts.elements[c.first].gap;
+            let deformed = given.deformed && rule.compliance.is_some() && gap < 0.0;
+            if velocity < -rest && !deformed {
                 let contact = model.contact_name(c.id).unwrap_or_default();
                 return Err(InvalidInstant::Approaching { contact, velocity });
             }
-            if velocity > rest {
+            if velocity > rest && !deformed {
                 continue;
             }
-            let gap = contacts.elements[c.first].gap;
             let touch = Touch { point, normal: c.frame.n, gap: 0.0, feature: c.id.feature };
             let [a, b] = [c.id.part_a, c.id.part_b].map(|k| &model.parts()[k as usize]);
             let mut meet = |touch: &Touch| {
@@ -225,6 +243,10 @@ impl Instant {
             }
             instant.relative.push(slip);
             instant.elements.push(rule.element);
+            instant.smooth.push(match rule.given.friction_set {
+                FrictionKind::Smooth { velocity } => Some(velocity),
+                _ => None,
+            });
             instant.offsets.push(instant.velocity_product.len());
             let first = instant.contacts.elements.len();
             instant.contacts.elements.push(contacts.elements[c.first]);
@@ -253,6 +275,7 @@ impl Instant {
             relative: vec![],
             contacts: ContactSet::default(),
             elements: vec![],
+            smooth: vec![],
             standing: vec![],
             rest: 0.0,
             applied: vec![],
@@ -386,6 +409,11 @@ impl Instant {
         self.relative[contact].velocity
     }
 
+    /// Velocity `gamma` of a contact with smooth friction, m/s.
+    pub fn smooth(&self, contact: usize) -> Option<f64> {
+        self.smooth[contact]
+    }
+
     /// Relative angular velocity at a contact, about n, t, o.
     pub fn relative_spin(&self, contact: usize) -> Vector {
         self.relative[contact].angular
@@ -468,9 +496,10 @@ impl Instant {
 
     /// Laws of contacts and standing rows: contacts roll or slide by their velocities, those with torsion or rolling friction in
     /// all their directions together. The friction of a sliding contact is the admissible one that dissipates the most:
-    /// `c_k = -mu c_n e_k^2 s_k / |e s|`.
+    /// `c_k = -mu c_n e_k^2 s_k / |e s|`. With smooth friction every contact slides, its friction times `tanh(|s|/gamma)`: the
+    /// rigid problem with song2001 (41).
     pub fn groups(&self) -> Vec<Group> {
-        let contact = |(element, slip): (&Element, &Slip)| {
+        let contact = |((element, slip), smooth): ((&Element, &Slip), &Option<f64>)| {
             let (mu, rows) = (element.mu(), element.rows());
             let axes = element.as_contact().map_or(vec![], |c| c.axes[..rows - 1].to_vec());
             let [_, t, o] = slip.velocity;
@@ -482,6 +511,12 @@ impl Instant {
             let lengths = axes.iter().skip(2).fold(0.0f64, |m, e| m.max(*e));
             let size = slip.size + lengths * slip.turning;
             let speed = norm(&scaled);
+            if let Some(gamma) = smooth {
+                // tanh(x)/x is 1 at 0
+                let over = if speed > 1e-8 * gamma { (speed / gamma).tanh() / speed } else { 1.0 / gamma };
+                let friction = scaled.iter().zip(&axes).map(|(s, e)| -mu * e * s * over);
+                return Group::Sliding { ray: std::iter::once(1.0).chain(friction).collect() };
+            }
             if mu == 0.0 || speed <= VELOCITY_TOLERANCE * size + self.rest {
                 return Group::Rolling { mu, axes };
             }
@@ -493,7 +528,7 @@ impl Instant {
             Element::Bilateral => Group::Bilateral,
             _ => Group::Unilateral,
         });
-        self.elements.iter().zip(&self.relative).map(contact).chain(standing).collect()
+        self.elements.iter().zip(&self.relative).zip(&self.smooth).map(contact).chain(standing).collect()
     }
 
     /// Friction coefficient of each group of rows; 0 where it has none.
@@ -522,59 +557,4 @@ impl Instant {
         let effort = |dof: usize| inertial[dof] - self.applied[dof] - self.products[dof] - pushed[dof];
         Some(self.given.iter().map(|(dof, _)| effort(*dof)).collect())
     }
-}
-
-/// One of the two sides of a contact.
-#[derive(Debug, Clone, Copy)]
-struct End {
-    /// Pose of its part, and the velocity of that pose.
-    pose: Pose,
-    motion: Velocity,
-    /// Velocity of the material at the contact, and its acceleration while `v` does not change.
-    velocity: Vector,
-    acceleration: Vector,
-    /// Angular acceleration while `v` does not change.
-    turning: Vector,
-    /// Size of the terms that are summed in `velocity`.
-    size: f64,
-}
-
-impl End {
-    fn new(model: &Model, motion: &Motion, memory: &Detection, c: &Contact, k: usize, point: Vector) -> Self {
-        let part = [c.id.part_a, c.id.part_b][k] as usize;
-        let (pose, kinematics) = (memory.pose(part), &motion.kinematics);
-        let Owner::Body(link) = model.parts()[part].owner else {
-            let still = [0.0; 3];
-            return Self {
-                pose,
-                motion: Velocity::default(),
-                velocity: still,
-                acceleration: still,
-                turning: still,
-                size: 0.0,
-            };
-        };
-        let linear = kinematics.point_velocity(link, pose.position);
-        let motion = Velocity { linear, angular: kinematics.angular_velocity(link) };
-        let velocity = kinematics.point_velocity(link, point);
-        let size = length(linear) + length(motion.angular) * length(sub(point, pose.position));
-        let (acceleration, turning) = kinematics.bias_acceleration(link, point);
-        Self { pose, motion, velocity, acceleration, turning, size }
-    }
-}
-
-/// `W'. q'` of one contact, along n, t, o.
-fn velocity_product(c: &Contact, [a, b]: &[End; 2], rates: &Rates) -> Vector {
-    // rate of the velocity of the material under the moving point
-    let under =
-        |end: &End, point: Vector| add(end.acceleration, cross(end.motion.angular, sub(point, end.velocity)));
-    let rate = sub(under(b, rates.points[1]), under(a, rates.points[0]));
-    let [n, t, o] = c.frame.components(rate);
-    [n + dot3(rates.normal, sub(b.velocity, a.velocity)), t, o]
-}
-
-/// `W'. q'` of the rotations of one contact, about n, t, o.
-fn angular_product(c: &Contact, [a, b]: &[End; 2], rates: &Rates) -> Vector {
-    let [n, t, o] = c.frame.components(sub(b.turning, a.turning));
-    [n + dot3(rates.normal, sub(b.motion.angular, a.motion.angular)), t, o]
 }

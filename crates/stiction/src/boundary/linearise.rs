@@ -47,6 +47,9 @@ fn unknown(model: &Model) -> Option<String> {
     if scene.step.scheme != Scheme::Theta {
         return Some("schemes other than \"theta\"".to_owned());
     }
+    if model.contacts().is_auto() {
+        return Some("law = \"auto\"".to_owned());
+    }
     let known = |row: &&StandingRow| {
         row.compliance.is_none() && (row.is_limit() || matches!(row.kind, StandingKind::Friction(_)))
     };

@@ -4,8 +4,9 @@
 //! residual. Newton's step condenses to the unknowns of the problem: `dx_i = B_i dz + c_i`, carried through the derivatives
 //! of the segments. Deformations of contacts at a node are those at the end of the segment before.
 
+use super::least_squares::{largest, step_within};
 use super::problem::Problem;
-use super::solve::{End, Found, SHORT, finish, largest, newton, sizes, step_within};
+use super::solve::{End, Found, OPEN, SHORT, finish, newton, sizes};
 use super::svd::{Svd, dot};
 use super::{NotDifferentiable, Parameters, displace, forward, separation, tangent_size};
 use crate::inputs::Inputs;
@@ -83,7 +84,7 @@ pub(super) fn multiple(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> F
         }
         best = Some((pass.merit, nodes.clone(), z.clone()));
         let step = pass.condense(problem, &nodes[0], &sizes);
-        let p = step_within(&Svd::new(&step.jacobian), &step.against, radius);
+        let p = step_within(&Svd::new(&step.jacobian), &step.against, radius, OPEN);
         radius = (2.0 * radius).min(1.0);
         let dz: Vec<f64> =
             (0..z.len()).map(|j| (z[j] + p[j] * sizes[j]).clamp(bounds[j][0], bounds[j][1]) - z[j]).collect();

@@ -532,7 +532,7 @@ impl Names<'_> {
 }
 
 /// Names of the components of a joint: coordinates but the attitude, velocities, attitude.
-fn components(joint: &Joint) -> &'static [&'static str] {
+pub(crate) fn components(joint: &Joint) -> &'static [&'static str] {
     match joint {
         Joint::Free => &["x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz", "qw", "qx", "qy", "qz"],
         Joint::Planar => &["x", "y", "angle", "vx", "vy", "w"],

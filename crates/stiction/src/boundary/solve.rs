@@ -1,8 +1,7 @@
 //! Solvers of boundary-value problems.
 //!
-//! - *Newton's method with a trust region*, on `|r(z)|^2` with the exact derivative: Gauss and Newton's step where the
-//!   trust region allows, otherwise Levenberg and Marquardt's of its length, within bounds. Square problems, over- and
-//!   under-determined ones alike; the step of least length where it is not unique.
+//! - *Newton's method with a trust region*, on `|r(z)|^2` with the exact derivative, within bounds
+//!   (`least_squares.rs`). Square problems, over- and under-determined ones alike.
 //! - *The fixed-point map*, pang2005 (27): `z := z - P^-1 r(z)` with `P = M_v + N_v`, or `P + T N_q` where that is
 //!   singular (position targets), which is exact for free flight. Theorem 8 promises a fixed point, not convergence:
 //!   the rate is measured.
@@ -10,6 +9,7 @@
 //!   whole run; each step condenses to the unknowns of the problem.
 //! - *Several starts*, on all cores: every distinct solution is listed.
 
+use super::least_squares::{Limits, Residuals, Stop, largest, minimise, norm, spread_points};
 use super::linear::Factor;
 use super::problem::{Problem, Shot};
 use super::svd::{Svd, dot};
@@ -21,9 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Singular values below this share of the largest are zero: the problem leaves a direction open.
-const OPEN: f64 = 1e-7;
-/// Gain of a step, over the predicted one, from which it is accepted.
-const ACCEPT: f64 = 1e-4;
+pub(super) const OPEN: f64 = 1e-7;
 /// Length of a step, over the size of the unknowns, below which the search ends.
 pub(super) const SHORT: f64 = 1e-13;
 /// Solutions nearer than this, over the size of the unknowns, are the same.
@@ -115,7 +113,7 @@ pub struct Answer {
 
 /// Solves a problem from its guess and, if it wants several starts, from others, on all cores.
 pub fn shoot(problem: &Problem) -> Answer {
-    let starts = starting_points(problem);
+    let starts = spread_points(&problem.guess(), &sizes(problem), &problem.bounds(), problem.starts);
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::<(usize, Found)>::new()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(starts.len());
     std::thread::scope(|scope| {
@@ -211,42 +209,6 @@ pub(super) fn sizes(problem: &Problem) -> Vec<f64> {
     both.map(|([a, b], z)| if (b - a).is_finite() { b - a } else { z.abs().max(1.0) }).collect()
 }
 
-/// The guess, and points spread evenly over the bounds (Halton's sequence); twice the size around the guess without.
-fn starting_points(problem: &Problem) -> Vec<Vec<f64>> {
-    const PRIMES: [u32; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
-    let (guess, sizes, bounds) = (problem.guess(), sizes(problem), problem.bounds());
-    let share = |mut k: u32, base: u32| {
-        let (mut out, mut by) = (0.0, 1.0);
-        while k > 0 {
-            by /= f64::from(base);
-            out += by * f64::from(k % base);
-            k /= base;
-        }
-        out
-    };
-    let mut list = vec![guess.clone()];
-    for k in 1..problem.starts.max(1) {
-        let point = (0..guess.len()).map(|j| {
-            let at = share(k as u32, PRIMES[j % PRIMES.len()]);
-            let [a, b] = bounds[j];
-            match (a.is_finite(), b.is_finite()) {
-                (true, true) => a + at * (b - a),
-                _ => (guess[j] + (4.0 * at - 2.0) * sizes[j]).clamp(a, b),
-            }
-        });
-        list.push(point.collect());
-    }
-    list
-}
-
-pub(super) fn norm(x: &[f64]) -> f64 {
-    dot(x, x).sqrt()
-}
-
-pub(super) fn largest(x: &[f64]) -> f64 {
-    x.iter().fold(0.0, |m, x| m.max(x.abs()))
-}
-
 /// Fills in what is known at the end of a search.
 pub(super) fn finish(
     problem: &Problem,
@@ -308,72 +270,46 @@ fn open_direction(svd: &Svd, rank: usize, n: usize) -> Vec<f64> {
     best.iter().map(|x| x / size).collect()
 }
 
+/// A problem as residuals of least squares.
+struct Shots<'a> {
+    problem: &'a Problem,
+    stepper: &'a mut Stepper,
+}
+
+impl Residuals for Shots<'_> {
+    type Point = Shot;
+
+    fn evaluate(&mut self, z: &[f64]) -> Result<Shot, String> {
+        self.problem.shoot(self.stepper, z).map_err(|why| why.to_string())
+    }
+
+    fn residual<'a>(&self, shot: &'a Shot) -> &'a [f64] {
+        &shot.residual
+    }
+
+    fn jacobian(&mut self, _: &[f64], shot: &Shot) -> Result<Matrix, String> {
+        Ok(shot.jacobian.clone())
+    }
+}
+
 /// Newton's method with a trust region.
 pub(super) fn newton(problem: &Problem, stepper: &mut Stepper, z: &[f64]) -> Found {
-    let (sizes, bounds) = (sizes(problem), problem.bounds());
-    let (mut z, mut radius, mut shots) = (z.to_vec(), 1.0, 1);
-    let mut shot = match problem.shoot(stepper, &z) {
-        Ok(shot) => shot,
-        Err(why) => return finish(problem, End::Failed(why.to_string()), z, None, (0, 1), vec![]),
+    let limits = Limits {
+        iterations: problem.iterations,
+        tolerance: problem.tolerance,
+        gain: 1e-12,
+        shortest: SHORT,
+        open: OPEN,
     };
-    let mut history = vec![norm(&shot.residual)];
-    for iteration in 0..problem.iterations {
-        if largest(&shot.residual) <= problem.tolerance {
-            return finish(problem, End::Solved, z, Some(shot), (iteration, shots), history);
-        }
-        let (r, n) = (&shot.residual, z.len());
-        let gradient: Vec<f64> =
-            (0..n).map(|j| (0..r.len()).map(|i| shot.jacobian[(i, j)] * r[i]).sum()).collect();
-        let free: Vec<usize> = (0..n)
-            .filter(|&j| {
-                !(z[j] <= bounds[j][0] && gradient[j] > 0.0 || z[j] >= bounds[j][1] && gradient[j] < 0.0)
-            })
-            .collect();
-        let scaled =
-            Matrix::from_fn(r.len(), free.len(), |i, j| shot.jacobian[(i, free[j])] * sizes[free[j]]);
-        let svd = Svd::new(&scaled);
-        let against: Vec<f64> = r.iter().map(|r| -r).collect();
-        // shrink the trust region until a step gains
-        let mut accepted = None;
-        while radius > SHORT {
-            let p = step_within(&svd, &against, radius);
-            let mut next = z.clone();
-            free.iter()
-                .zip(&p)
-                .for_each(|(&j, p)| next[j] = (z[j] + p * sizes[j]).clamp(bounds[j][0], bounds[j][1]));
-            let moved: Vec<f64> = next.iter().zip(&z).map(|(a, b)| a - b).collect();
-            let predicted: Vec<f64> =
-                (0..r.len()).map(|i| r[i] + dot(shot.jacobian.row(i), &moved)).collect();
-            let (before, hoped) = (dot(r, r), dot(&predicted, &predicted));
-            let length = free.iter().map(|&j| (moved[j] / sizes[j]).powi(2)).sum::<f64>().sqrt();
-            if length <= SHORT || before - hoped <= 1e-12 * before {
-                break;
-            }
-            shots += 1;
-            let Ok(other) = problem.shoot(stepper, &next) else {
-                radius = 0.25 * length;
-                continue;
-            };
-            let gain = (before - dot(&other.residual, &other.residual)) / (before - hoped);
-            if gain > ACCEPT {
-                radius = match gain {
-                    g if g > 0.75 => radius.max(2.0 * length),
-                    g if g < 0.25 => 0.25 * length,
-                    _ => radius,
-                };
-                accepted = Some((next, other));
-                break;
-            }
-            radius = 0.25 * length;
-        }
-        match accepted {
-            Some((next, other)) => (z, shot) = (next, other),
-            None => return finish(problem, End::Miss, z, Some(shot), (iteration, shots), history),
-        }
-        history.push(norm(&shot.residual));
-    }
-    let end = if largest(&shot.residual) <= problem.tolerance { End::Solved } else { End::Limit };
-    finish(problem, end, z, Some(shot), (problem.iterations, shots), history)
+    let minimum = minimise(&mut Shots { problem, stepper }, z, &sizes(problem), &problem.bounds(), limits);
+    let end = match minimum.stop {
+        Stop::Solved => End::Solved,
+        Stop::Miss => End::Miss,
+        Stop::Limit => End::Limit,
+        Stop::Failed(why) => End::Failed(why),
+    };
+    let counts = (minimum.iterations, minimum.evaluations);
+    finish(problem, end, minimum.unknowns, minimum.point, counts, minimum.history)
 }
 
 /// One unknown, one condition: where the search by derivatives stalled, looks for a change of sign nearby and halves it.
@@ -426,21 +362,6 @@ fn bracket(problem: &Problem, stepper: &mut Stepper, miss: Found) -> Found {
         }
         Err(_) => Found { shots, ..miss },
     }
-}
-
-/// The step of least squares, not longer than `radius`.
-pub(super) fn step_within(svd: &Svd, b: &[f64], radius: f64) -> Vec<f64> {
-    let full = svd.solve(b, 0.0, OPEN);
-    if norm(&full) <= radius {
-        return full;
-    }
-    let most = svd.values.first().copied().unwrap_or(0.0);
-    let (mut low, mut high) = (0.0, (most * norm(b) / radius).max(most * most));
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if norm(&svd.solve(b, middle, 0.0)) > radius { low = middle } else { high = middle }
-    }
-    svd.solve(b, high, 0.0)
 }
 
 /// The fixed-point map, pang2005 (27).

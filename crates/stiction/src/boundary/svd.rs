@@ -6,7 +6,7 @@ use complementarity::matrix::Matrix;
 const SWEEPS: usize = 60;
 
 /// `A = U diag(s) V'`, singular values descending; `U` and `V` as lists of columns.
-pub(super) struct Svd {
+pub(crate) struct Svd {
     pub values: Vec<f64>,
     pub left: Vec<Vec<f64>>,
     pub right: Vec<Vec<f64>>,
@@ -82,7 +82,7 @@ fn rotate(columns: &mut [Vec<f64>], p: usize, q: usize, c: f64, s: f64) {
     }
 }
 
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 

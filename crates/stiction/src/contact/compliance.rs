@@ -37,6 +37,10 @@ const LEAST_OVERLAP: f64 = 1e-6;
 /// A step from overlap `r d` to `d` under the stiffness at `max(r, this) d` takes at least the change of Hertz' energy: `sqrt(this) (1 - r) >= 2/5 (1 - r^(5/2))`.
 const DEEPENS: f64 = 0.29;
 
+/// Share by which the stiffness may grow from one step to the next before tangential springs keep their force instead of their deformation: the overlap
+/// of the shapes and the one remembered differ by rounding, and a step is differentiable there.
+const SAME_STIFFNESS: f64 = 0.01;
+
 /// Stiffness and damping of one kind of contact, independent of the step. Built once for all contacts
 /// with one law and one pair of materials.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +69,7 @@ impl Patch {
         let (mut of_radius, mut power) = (None, None);
         let transport = matches!(law, Law::HalfSpace { transport: true, .. }) && grid.count() > 1;
         let (vectors, k, c) = match *law {
-            Law::Rigid => (Matrix::zeros(0, 0), Vec::new(), Vec::new()),
+            Law::Rigid | Law::Auto(_) => (Matrix::zeros(0, 0), Vec::new(), Vec::new()),
             Law::KelvinVoigt { stiffness, damping } | Law::Layer { stiffness, damping, .. } => {
                 (Matrix::identity(rows), each(stiffness), each(damping))
             }
@@ -134,6 +138,32 @@ impl Patch {
             }
             None => self.k[0] * overlap + self.c[0] * rate,
         }
+    }
+
+    /// The overlap (m) at which [`Self::normal_force`] is `force` (N, at least 0) while the force changes at `rate` (N/s) on the slow manifold, and the
+    /// rate of that overlap (m/s): `f(d) + g(d, d') = force`, `f'(d) d' = rate`. Where forces change faster than the layer follows, the rate is bounded so that
+    /// the damper carries at most half of the force.
+    pub fn overlap_under(&self, force: f64, rate: f64) -> [f64; 2] {
+        let k = self.k[0];
+        match self.power {
+            Some([exponent, dissipation]) => {
+                let d = (force / k).powf(1.0 / exponent);
+                let slope = k * exponent * d.powf(exponent - 1.0);
+                let by = if slope > 0.0 { bounded(rate / slope, 0.5 / dissipation) } else { 0.0 };
+                [(force / (k * (1.0 + dissipation * by))).powf(1.0 / exponent), by]
+            }
+            None => {
+                let by = bounded(rate / k, 0.5 * force / self.c[0]);
+                [(force - self.c[0] * by) / k, by]
+            }
+        }
+    }
+
+    /// The same along a tangent: `K delta + C delta' = force`, `K delta' = rate`.
+    pub fn tangential_under(&self, force: f64, rate: f64) -> [f64; 2] {
+        let [k, c] = self.tangential();
+        let by = bounded(rate / k, 0.5 * force.abs() / c);
+        [(force - c * by) / k, by]
     }
 
     /// Tangential stiffness, N/m, and damping, N s/m, of a point.
@@ -309,6 +339,43 @@ impl Compliance {
             after[1..].iter_mut().for_each(|d| *d *= kept);
         }
     }
+
+    /// Where the stiffness varies, reduces the tangential deformations of a point to those of the same force if `scale` is above that at the overlap
+    /// `delta_n`, at which they are remembered, by more than [`SAME_STIFFNESS`].
+    pub(crate) fn keep_tangential(&self, scale: f64, delta: &mut [f64]) {
+        let kept = ((1.0 + SAME_STIFFNESS) * self.patch.scale(delta[0])[0] / scale).min(1.0);
+        delta[1..].iter_mut().for_each(|d| *d *= kept);
+    }
+
+    /// Overlap of a point after a step from the overlap `before` under a normal force, m, as [`Self::deformation_after`].
+    pub(crate) fn normal_after(&self, scale: f64, force: f64, before: f64) -> f64 {
+        before + self.h * (self.e_inv[(0, 0)] * force / scale - self.e_inv_k[(0, 0)] * before)
+    }
+
+    /// `2/5 K_n d^2`, J: Hertz' energy at an overlap.
+    pub(crate) fn hertz_energy(&self, overlap: f64) -> f64 {
+        0.4 * self.patch.k[0] * self.patch.scale(overlap)[0] * overlap * overlap
+    }
+
+    /// Work of the spring at `scale` between two overlaps less the change of Hertz' energy, J: `K d+ (d+ - d) - U(d+) + U(d)`.
+    pub(crate) fn normal_balance(&self, scale: f64, before: f64, end: f64) -> f64 {
+        self.patch.k[0] * scale * end * (end - before) - self.hertz_energy(end) + self.hertz_energy(before)
+    }
+
+    /// The overlap whose stiffness a scale is, m.
+    pub(crate) fn overlap_of(&self, scale: f64) -> f64 {
+        self.patch.radius.map_or(0.0, |radius| radius * scale * scale)
+    }
+
+    /// The least overlap (m) whose stiffness a step into the overlap `end` may have, wherever it came from.
+    pub(crate) fn overlap_into(&self, end: f64) -> f64 {
+        DEEPENS * end
+    }
+}
+
+/// A rate bounded by a size; without damping the size is infinite, or not a number if there is no force.
+fn bounded(rate: f64, most: f64) -> f64 {
+    if most.is_nan() { 0.0 } else { rate.clamp(-most, most) }
 }
 
 /// `K_n = 4/3 E* sqrt(R d)` and `K_t = 8 G* sqrt(R d)` at `d = R`, N/m.

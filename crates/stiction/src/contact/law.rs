@@ -65,6 +65,9 @@ pub enum Law {
         /// Relaxation time, s.
         time: f64,
     },
+    /// Rigid while the rigid motion is unique and stable, and this compliant law where it is not (song2001 sections 4 and 5); without a law,
+    /// the default layer of [`crate::analysis::stability::Layer`] with the mean mass of the bodies.
+    Auto(Option<Box<Law>>),
 }
 
 /// Influence functions of the elastic half-space.
@@ -118,7 +121,8 @@ impl Law {
     pub fn validate(&self) -> Result<(), InvalidContact> {
         let size = |x: f64| x >= 0.0 && x.is_finite();
         match *self {
-            Self::Rigid => Ok(()),
+            Self::Rigid | Self::Auto(None) => Ok(()),
+            Self::Auto(Some(ref law)) => law.validate(),
             Self::Layer { stiffness, damping, thickness } => {
                 check("thickness", thickness, "above 0 and finite", |x| x > 0.0 && x.is_finite())?;
                 Self::KelvinVoigt { stiffness, damping }.validate()
@@ -162,6 +166,7 @@ impl Law {
         match *self {
             Self::HalfSpace { elements, spacing, .. } => Grid { elements, spacing, directions },
             Self::Rigid
+            | Self::Auto(_)
             | Self::KelvinVoigt { .. }
             | Self::Layer { .. }
             | Self::HuntCrossley { .. }
@@ -173,6 +178,7 @@ impl Law {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Rigid => "rigid",
+            Self::Auto(_) => "auto",
             Self::KelvinVoigt { .. } => "kelvin_voigt",
             Self::Layer { .. } => "layer",
             Self::HalfSpace { .. } => "half_space",
@@ -188,13 +194,20 @@ impl Law {
 
     /// Rows of deformation of a contact with this law: 0 if it is rigid.
     pub fn rows(&self, directions: Directions) -> usize {
-        if *self == Self::Rigid { 0 } else { self.grid(directions).rows() }
+        if self.steps_rigid() { 0 } else { self.grid(directions).rows() }
+    }
+
+    /// Whether contacts of this law are rigid in a step: always, or as long as the rigid motion is unique and stable.
+    pub fn steps_rigid(&self) -> bool {
+        matches!(self, Self::Rigid | Self::Auto(_))
     }
 
     /// The law and its numbers in words, for summaries of scenes.
     pub fn describe(&self) -> String {
         match self {
             Self::Rigid => "rigid".to_owned(),
+            Self::Auto(None) => "auto (rigid, or a layer by default)".to_owned(),
+            Self::Auto(Some(law)) => format!("auto (rigid, or {})", law.describe()),
             Self::KelvinVoigt { stiffness: [kn, kt], damping: [cn, ct] } => {
                 let [kn, kt, cn, ct] = [kn, kt, cn, ct].map(|x| short(*x));
                 format!("Kelvin-Voigt (stiffness {kn}, {kt} N/m, damping {cn}, {ct} N s/m)")

@@ -34,7 +34,11 @@ impl Layer {
                 Some(Self { stiffness, damping, thickness: f64::INFINITY })
             }
             Law::Layer { stiffness, damping, thickness } => Some(Self { stiffness, damping, thickness }),
-            Law::Rigid | Law::HalfSpace { .. } | Law::HuntCrossley { .. } | Law::HertzMindlin { .. } => None,
+            Law::Rigid
+            | Law::Auto(_)
+            | Law::HalfSpace { .. }
+            | Law::HuntCrossley { .. }
+            | Law::HertzMindlin { .. } => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The contact problem of an iteration of the implicit scheme: geometry at the end of the step, soft layers over rigid cores.
 
-use super::{ContactProblem, Motion, Operator, widen};
+use super::stiffness::widen;
+use super::{ContactProblem, Motion, Operator};
 use crate::contact::set::ContactSet;
 use crate::contact::{Layer, MOST_LAYERS};
 use crate::model::Model;

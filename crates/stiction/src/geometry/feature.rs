@@ -141,7 +141,7 @@ pub fn feature(
     if !supported(a, b) || a.implicit || b.implicit {
         return None;
     }
-    let Workspace { memory: [memory_a, memory_b], outlines } = workspace;
+    let Workspace { memory: [memory_a, memory_b], outlines, .. } = workspace;
     let origin = pose_a.position;
     let pair = [Placed::new(a, pose_a, origin, memory_a), Placed::new(b, pose_b, origin, memory_b)];
     let found = Resolver { pair: &pair, frame: Frame::new(touch.normal, [1.0, 0.0, 0.0]), origin, touch };

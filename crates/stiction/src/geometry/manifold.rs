@@ -9,7 +9,7 @@ use super::placed::Placed;
 use super::touch::Touch;
 use crate::space::{Frame, Vector, add, cross, dot, scale, sub};
 
-/// Most points of a manifold, unless a round face was refined beyond them.
+/// Most points of a manifold, unless a round face has as many of its own.
 const MOST: usize = 8;
 /// Sine below which two edges count as parallel and touch in two points.
 const PARALLEL: f64 = 1e-3;
@@ -65,7 +65,7 @@ impl Manifold<'_> {
                 _ => self.single(a, b, gap),
             }
         }
-        let refined = pair.iter().any(|p| p.solid.face_points.len() > MOST);
+        let refined = pair.iter().any(|p| p.solid.face_points.len() >= MOST);
         if !refined {
             self.thin();
         }

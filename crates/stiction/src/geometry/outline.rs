@@ -10,6 +10,8 @@ pub(super) const STRAIGHT: f64 = 1.0 - 1e-10;
 const LYING: f64 = 1e-3;
 /// Sine of the tilt up to which a cap has no lowest point: rounding.
 const LEVEL: f64 = 1e-9;
+/// Sine of the slope from which a cap that lies on its face touches with the point of its rim farthest downhill.
+const SLOPED: f64 = 1e-3;
 /// Sine below which an edge counts as lying across the normal.
 const ACROSS: f64 = 1e-6;
 
@@ -43,6 +45,8 @@ pub(super) struct Outline {
     pub disc: Option<Disc>,
     /// Height of a polygon's or disc's plane: `h = level[0] + level[1] x + level[2] y`.
     pub level: [f64; 3],
+    /// See [`Workspace::down`](super::touch::Workspace).
+    pub down: Vector,
 }
 
 /// The face turned straight along `n`, if there is one.
@@ -138,7 +142,7 @@ impl Outline {
         let cap = u32::from(tilt > 0.0);
         let center = body.corners[cap as usize];
         let radius = body.solid.semi_axes[0];
-        for (k, r) in cap_points(body, out) {
+        for (k, r) in cap_points(body, out, self.down) {
             self.push(frame, add(center, r), 2 * k + cap, cap);
         }
         self.set_level(frame, body.axis(), center);
@@ -174,13 +178,15 @@ impl Outline {
 /// Points with which the cap that faces along `out` touches, relative to its centre, and their numbers.
 ///
 /// A cap that lies on its face touches with points fixed to the body ([`Solid::face_points`]; numbers from 4): they do not
-/// wander as the tilt changes by rounding. A tilted cap rolls on its rim: it touches with the point of the rim farthest along
+/// wander as the tilt changes by rounding. On a slope the point of the rim farthest along `down` takes part as well (the number after theirs):
+/// there the weight leaves the face when the body tips. A tilted cap rolls on its rim: it touches with the point of the rim farthest along
 /// `out` (number 0) and those at quarter turns from it (1 to 3). Point 0 takes part in both.
 ///
 /// [`Solid::face_points`]: super::solid::Solid
 pub(super) fn cap_points<'a>(
     body: &Placed<'a>,
     out: Vector,
+    down: Vector,
 ) -> impl Iterator<Item = (u32, Vector)> + use<'a> {
     let (axis, matrix, lowest) = (body.axis(), body.matrix, body.bulge_point(out));
     let sine = length(cross(axis, out));
@@ -191,5 +197,9 @@ pub(super) fn cap_points<'a>(
     let second = cross(axis, lowest);
     let rim = [lowest, second, scale(-1.0, lowest), scale(-1.0, second)];
     let rim = (0..).zip(rim).take(turns);
-    rim.chain((4..).zip(own).map(move |(k, &p)| (k, times(&matrix, p))))
+    let downhill = sub(down, scale(dot(down, axis), axis));
+    let (slope, radius) = (length(downhill), body.solid.semi_axes[0]);
+    let sloped = !own.is_empty() && slope > SLOPED * length(down);
+    let loaded = sloped.then(|| (4 + own.len() as u32, scale(radius / slope, downhill)));
+    rim.chain((4..).zip(own).map(move |(k, &p)| (k, times(&matrix, p)))).chain(loaded)
 }

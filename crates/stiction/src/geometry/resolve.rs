@@ -167,7 +167,8 @@ impl Resolver<'_, '_> {
             return Some((Meeting::OnLine(1 - s, u), sides, shift));
         }
         let vertex = match own.disc {
-            Some(_) if corner.is_some() => self.cap_point(s, point, number >> 1),
+            // points fixed to the body, and the one farthest downhill, are known by their numbers
+            Some(_) if corner.is_some() || number >> 1 >= 4 => self.cap_point(s, point, number >> 1),
             _ => self.corner(s, point),
         };
         let [_, x, y] = other.level;

@@ -46,6 +46,8 @@ pub fn supported(a: &Solid, b: &Solid) -> bool {
 pub struct Workspace {
     pub(super) memory: [[Vec<Vector>; 2]; 2],
     pub(super) outlines: [Outline; 2],
+    /// Along gravity, of any length; 0 without. Round faces on a slope touch with the point of their rim farthest along it, too.
+    pub down: Vector,
 }
 
 /// Adds to `out` the touches of a pair whose gap is at most `margin` metres.
@@ -69,11 +71,11 @@ pub fn touches(
         return Ok(());
     }
     if a.is_half_space() {
-        plane::touches(pose_a, b, pose_b, margin, 1.0, out);
+        plane::touches(pose_a, b, pose_b, margin, (1.0, workspace.down), out);
         return Ok(());
     }
     if b.is_half_space() {
-        plane::touches(pose_b, a, pose_a, margin, -1.0, out);
+        plane::touches(pose_b, a, pose_a, margin, (-1.0, workspace.down), out);
         return Ok(());
     }
     let apart = sub(pose_b.position, pose_a.position);
@@ -85,7 +87,8 @@ pub fn touches(
         spheres(pose_a.position, apart, *r, *s, margin, out);
         return Ok(());
     }
-    let Workspace { memory: [memory_a, memory_b], outlines } = workspace;
+    let Workspace { memory: [memory_a, memory_b], outlines, down } = workspace;
+    outlines.iter_mut().for_each(|o| o.down = *down);
     let origin = pose_a.position;
     let pair = [Placed::new(a, pose_a, origin, memory_a), Placed::new(b, pose_b, origin, memory_b)];
     let (n, core) = separation(&pair);

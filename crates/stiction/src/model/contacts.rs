@@ -1,7 +1,8 @@
 //! The contact table: the contact law and friction between any two parts, resolved once.
 
 use super::{ContactRule, Owner, Part, Resolved, rule::Sides};
-use crate::contact::{Compliance, Directions, Law, Layer, Pair, Patch};
+use crate::analysis::stability::{self, Spring};
+use crate::contact::{Compliance, Directions, Law, Layer, Material, Pair, Patch};
 use crate::geometry::{Unsupported, supported};
 use crate::scene::{Fault, FrictionKind, Method};
 use crate::state::ContactId;
@@ -28,6 +29,8 @@ pub struct Rule {
     pub element: Element,
     /// Stiffness and damping at the scene's step; `None` if the contact is rigid.
     pub compliance: Option<Compliance>,
+    /// The layer of a contact with `law = "auto"`, which is rigid as long as the rigid motion is unique and stable.
+    pub auto: Option<Arc<Patch>>,
     /// Soft layers of the two bodies, in the implicit scheme; empty if the contact is rigid.
     pub layers: Vec<Layer>,
 }
@@ -63,7 +66,12 @@ impl Rule {
         if rows > 3 || given.grain.is_some() {
             element = element.with_axes(&[t, o, torsion, rolling, rolling]);
         }
-        Self { given, materials, friction, set, rows, element, compliance: None, layers }
+        Self { given, materials, friction, set, rows, element, compliance: None, auto: None, layers }
+    }
+
+    /// The patch whose deformations the contact has where it is compliant; `None` if it is always rigid.
+    pub fn patch(&self) -> Option<&Patch> {
+        self.compliance.as_ref().map(Compliance::patch).or(self.auto.as_deref())
     }
 
     /// Whether friction is anisotropic.
@@ -86,6 +94,7 @@ pub struct ContactTable {
     parts: Vec<(Owner, usize, bool)>,
     rows: usize,
     bounces: bool,
+    auto: bool,
     directions: Directions,
 }
 
@@ -107,6 +116,7 @@ impl ContactTable {
             parts: parts.iter().map(|p| (p.owner, p.material, p.moves)).collect(),
             rows: 0,
             bounces: false,
+            auto: false,
             directions: if scene.planar { Directions::Planar } else { Directions::Spatial },
         };
         let (mut sides, mut faults): (Vec<Sides>, _) = (vec![], vec![]);
@@ -131,10 +141,21 @@ impl ContactTable {
                 table.set(i, j, index);
             }
         }
+        table.auto = table.rules.iter().any(|r| matches!(r.given.law, Law::Auto(_)));
         table.bounces = table.rules.iter().any(|r| r.given.restitution > 0.0);
         table.rows = table.rules.iter().map(|r| r.rows).max().unwrap_or(table.directions.count());
         for (rule, sides) in table.rules.iter().zip(sides) {
             faults.extend(scene.faults_of(&rule.given, sides, table.rows));
+        }
+        if table.is_auto()
+            && let Some(k) = table.rules.iter().position(|r| !matches!(r.given.law, Law::Auto(_)))
+        {
+            let rule = &table.rules[k];
+            let [a, b] = rule.materials.map(|k| &scene.materials[k].name);
+            let law = rule.given.law.name();
+            let why = "expected auto between all parts that can touch, for it is the law of others: all contacts are rigid, or all compliant";
+            let path = format!("material[{}].law", rule.materials[0]);
+            faults.push(Fault::new(path, format!("law of '{a}' and '{b}' is {law}, {why}")));
         }
         let round = |r: &Rule| r.given.friction_set == FrictionKind::Cone;
         if scene.step.solver == Method::Lemke && !scene.planar && table.rules.iter().any(round) {
@@ -148,7 +169,20 @@ impl ContactTable {
     /// Builds the compliances: stiffness and damping of each rule at the scene's step.
     pub(super) fn compile(&mut self, scene: &Resolved) -> Result<(), Vec<Fault>> {
         let mut faults = vec![];
-        for rule in self.rules.iter_mut().filter(|r| r.given.law != Law::Rigid) {
+        let (default, directions) = (default_layer(scene), self.directions);
+        for rule in &mut self.rules {
+            if let Law::Auto(layer) = &rule.given.law {
+                // the materials' moduli matter to other laws alone
+                let rigid = Material::rigid(0.0);
+                let pair = Pair::new(&rigid, &rigid, Default::default());
+                let layer = layer.as_deref().unwrap_or(&default);
+                match pair.and_then(|p| Patch::new(layer, &p, directions)) {
+                    Ok(patch) => rule.auto = Some(Arc::new(patch)),
+                    Err(e) => faults.push(Fault::new(String::new(), e.to_string())),
+                }
+            }
+        }
+        for rule in self.rules.iter_mut().filter(|r| !r.given.law.steps_rigid()) {
             // the force acts on b along the normal: b is the first of the pair
             let [second, first] = rule.materials.map(|k| scene.materials[k].elastic());
             let pair = Pair::new(&first, &second, Default::default());
@@ -216,15 +250,29 @@ impl ContactTable {
     pub fn deformation_rows(&self, id: ContactId) -> usize {
         let Some(rule) = self.rule_of(id) else { return 0 };
         match rule.layers.len() {
-            0 => rule.compliance.as_ref().map_or(0, Compliance::rows),
+            0 => rule.patch().map_or(0, Patch::rows),
             layers => layers * self.linear_rows(),
         }
+    }
+
+    /// Whether contacts are rigid or compliant by `law = "auto"`.
+    pub fn is_auto(&self) -> bool {
+        self.auto
     }
 
     /// Whether the scene is planar or spatial.
     pub fn directions(&self) -> Directions {
         self.directions
     }
+}
+
+/// The layer of `law = "auto"` without `compliant_law`: that of the analysis of stability, for the mean mass of the bodies.
+fn default_layer(scene: &Resolved) -> Law {
+    let masses: Vec<f64> =
+        scene.bodies.iter().map(|b| b.link.inertia.mass).filter(|mass| *mass > 0.0).collect();
+    let mass = if masses.is_empty() { 1.0 } else { masses.iter().sum::<f64>() / masses.len() as f64 };
+    let Spring { stiffness, damping } = stability::Layer::default().spring(mass);
+    Law::KelvinVoigt { stiffness: [stiffness; 2], damping: [damping; 2] }
 }
 
 /// Hasher for pairs of small numbers: `HashMap`'s own hasher costs more than the search.

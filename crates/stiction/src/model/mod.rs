@@ -17,6 +17,7 @@ pub use resolved::{Owner, Resolved};
 pub use rule::ContactRule;
 pub use standing::{JointDof, StandingKind, StandingRow, Target};
 
+use crate::contact::Law;
 use crate::dynamics::System;
 use crate::geometry::{Solid, bounding_box};
 use crate::scene::{Fault, Scene, Scheme};
@@ -166,9 +167,15 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     let system = System::with_armature(scene.links(), &armature).map_err(|e| alone(e.to_string()))?;
     let parts = parts(scene, &system).map_err(alone)?;
     let contacts = ContactTable::new(scene, &parts)?;
-    if scene.step.scheme != Scheme::Theta
+    let auto = contacts.is_auto();
+    if (scene.step.scheme != Scheme::Theta || auto)
         && let Some(what) = beyond_scheme(scene, &system)
     {
+        if auto {
+            let message = format!("expected a law without choice: law = \"auto\" does not know {what}");
+            let k = scene.laws.iter().position(|l| matches!(l, Law::Auto(_)));
+            return Err(vec![Fault::new(format!("material[{}].law", k.unwrap_or_default()), message)]);
+        }
         let message = format!("expected \"theta\": this scheme does not know {what}");
         return Err(vec![Fault::new("step.scheme".to_owned(), message)]);
     }

@@ -177,16 +177,16 @@ impl Resolved {
                 "friction_set" => self
                     .pair_that(|p| p.given.friction_set.is_some(), a, b)
                     .map_or("step.friction".to_owned(), |k| format!("pair[{k}].friction_set")),
-                "law" => self.pair_that(|p| p.law.is_some(), a, b).map_or_else(
-                    || format!("material[{}].law", if self.laws[a.1] == Law::Rigid { b.1 } else { a.1 }),
-                    |k| format!("pair[{k}].law"),
+                "law" | "compliant_law" => self.pair_that(|p| p.law.is_some(), a, b).map_or_else(
+                    || format!("material[{}].{key}", if self.laws[a.1] == Law::Rigid { b.1 } else { a.1 }),
+                    |k| format!("pair[{k}].{key}"),
                 ),
                 _ => "step.scheme".to_owned(),
             };
             fault(path, format!("contact of {names}: {message}"));
         }
         let share = self.step.explicit_share;
-        if share > 0.5 && rule.law == Law::Rigid {
+        if share > 0.5 && rule.law.steps_rigid() {
             let why = "where contacts are rigid: above, they rebound faster than they approach";
             fault(
                 "step.explicit_share".to_owned(),
@@ -225,7 +225,11 @@ impl Resolved {
         let elastic = match rule.law {
             Law::HalfSpace { .. } => "half_space",
             Law::HertzMindlin { .. } => "hertz_mindlin",
-            Law::Rigid | Law::KelvinVoigt { .. } | Law::Layer { .. } | Law::HuntCrossley { .. } => {
+            Law::Rigid
+            | Law::Auto(_)
+            | Law::KelvinVoigt { .. }
+            | Law::Layer { .. }
+            | Law::HuntCrossley { .. } => {
                 return vec![];
             }
         };
@@ -239,6 +243,9 @@ impl Resolved {
     /// What of a rule the scheme does not know: the key and what is expected.
     fn wrong_for_scheme(&self, rule: &ContactRule) -> Option<(&'static str, &'static str)> {
         let smooth = matches!(rule.friction_set, FrictionKind::Smooth { .. });
+        if let Law::Auto(layer) = &rule.law {
+            return self.wrong_for_auto(rule, layer.as_deref());
+        }
         if matches!(self.step.scheme, Scheme::Theta | Scheme::Implicit) {
             return match () {
                 () if smooth => Some(("friction_set", "smooth friction needs scheme = \"compliant\"")),
@@ -283,6 +290,42 @@ impl Resolved {
                 && !self.planar =>
             {
                 Some(("friction_set", "scheme = \"compliant\" expects \"cone\" or smooth friction"))
+            }
+            () => None,
+        }
+    }
+
+    /// What of a rule is beyond `law = "auto"`: its contacts are points, rigid or compliant, with Coulomb's friction.
+    fn wrong_for_auto(
+        &self,
+        rule: &ContactRule,
+        layer: Option<&Law>,
+    ) -> Option<(&'static str, &'static str)> {
+        let tangential = match layer {
+            Some(Law::KelvinVoigt { damping, .. }) => damping[1],
+            Some(Law::HuntCrossley { tangential: [stiffness, damping], .. }) if *stiffness > 0.0 => *damping,
+            Some(_) => 0.0,
+            None => 1.0,
+        };
+        match () {
+            () if self.step.scheme == Scheme::Implicit => {
+                Some(("scheme", "law = \"auto\" expects scheme = \"theta\", \"event\" or \"compliant\""))
+            }
+            () if matches!(rule.friction_set, FrictionKind::Smooth { .. }) => Some((
+                "friction_set",
+                "law = \"auto\" expects Coulomb's friction: smooth friction has no rigid model here",
+            )),
+            () if rule.friction > 0.0 && tangential <= 0.0 => Some((
+                "compliant_law",
+                "law = \"auto\" expects tangential stiffness and damping above 0, by which slip is found (song2001 (16))",
+            )),
+            () if rule.torsion > 0.0 || rule.rolling > 0.0 || rule.grain.is_some() => {
+                Some(("law", "law = \"auto\" knows no torsion, rolling friction or anisotropy"))
+            }
+            () if matches!(rule.friction_set, FrictionKind::Pyramid | FrictionKind::Polygon { .. })
+                && !self.planar =>
+            {
+                Some(("friction_set", "law = \"auto\" expects \"cone\""))
             }
             () => None,
         }

@@ -1,6 +1,6 @@
 //! The state of a recorded run at a time, from its tables.
 
-use super::{RecordError, Recording};
+use super::{RecordError, Recording, Rows};
 use crate::dynamics::Joint;
 use crate::model::Model;
 use crate::scene::Table;
@@ -10,7 +10,32 @@ use crate::state::State;
 impl Recording {
     /// The recorded state nearest to a time, without the forces of its step. Bodies on joints need the table of joints.
     pub fn state_near(&self, model: &Model, time: f64) -> Result<State, RecordError> {
-        let bodies = self.read(Table::Bodies)?;
+        let (bodies, joints) = (self.read(Table::Bodies)?, self.joints()?);
+        self.state_among(&bodies, joints.as_ref(), model, time)
+    }
+
+    /// Recorded states at about even distances, the first and the last among them; all if there are no more than `most`.
+    pub fn states(&self, model: &Model, most: usize) -> Result<Vec<State>, RecordError> {
+        let (bodies, joints) = (self.read(Table::Bodies)?, self.joints()?);
+        let mut times = bodies.numbers("time").to_vec();
+        times.dedup();
+        let last = times.len().saturating_sub(1);
+        let count = most.max(2).min(times.len());
+        let pick = |k: usize| times[if count > 1 { (k * last + (count - 1) / 2) / (count - 1) } else { 0 }];
+        (0..count).map(|k| self.state_among(&bodies, joints.as_ref(), model, pick(k))).collect()
+    }
+
+    fn joints(&self) -> Result<Option<Rows>, RecordError> {
+        self.tables().contains(&Table::Joints).then(|| self.read(Table::Joints)).transpose()
+    }
+
+    fn state_among(
+        &self,
+        bodies: &Rows,
+        joints: Option<&Rows>,
+        model: &Model,
+        time: f64,
+    ) -> Result<State, RecordError> {
         let fault = |message: String| RecordError::malformed(self.folder(), message);
         let times = bodies.numbers("time");
         let away = |t: &f64| (t - time).abs();
@@ -30,7 +55,6 @@ impl Recording {
             velocity: vec![0.0; system.velocity_size()],
             ..State::default()
         };
-        let joints = self.tables().contains(&Table::Joints).then(|| self.read(Table::Joints)).transpose()?;
         for (i, body) in model.scene().bodies.iter().enumerate() {
             let (q, v) = (system.coordinates(i), system.dofs(i));
             let at_root = body.link.parent.is_none();
@@ -59,7 +83,7 @@ impl Recording {
                 }
                 joint => {
                     let none = || fault(format!("no record of the joint of '{}' (record.tables)", body.name));
-                    let rows = joints.as_ref().ok_or_else(none)?;
+                    let rows = joints.ok_or_else(none)?;
                     let (when, who) = (rows.numbers("time"), rows.words("joint").collect::<Vec<_>>());
                     let own: Vec<usize> =
                         (0..who.len()).filter(|k| when[*k] == nearest && who[*k] == body.name).collect();

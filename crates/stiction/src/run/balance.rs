@@ -31,7 +31,7 @@ pub enum Account {
 }
 
 /// All entries: energies, losses, works.
-pub const ENTRIES: [Entry; 10] = [
+pub const ENTRIES: [Entry; 11] = [
     Entry { name: "kinetic", label: "kinetic", account: Account::Stored(|e| e.kinetic) },
     Entry { name: "potential", label: "potential", account: Account::Stored(|e| e.potential) },
     Entry { name: "elastic", label: "elastic, in contacts", account: Account::Stored(|e| e.elastic) },
@@ -40,7 +40,7 @@ pub const ENTRIES: [Entry; 10] = [
     Entry { name: "work", label: "work of loads, motors", account: Account::Supplied(|r| r.work) },
     Entry {
         name: "recovery_work",
-        label: "of undoing overlap",
+        label: "work of undoing overlap",
         account: Account::Supplied(|r| r.recovery_work),
     },
     Entry {
@@ -55,8 +55,13 @@ pub const ENTRIES: [Entry; 10] = [
     },
     Entry {
         name: "constraint_work",
-        label: "of rigid loops and gears",
+        label: "work of rigid loops and gears",
         account: Account::Supplied(|r| r.constraint_work),
+    },
+    Entry {
+        name: "handover_work",
+        label: "of changes between rigid and compliant contacts",
+        account: Account::Supplied(|r| r.handover_work),
     },
 ];
 

@@ -2,7 +2,7 @@
 
 use crate::model::{Model, Owner};
 use crate::state::ContactId;
-use crate::step::{ElementReport, Located, Status};
+use crate::step::{ElementReport, Located, ModelChange, Status};
 
 /// What happens to an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,12 +17,23 @@ pub enum EventKind {
     Slip,
     /// It slipped in a way that no finite forces allow, and was stopped by an impact without a collision.
     ImpactWithoutCollision,
+    /// All contacts become compliant, for the rigid motion at this one is not unique and stable (`law = "auto"`).
+    ToCompliant,
+    /// All contacts become rigid again (`law = "auto"`).
+    ToRigid,
 }
 
 impl EventKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 5] =
-        [Self::Open, Self::Close, Self::Stick, Self::Slip, Self::ImpactWithoutCollision];
+    pub const ALL: [Self; 7] = [
+        Self::Open,
+        Self::Close,
+        Self::Stick,
+        Self::Slip,
+        Self::ImpactWithoutCollision,
+        Self::ToCompliant,
+        Self::ToRigid,
+    ];
 
     /// As it is written in tables.
     pub fn name(self) -> &'static str {
@@ -32,6 +43,8 @@ impl EventKind {
             Self::Stick => "stick",
             Self::Slip => "slip",
             Self::ImpactWithoutCollision => "impact-without-collision",
+            Self::ToCompliant => "to-compliant",
+            Self::ToRigid => "to-rigid",
         }
     }
 }
@@ -111,6 +124,18 @@ impl Watch {
                 Status::Stick => EventKind::Stick,
                 Status::Slip => EventKind::Slip,
             });
+        }
+    }
+
+    /// Takes changes between rigid and compliant contacts, in order of time with other events.
+    pub fn take_changes(&mut self, model: &Model, changes: &[ModelChange]) {
+        for c in changes {
+            let owner = |part: u32| model.parts()[part as usize].owner;
+            let (body_a, body_b) = (owner(c.contact.part_a), owner(c.contact.part_b));
+            let kind = if c.compliant { EventKind::ToCompliant } else { EventKind::ToRigid };
+            let at = self.events.partition_point(|e| e.time <= c.time && (e.time < c.time || !c.compliant));
+            let (time, contact) = (c.time, c.contact);
+            self.events.insert(at, Event { time, contact, element: 0, body_a, body_b, kind, impulse: 0.0 });
         }
     }
 

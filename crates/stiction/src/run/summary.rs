@@ -46,6 +46,10 @@ pub struct Summary {
     /// The first step whose motion is not unique: the time it ended, s, the rows between which it is not, and what they do in the
     /// branch that was taken.
     pub first_without_motion: Option<(f64, Vec<(RowId, Status)>)>,
+    /// Time in which contacts were compliant by `law = "auto"`, s, and that of all steps; both 0 without that law.
+    pub compliant_time: f64,
+    /// See `compliant_time`.
+    pub auto_time: f64,
     /// The energy balance at the start, J.
     pub start: Balance,
     /// The energy balance at the last record, J.
@@ -74,6 +78,8 @@ impl Default for Summary {
             first_impact: None,
             first_without_motion: None,
             first_events: vec![],
+            compliant_time: 0.0,
+            auto_time: 0.0,
             start: [0.0; ENTRIES.len()],
             now: [0.0; ENTRIES.len()],
             largest_change: 0.0,
@@ -112,6 +118,10 @@ impl Observer for Summary {
             }
         }
         view.events.iter().for_each(|e| self.event(e));
+        if view.chooses_model() {
+            self.compliant_time += view.report.compliant_time;
+            self.auto_time += view.scene().step.h;
+        }
         if view.is_record || view.report.parts > 1 {
             self.balance(view.balance());
         }

@@ -31,6 +31,9 @@ pub struct Material {
     pub restitution: f64,
     /// Contact law; rigid by default. Against a rigid material it is the law of the contact.
     pub law: Law,
+    /// With law = "auto", the law where the rigid motion is not unique and stable: kelvin_voigt or hunt_crossley. By default a
+    /// Kelvin-Voigt layer with stiffness m/eps and damping 2 m/sqrt(eps), m the mean mass of the bodies in kg, eps = 1e-6: their weight compresses it by 0.01 mm.
+    pub compliant_law: Option<Law>,
 }
 
 fn hertz() -> f64 {
@@ -53,6 +56,7 @@ impl Default for Material {
             rolling: 0.0,
             restitution: 0.0,
             law: Law::Rigid,
+            compliant_law: None,
         }
     }
 }
@@ -72,6 +76,9 @@ pub enum Law {
     /// Rigid contact, without deformation.
     #[default]
     Rigid,
+    /// Rigid while the rigid motion is unique and stable, compliant (compliant_law) while it is not (song2001); for step.scheme = "theta" and
+    /// "event". With "compliant" contacts are always compliant.
+    Auto,
     /// Kelvin-Voigt law: one spring and one damper per direction, with the damping given or computed from a
     /// damping ratio and a mass.
     KelvinVoigt {
@@ -149,6 +156,8 @@ impl From<contact::Law> for Law {
     fn from(law: contact::Law) -> Self {
         match law {
             contact::Law::Rigid => Self::Rigid,
+            // the compliant law has a key of its own
+            contact::Law::Auto(_) => Self::Auto,
             contact::Law::KelvinVoigt { stiffness, damping } => Self::KelvinVoigt {
                 stiffness: stiffness.into(),
                 damping: Some(damping.into()),
@@ -220,6 +229,8 @@ pub struct Pair {
     pub grain: Option<Grain>,
     /// Contact law.
     pub law: Option<Law>,
+    /// With law = "auto", the law where the rigid motion is not unique and stable, as in materials.
+    pub compliant_law: Option<Law>,
 }
 
 impl Default for Pair {
@@ -236,6 +247,7 @@ impl Default for Pair {
             friction_set: None,
             grain: None,
             law: None,
+            compliant_law: None,
         }
     }
 }

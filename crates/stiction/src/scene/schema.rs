@@ -251,7 +251,13 @@ impl Walk {
                     self.found.push((Fault::new(here.to_string(), message), true));
                 }
                 None => {
-                    let fault = Fault::unknown(here.to_string(), "key", name, &schemas.names());
+                    let mut known = schemas.names();
+                    if at.to_string().is_empty() {
+                        // written out before the scene is read
+                        known.extend(["include", "let"]);
+                        known.sort_unstable();
+                    }
+                    let fault = Fault::unknown(here.to_string(), "key", name, &known);
                     self.found.push((fault, true));
                 }
             }

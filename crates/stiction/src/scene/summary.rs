@@ -1,7 +1,7 @@
 //! Summary of a scene in a few lines.
 
 use super::{ForceTime, FrictionKind, GapLevel, Scheme};
-use crate::contact::{Law, short};
+use crate::contact::short;
 use crate::model::{Model, Resolved, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -92,7 +92,7 @@ fn rule_words(scene: &Resolved, rule: &Rule) -> String {
     }
     if rule.restitution > 0.0 {
         words += &format!(", restitution {}", short(rule.restitution));
-        if !matches!(rule.law, Law::Rigid) {
+        if !rule.law.steps_rigid() {
             words += " without effect (contacts of a compliant law bounce by their stiffness and damping)";
         }
     }

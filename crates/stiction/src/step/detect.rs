@@ -45,7 +45,8 @@ pub fn detect(
     if model.contacts().rules().is_empty() {
         return;
     }
-    let Detection { poses, boxes, broad, candidates, with_world, .. } = memory;
+    let Detection { poses, boxes, broad, candidates, with_world, workspace, .. } = memory;
+    workspace.down = model.scene().gravity;
     poses.clear();
     poses.extend(model.parts().iter().map(|part| part_pose(model, motion, part)));
     boxes.clear();

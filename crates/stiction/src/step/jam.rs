@@ -3,7 +3,7 @@
 //! A step finds impulses where there are no finite forces, and ends the slip at once. Whether that happened is decided at the acceleration level: contacts that
 //! are closed when the step begins, with the directions of slip they have then, are an LCP in their normal forces, `A` and `b` those of the step.
 
-use super::Solved;
+use super::{Solved, Workspace};
 use crate::contact::set::Contact;
 use crate::model::{Model, Owner};
 use crate::space::{dot, sub};
@@ -63,15 +63,44 @@ pub(super) fn is_jammed(model: &Model, solved: Solved<'_>, c: &Contact) -> bool 
             .is_some_and(|cluster| !finds_forces(solved, &cluster) && has_no_solution(solved, &cluster))
 }
 
+/// The least margin of loaded or closed contacts (`A` of song2001 (29) over what it is without friction, with the worst direction for contacts that do not
+/// slip) when the last step began; infinite if there are none. Allocates nothing.
+pub(super) fn least_margin(model: &Model, work: &Workspace) -> f64 {
+    let Workspace { laws, motion, contacts, problem, forces, .. } = work;
+    let solved = Solved { laws, motion, contacts, problem, forces };
+    let mut least = f64::INFINITY;
+    for c in contacts.contacts.iter().filter(|c| model.contacts().rules()[c.rule].friction > 0.0) {
+        let loaded = forces.lambda[problem.rows_of(c.first).start] > 0.0;
+        if !loaded && problem.gap[c.first].abs() > CLOSED {
+            continue;
+        }
+        let (own, mut block, rows) = (relative(model, solved, c), [0.0; 9], problem.linear_rows);
+        problem.factors().block(own.element, own.element, &mut block[..rows * rows]);
+        let friction = match own.slips() {
+            true => dot_of(&block[1..rows], &own.velocity[1..rows]) / own.slip(),
+            false => dot_of(&block[1..rows], &block[1..rows]).sqrt(),
+        };
+        least = least.min(1.0 - own.mu * friction / block[0]);
+    }
+    least
+}
+
 /// The contact when the step began, if it is a rigid point and closed.
 fn start(model: &Model, solved: Solved<'_>, c: &Contact) -> Option<Start> {
+    let (k, problem) = (c.first, solved.problem);
+    let point = c.count == 1 && problem.rows_of(k).len() <= 3 && problem.factors().patch(k).is_none();
+    if !point || problem.gap[k].abs() > CLOSED {
+        return None;
+    }
+    let own = relative(model, solved, c);
+    (own.velocity[0].abs() <= LEVEL * own.slip().max(STILL * own.meets)).then_some(own)
+}
+
+/// The motion of a point contact when the step began.
+fn relative(model: &Model, solved: Solved<'_>, c: &Contact) -> Start {
     let Solved { motion, contacts, problem, .. } = solved;
     let (k, mu) = (c.first, model.contacts().rules()[c.rule].friction);
     let rows = problem.rows_of(k);
-    if c.count > 1 || rows.len() > 3 || problem.gap[k].abs() > CLOSED || problem.factors().patch(k).is_some()
-    {
-        return None;
-    }
     let point = contacts.elements[k].point;
     let velocity = |owner: Owner| match owner {
         Owner::Body(i) => motion.kinematics.point_velocity(i, point),
@@ -87,8 +116,7 @@ fn start(model: &Model, solved: Solved<'_>, c: &Contact) -> Option<Start> {
     rows.clone().for_each(|i| gain[i - rows.start] = problem.b[i] - velocity[i - rows.start]);
     gain[0] -= problem.gap_rate[k];
     let meets = dot(v_a, v_a).sqrt() + dot(v_b, v_b).sqrt();
-    let own = Start { element: k, mu, velocity, gain, meets };
-    (velocity[0].abs() <= LEVEL * own.slip().max(STILL * meets)).then_some(own)
+    Start { element: k, mu, velocity, gain, meets }
 }
 
 /// Connected contacts.

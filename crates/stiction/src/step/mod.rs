@@ -16,6 +16,7 @@
 //! start of the step.
 
 mod advance;
+mod auto;
 mod compliant;
 mod detect;
 mod event;
@@ -47,7 +48,8 @@ pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
 pub(crate) use project::close;
 pub use report::{
-    ElementReport, Energy, Failed, Located, StandingReport, Status, StepReport, elements, standing,
+    ElementReport, Energy, Failed, Located, ModelChange, StandingReport, Status, StepReport, elements,
+    standing,
 };
 pub use servos::{Eliminated, Servos};
 pub use solve::{ContactSolver, Forces};
@@ -88,6 +90,8 @@ pub struct Workspace {
     pub other_motion: Vec<RowId>,
     /// Changes of contacts in the last step, in order of time, if the scheme locates them.
     pub located: Vec<Located>,
+    /// Changes between rigid and compliant contacts in the last step (`law = "auto"`), in order of time.
+    pub changes: Vec<ModelChange>,
     laws: Laws,
     detection: Detection,
     solver: ContactSolver,
@@ -96,6 +100,7 @@ pub struct Workspace {
     impacts: impact::Impacts,
     compliant: compliant::Scratch,
     event: event::Scratch,
+    auto: auto::Scratch,
     retry: retry::Memory,
     implicit: implicit::Scratch,
 }
@@ -114,6 +119,7 @@ impl Workspace {
             relaxed: vec![],
             other_motion: vec![],
             located: vec![],
+            changes: vec![],
             laws: Laws::default(),
             detection: Detection::default(),
             solver: ContactSolver::new(model),
@@ -122,6 +128,7 @@ impl Workspace {
             impacts: impact::Impacts::default(),
             compliant: compliant::Scratch::default(),
             event: event::Scratch::default(),
+            auto: auto::Scratch::default(),
             retry: retry::Memory::default(),
             implicit: implicit::Scratch::default(),
         }
@@ -257,7 +264,11 @@ impl Stepper {
 
     /// One step of length `h` under inputs.
     pub fn step_by(&mut self, state: &mut State, inputs: &Inputs, h: f64) -> Result<StepReport, Failed> {
-        match self.model.scene().step.scheme {
+        let scheme = self.model.scene().step.scheme;
+        if self.model.contacts().is_auto() && scheme != Scheme::Compliant {
+            return auto::step(&self.model, state, inputs, h, &mut self.work);
+        }
+        match scheme {
             Scheme::Theta | Scheme::Implicit => {
                 retry::step(&self.model, state, inputs, h, &mut self.work, &mut |_| {})
             }

@@ -4,6 +4,7 @@ use super::servos::Servos;
 use super::surfaces::Surfaces;
 use super::{Failed, load};
 use crate::dynamics::{Kinematics, MassMatrix};
+use crate::formulation::Given;
 use crate::geometry::bounding_box;
 use crate::inputs::Inputs;
 use crate::model::resolved::Drive;
@@ -45,6 +46,8 @@ pub struct Motion {
     pub servos: Servos,
     /// Limits that an earlier round of the step passed, as places in [`Model::standing`]: they are rows now.
     pub passed: Vec<usize>,
+    /// Stiffness that an earlier round of the step gave to contacts; empty in the first.
+    pub given: Vec<Given>,
     /// Scratch: velocities with those of drives.
     driven: Vec<f64>,
 }
@@ -67,6 +70,7 @@ impl Motion {
             surfaces: Surfaces::default(),
             servos: Servos::default(),
             passed: vec![],
+            given: vec![],
             fastest: vec![0.0; model.scene().bodies.len()],
             margin: 0.0,
         }
@@ -173,6 +177,7 @@ pub fn place(
     motion.surfaces.set(model, inputs, &motion.kinematics, state.time, h);
     motion.servos.begin(model, state);
     motion.passed.clear();
+    motion.given.clear();
     motion.fall(model, state, inputs)?;
     motion.find_margin(model, state, inputs)
 }

@@ -173,6 +173,17 @@ pub struct Located {
     pub is: Status,
 }
 
+/// A change between rigid and compliant contacts (`law = "auto"`).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ModelChange {
+    /// s.
+    pub time: f64,
+    /// The contact because of which all contacts change: the first whose rigid motion is not unique and stable, or a contact that was deformed.
+    pub contact: ContactId,
+    /// Whether contacts are compliant from now on; else they are rigid.
+    pub compliant: bool,
+}
+
 /// A standing row after a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StandingReport {
@@ -232,6 +243,10 @@ pub struct StepReport {
     pub recovery_work: f64,
     /// Work of rigid loops and gears, J: 0 but for the error of the step, the projection's work included.
     pub constraint_work: f64,
+    /// Work of changes between rigid and compliant contacts (`law = "auto"`), J: the change of all energies there.
+    pub handover_work: f64,
+    /// Time of the step in which contacts were compliant by `law = "auto"`, s.
+    pub compliant_time: f64,
     /// Largest gap of rigid loops, gears and drives to positions after the projection, m or rad.
     pub violation: f64,
     /// Elements whose overlap no motion was found to undo; they do not approach further.
@@ -260,6 +275,8 @@ impl Default for StepReport {
             work: 0.0,
             recovery_work: 0.0,
             constraint_work: 0.0,
+            handover_work: 0.0,
+            compliant_time: 0.0,
             violation: 0.0,
             relaxed: 0,
             loose: 0,
@@ -309,8 +326,7 @@ pub(super) fn elastic(model: &Model, m: Remembered<'_>) -> f64 {
         let own = m.deformations.chunks_exact(model.contacts().linear_rows());
         return rule.layers.iter().zip(own).map(|(l, d)| l.energy(if springs { d } else { &d[..1] })).sum();
     }
-    let compliance = rule.compliance.as_ref();
-    let known = compliance.filter(|c| c.rows() == m.deformations.len());
+    let known = rule.patch().filter(|c| c.rows() == m.deformations.len());
     known.map_or(0.0, |c| c.elastic_energy(m.deformations))
 }
 

@@ -20,6 +20,9 @@ use crate::state::{RowId, State};
 /// Rounds after which the forces count as not settled.
 const ROUNDS: usize = 50;
 
+/// Rounds after which the stiffness of contacts counts as not settled.
+const STIFFNESS_ROUNDS: usize = 30;
+
 /// Forces have settled when they change velocities by at most this share of the largest.
 const SETTLED: f64 = 1e-10;
 
@@ -56,6 +59,7 @@ pub(super) fn step(
         keep_closed(model, state, work);
     }
     let before = (report.parts, report.iterations);
+    let mut rounds = 0;
     loop {
         assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
         remember_solver(model, state, &work.contacts, &work.problem, &mut work.forces);
@@ -64,8 +68,17 @@ pub(super) fn step(
             settle(model, state, inputs, before, work, report)?;
         }
         // servos beyond their largest effort and limits that are passed are rows in another round; each at most once
-        if !beyond(model, work) {
+        let mut again = beyond(model, work);
+        let Workspace { laws, motion, contacts, problem, forces, .. } = work;
+        if problem.restiffen(model, laws, contacts, &forces.lambda, &mut motion.given) {
+            rounds += 1;
+            again = true;
+        }
+        if !again {
             break;
+        }
+        if rounds > STIFFNESS_ROUNDS {
+            return Err(Failed::Unsettled { time: state.time, h, change: f64::INFINITY });
         }
         report.parts = before.0;
         work.motion.fall(model, state, inputs)?;

@@ -261,71 +261,50 @@ fn determinant(mut a: Matrix) -> f64 {
     product
 }
 
+/// Contact forces that balance each other on the bodies.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Balancing {
+    /// None but zero.
+    None,
+    /// Such forces, row by row, with normal forces that add up to 1.
+    Forces(Vec<f64>),
+    /// The linear program was not decided.
+    Unknown,
+}
+
+/// Whether forces within friction balance each other: `J' c = 0` with `c_n >= 0`, friction of rolling contacts within boxes and that of sliding ones
+/// against their slip. Without such forces the condition (20) of song2004 holds (with the friction of sliding contacts, which the limit in the proof of
+/// Theorem 6 has). `jacobian` has one row for each row of the problem, over the velocities.
+pub fn balancing(problem: &InstantProblem, jacobian: &Matrix) -> Balancing {
+    let rows = problem.size();
+    if rows == 0 || rank(jacobian) == rows {
+        return Balancing::None;
+    }
+    let mut posed = Balance::new(problem, jacobian);
+    if posed.normals.is_empty() {
+        return Balancing::None;
+    }
+    let budget = &mut Budget::default();
+    posed.program.seat_free(budget);
+    match posed.program.dual(&posed.system, budget) {
+        Feasibility::Infeasible { .. } => Balancing::None,
+        Feasibility::Unclear => Balancing::Unknown,
+        Feasibility::Feasible => {
+            let mut forces = vec![0.0; rows];
+            for (j, column) in posed.columns.iter().enumerate() {
+                let value = posed.program.value(posed.system.m.rows() + 1 + j);
+                column.iter().for_each(|(row, factor)| forces[*row] += factor * value);
+            }
+            Balancing::Forces(forces)
+        }
+    }
+}
+
 /// Condition (36) by a linear program: the least `b . c` over forces within the friction boxes that do not move the bodies
 /// (`J' c = 0`), with normal forces that add up to 1.
 fn jam(problem: &InstantProblem, jacobian: &Matrix) -> Jam {
-    // columns: c_n, s+ and free forces; rows: s-, then J' c, the sum, and b . c
-    let mut columns: Vec<Vec<(usize, f64)>> = vec![];
-    let mut slacks: Vec<(usize, usize, f64)> = vec![];
-    let mut normals: Vec<usize> = vec![];
-    let mut free = vec![];
-    for (g, group) in problem.groups().iter().enumerate() {
-        let first = problem.rows_of(g).start;
-        match group {
-            Group::Bounded { .. } | Group::Sliding { .. } => {}
-            Group::Bilateral => {
-                free.push(columns.len());
-                columns.push(vec![(first, 1.0)]);
-            }
-            Group::Unilateral => {
-                normals.push(columns.len());
-                columns.push(vec![(first, 1.0)]);
-            }
-            Group::Rolling { mu, axes } => {
-                let normal = columns.len();
-                normals.push(normal);
-                columns.push(vec![(first, 1.0)]);
-                for (k, e) in axes.iter().enumerate().filter(|(_, e)| mu * **e > 0.0) {
-                    columns[normal].push((first + 1 + k, -mu * e));
-                    slacks.push((normal, columns.len(), 2.0 * mu * e));
-                    columns.push(vec![(first + 1 + k, 1.0)]);
-                }
-            }
-        }
-    }
-    let dofs = jacobian.columns();
-    let rows = slacks.len() + dofs + 2;
-    let mut m = Matrix::zeros(rows, columns.len());
-    for (i, &(normal, plus, twice)) in slacks.iter().enumerate() {
-        m[(i, normal)] = twice;
-        m[(i, plus)] = -1.0;
-    }
-    for (j, column) in columns.iter().enumerate() {
-        for &(row, factor) in column {
-            for d in 0..dofs {
-                m[(slacks.len() + d, j)] += factor * jacobian[(row, d)];
-            }
-            m[(rows - 1, j)] += factor * problem.vector()[row];
-        }
-    }
-    // rows of J' c, and of b . c, with entries near 1
-    let mut size = 1.0;
-    for i in slacks.len()..rows {
-        let largest = m.row(i).iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        if largest > 0.0 {
-            m.row_mut(i).iter_mut().for_each(|x| *x /= largest);
-            size = largest;
-        }
-    }
-    normals.iter().for_each(|&j| m[(rows - 2, j)] = 1.0);
-    let mut q = vec![0.0; rows];
-    q[rows - 2] = -1.0;
-    let system = System { m, q };
-    let mut program = Program::default();
-    program.start(&system);
-    (slacks.len()..rows - 1).for_each(|i| program.kind[i] = Kind::Fixed);
-    program.kind[rows - 1] = Kind::Free;
-    free.iter().for_each(|j| program.kind[rows + 1 + j] = Kind::Free);
+    let Balance { system, mut program, size, .. } = Balance::new(problem, jacobian);
+    let rows = system.m.rows();
     let budget = &mut Budget::default();
     program.seat_free(budget);
     match program.dual(&system, budget) {
@@ -338,5 +317,89 @@ fn jam(problem: &InstantProblem, jacobian: &Matrix) -> Jam {
         Maximum::Optimal => Jam::Fails(program.value(rows - 1) * size),
         Maximum::Unbounded { .. } => Jam::Fails(f64::NEG_INFINITY),
         Maximum::Unclear => Jam::Unknown,
+    }
+}
+
+/// The linear program of forces that balance each other, with normal forces that add up to 1.
+struct Balance {
+    system: System,
+    program: Program,
+    /// Forces of each variable: row and factor.
+    columns: Vec<Vec<(usize, f64)>>,
+    /// Variables that are normal forces.
+    normals: Vec<usize>,
+    /// Unit of `b . c`.
+    size: f64,
+}
+
+impl Balance {
+    /// Columns: `c_n`, `s+` and free forces; rows: `s-`, then `J' c`, the sum, and `b . c`.
+    fn new(problem: &InstantProblem, jacobian: &Matrix) -> Self {
+        let mut columns: Vec<Vec<(usize, f64)>> = vec![];
+        let mut slacks: Vec<(usize, usize, f64)> = vec![];
+        let mut normals: Vec<usize> = vec![];
+        let mut free = vec![];
+        for (g, group) in problem.groups().iter().enumerate() {
+            let first = problem.rows_of(g).start;
+            match group {
+                Group::Bounded { .. } => {}
+                Group::Bilateral => {
+                    free.push(columns.len());
+                    columns.push(vec![(first, 1.0)]);
+                }
+                Group::Unilateral => {
+                    normals.push(columns.len());
+                    columns.push(vec![(first, 1.0)]);
+                }
+                Group::Sliding { ray } => {
+                    normals.push(columns.len());
+                    columns.push(problem.rows_of(g).zip(ray.iter().copied()).collect());
+                }
+                Group::Rolling { mu, axes } => {
+                    let normal = columns.len();
+                    normals.push(normal);
+                    columns.push(vec![(first, 1.0)]);
+                    for (k, e) in axes.iter().enumerate().filter(|(_, e)| mu * **e > 0.0) {
+                        columns[normal].push((first + 1 + k, -mu * e));
+                        slacks.push((normal, columns.len(), 2.0 * mu * e));
+                        columns.push(vec![(first + 1 + k, 1.0)]);
+                    }
+                }
+            }
+        }
+        let dofs = jacobian.columns();
+        let rows = slacks.len() + dofs + 2;
+        let mut m = Matrix::zeros(rows, columns.len());
+        for (i, &(normal, plus, twice)) in slacks.iter().enumerate() {
+            m[(i, normal)] = twice;
+            m[(i, plus)] = -1.0;
+        }
+        for (j, column) in columns.iter().enumerate() {
+            for &(row, factor) in column {
+                for d in 0..dofs {
+                    m[(slacks.len() + d, j)] += factor * jacobian[(row, d)];
+                }
+                m[(rows - 1, j)] += factor * problem.vector()[row];
+            }
+        }
+        // rows of J' c, and of b . c, with entries near 1
+        let mut size = 1.0;
+        for i in slacks.len()..rows {
+            let largest = m.row(i).iter().fold(0.0f64, |most, x| most.max(x.abs()));
+            if largest > 0.0 {
+                m.row_mut(i).iter_mut().for_each(|x| *x /= largest);
+                size = largest;
+            }
+        }
+        normals.iter().for_each(|&j| m[(rows - 2, j)] = 1.0);
+        let mut q = vec![0.0; rows];
+        q[rows - 2] = -1.0;
+        let system = System { m, q };
+        let mut program = Program::default();
+        program.start(&system);
+        (slacks.len()..rows - 1).for_each(|i| program.kind[i] = Kind::Fixed);
+        program.kind[rows - 1] = Kind::Free;
+        free.iter().for_each(|j| program.kind[rows + 1 + j] = Kind::Free);
+        Self { system, program, columns, normals, size }
     }
 }

@@ -6,7 +6,7 @@ mod conditions;
 mod cone;
 mod pieces;
 
-pub use conditions::{Conditions, Jam, conditions};
+pub use conditions::{Balancing, Conditions, Jam, balancing, conditions};
 pub use cone::{cone_residual, solve_cone};
 
 use super::{Budget, decide, portfolio};

@@ -375,7 +375,7 @@ const SAME_MOTION: f64 = 1e-7;
 /// Accelerations below this share of the largest are zero.
 const NEGLIGIBLE: f64 = 1e-8;
 
-fn contacts(instant: &Instant, problem: &InstantProblem) -> Vec<ContactAt> {
+pub(super) fn contacts(instant: &Instant, problem: &InstantProblem) -> Vec<ContactAt> {
     let (set, mu) = (instant.contacts(), instant.mu());
     let contact = |(k, c): (usize, &crate::contact::set::Contact)| ContactAt {
         id: c.id,

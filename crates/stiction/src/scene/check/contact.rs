@@ -7,6 +7,8 @@ use crate::scene::{self, Material, Numbers};
 use crate::space::{length, unit};
 use std::collections::{HashMap, HashSet};
 
+const AUTO_ALONE: &str = "compliant_law without law = \"auto\", expected both or law alone";
+
 impl Checker<'_> {
     /// The materials, harmless where they are at fault.
     pub fn materials(&mut self) -> Vec<Material> {
@@ -37,7 +39,11 @@ impl Checker<'_> {
     /// The laws of the materials.
     pub fn laws(&mut self, materials: &[Material]) -> Vec<Law> {
         let list = At::ROOT.key("material");
-        materials.iter().enumerate().map(|(i, m)| self.law(&m.law, list.index(i).key("law"))).collect()
+        materials
+            .iter()
+            .enumerate()
+            .map(|(i, m)| self.both_laws(&m.law, m.compliant_law.as_ref(), list.index(i)))
+            .collect()
     }
 
     /// Index of a material by name; without a name, of 'default', made if there is none.
@@ -55,6 +61,34 @@ impl Checker<'_> {
         }
         materials.push(Material { name: "default".to_owned(), ..Material::default() });
         materials.len() - 1
+    }
+
+    /// A law, with the compliant one of `law = "auto"`.
+    fn both_laws(&mut self, given: &scene::Law, compliant: Option<&scene::Law>, at: At<'_>) -> Law {
+        let law = self.law(given, at.key("law"));
+        let Some(second) = compliant else { return law };
+        let here = at.key("compliant_law");
+        if !matches!(law, Law::Auto(_)) {
+            self.fault(here, AUTO_ALONE);
+            return law;
+        }
+        match self.law(second, here) {
+            layer @ (Law::KelvinVoigt { .. } | Law::HuntCrossley { .. }) => {
+                if matches!(layer, Law::KelvinVoigt { stiffness: [n, t], .. } if n <= 0.0 || t <= 0.0) {
+                    let expected =
+                        "stiffness above 0: the layer must carry the forces of the rigid model at rest";
+                    self.fault(here, format!("kelvin_voigt without stiffness, expected {expected}"));
+                }
+                Law::Auto(Some(Box::new(layer)))
+            }
+            // its own faults have been found
+            Law::Rigid if !matches!(second, scene::Law::Rigid) => law,
+            other => {
+                let name = other.name();
+                self.fault(here, format!("compliant_law is {name}, expected kelvin_voigt or hunt_crossley"));
+                law
+            }
+        }
     }
 
     fn law(&mut self, given: &scene::Law, at: At<'_>) -> Law {
@@ -103,6 +137,7 @@ impl Checker<'_> {
     fn law_as_given(&mut self, given: &scene::Law, at: At<'_>) -> Result<Law, InvalidContact> {
         Ok(match given {
             scene::Law::Rigid => Law::Rigid,
+            scene::Law::Auto => Law::Auto(None),
             scene::Law::KelvinVoigt { stiffness, damping, damping_ratio, mass } => {
                 let given = (stiffness, damping.as_ref(), *damping_ratio, *mass);
                 self.kelvin_voigt(given, at.key("kelvin_voigt"))?
@@ -198,7 +233,10 @@ impl Checker<'_> {
                 x.map(|x| self.not_negative(x, at.key(key)));
             }
             let grain = p.grain.as_ref().and_then(|g| self.grain(g, of, resolved, at.key("grain")));
-            let law = p.law.as_ref().map(|l| self.law(l, at.key("law")));
+            if p.law.is_none() && p.compliant_law.is_some() {
+                self.fault(at.key("compliant_law"), AUTO_ALONE);
+            }
+            let law = p.law.as_ref().map(|l| self.both_laws(l, p.compliant_law.as_ref(), at));
             pairs.push(Pair { of, given: p.clone(), grain, law });
         }
         pairs

@@ -146,7 +146,7 @@ impl Equations<'_> {
 
     fn patch(&self, rule: usize) -> &Patch {
         // the model's check admits no rigid contacts
-        self.model.contacts().rules()[rule].compliance.as_ref().map_or_else(|| unreachable!(), |c| c.patch())
+        self.model.contacts().rules()[rule].patch().unwrap_or_else(|| unreachable!())
     }
 
     fn friction(&self, rule: usize) -> Friction {

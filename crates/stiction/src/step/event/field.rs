@@ -46,11 +46,15 @@ pub struct Closed {
     pub velocity: Vector,
     /// What is left of the mode: normal force and friction in units of weight, or slip along its direction, m/s.
     pub margins: [f64; 2],
+    /// `A` of song2001 (29) over what it is without friction, if it slips, else 1: where it is positive for a single contact, the normal force is unique and
+    /// stable (Theorem 5.1).
+    pub slip_margin: f64,
 }
 
 impl Closed {
     pub fn new(id: ContactId, mode: Mode) -> Self {
-        Self { id, mode, shares: false, force: [0.0; 3], velocity: [0.0; 3], margins: [0.0; 2] }
+        let zero = [0.0; 3];
+        Self { id, mode, shares: false, force: zero, velocity: zero, margins: [0.0; 2], slip_margin: 1.0 }
     }
 }
 
@@ -72,9 +76,9 @@ pub struct Equations<'a> {
 pub struct Buffers {
     state: State,
     lu: Lu,
-    b: Matrix,
-    right: Vec<f64>,
-    solution: Vec<f64>,
+    pub b: Matrix,
+    pub right: Vec<f64>,
+    pub solution: Vec<f64>,
     defect: Vec<f64>,
 }
 
@@ -168,6 +172,11 @@ impl Equations<'_> {
         for (i, (row, _)) in rows.iter().enumerate() {
             for (j, column) in columns.iter().enumerate() {
                 self.memory.b[(i, j)] = column.iter().map(|(at, share)| a[(*row, *at)] * share).sum();
+            }
+        }
+        for (i, &(row, k)) in rows.iter().enumerate() {
+            if let Mode::Slip(_) = self.closed[k].mode {
+                self.closed[k].slip_margin = self.memory.b[(i, i)] / a[(row, row)];
             }
         }
         self.memory.right.clear();

@@ -5,10 +5,10 @@
 //! where its slip vanishes. Touching contacts that approach go through the impact law of the theta scheme, and so do slips for which no finite
 //! forces exist (impact without collision).
 
-mod field;
+pub(super) mod field;
 
 use super::impact::bounce;
-use super::{ElementReport, Failed, Located, Status, StepReport, Workspace};
+use super::{ElementReport, Failed, Located, Status, StepReport, Trust, Workspace};
 use super::{detect, place};
 use crate::analysis::accelerate::{
     Answer, Given, NotAccelerated, Possible, Question, Transition, accelerate,
@@ -37,8 +37,8 @@ const LOCATED: f64 = 1e-15;
 /// Evaluations after which the location of an event is as good as it gets.
 const LOOKS: usize = 80;
 /// Gaps, and velocities, up to which contacts take part in what an event decides, m and m/s.
-const CLOSED: f64 = 1e-9;
-const REST: f64 = 1e-9;
+pub(super) const CLOSED: f64 = 1e-9;
+pub(super) const REST: f64 = 1e-9;
 /// Gaps that are watched, m.
 const AHEAD: f64 = 1e-2;
 /// Length of the step whose contact problem is an impact, s.
@@ -73,19 +73,32 @@ pub(super) fn step(
     h: f64,
     work: &mut Workspace,
 ) -> Result<StepReport, Failed> {
+    step_while(model, state, inputs, h, work, None).map(|(report, _)| report)
+}
+
+/// One step of length `h`, or up to where the rigid motion is no longer the only one: where [`Closed::slip_margin`] of a contact that slips falls below
+/// `least`, or where what follows an event is not unique or does not exist. Then the state is that of the time reached, and the contact is returned
+/// that says so. On failure the state is as it was.
+pub(super) fn step_while(
+    model: &Model,
+    state: &mut State,
+    inputs: &Inputs,
+    h: f64,
+    work: &mut Workspace,
+    least: Option<f64>,
+) -> Result<(StepReport, Option<ContactId>), Failed> {
     let mut scratch = std::mem::take(&mut work.event);
     work.located.clear();
     scratch.kept.copy_from(state);
-    let mut path =
-        Path { model, inputs, h, work, s: &mut scratch, report: StepReport::default(), at_once: 0 };
-    path.report.solver = "dormand-prince";
+    let report = StepReport { solver: "dormand-prince", ..StepReport::default() };
+    let mut path = Path { model, inputs, h, work, s: &mut scratch, report, at_once: 0, least, left: None };
     let made = path.run(state);
-    let report = path.report;
+    let (report, left) = (path.report, path.left);
     if made.is_err() {
         state.copy_from(&scratch.kept);
     }
     work.event = scratch;
-    made.map(|()| report)
+    made.map(|()| (report, left))
 }
 
 struct Path<'a> {
@@ -97,6 +110,10 @@ struct Path<'a> {
     report: StepReport,
     /// Events at the present time.
     at_once: usize,
+    /// Least [`Closed::slip_margin`] up to which the rigid motion is followed; `None`: always.
+    least: Option<f64>,
+    /// The contact at which it is not followed further.
+    left: Option<ContactId>,
 }
 
 /// Borrows the equations out of a path.
@@ -114,7 +131,7 @@ macro_rules! equations {
 }
 
 /// Weight of all bodies, or their mass times 1 m/s^2, N.
-fn unit(model: &Model) -> f64 {
+pub(super) fn unit(model: &Model) -> f64 {
     let gravity = length(model.scene().gravity);
     let mass: f64 = model.scene().bodies.iter().map(|b| b.link.inertia.mass).sum();
     mass * if gravity > 0.0 { gravity } else { 1.0 }
@@ -127,7 +144,9 @@ impl Path<'_> {
         self.begin(state)?;
         let mut length = self.h * 0.5f64.powi(state.solver.level as i32);
         let mut worst = 0.0f64;
-        while end - state.time > LEAST * self.h {
+        self.evaluate(state.time);
+        self.watch_margin();
+        while end - state.time > LEAST * self.h && self.left.is_none() {
             if self.work.solver.stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed)) {
                 return Err(Failed::Interrupted { time: start });
             }
@@ -158,14 +177,26 @@ impl Path<'_> {
                 return Err(Failed::Integration { time: state.time, h: made });
             }
             self.accept(state, made)?;
-            if event.is_some() {
+            if event.is_some() && !self.watch_margin() {
                 self.decide(state)?;
+                self.evaluate(state.time);
+                self.watch_margin();
             }
         }
         state.solver.level = (self.h / length).log2().ceil().clamp(0.0, 40.0) as u32;
         let error = worst * self.model.scene().step.accuracy;
         self.report.residual = Residual { absolute: error, relative: error, fclib: error };
         self.finish(state, start)
+    }
+
+    /// Whether the rigid motion is no longer to be followed, by the last evaluation of the contacts that slip.
+    fn watch_margin(&mut self) -> bool {
+        if let Some(least) = self.least
+            && let Some(c) = self.s.closed.iter().find(|c| c.slip_margin < least + TOGETHER)
+        {
+            self.left = Some(c.id);
+        }
+        self.left.is_some()
     }
 
     /// Modes as the last step left them, or, where they do not hold, as the instant decides.
@@ -238,7 +269,10 @@ impl Path<'_> {
         if !self.s.rate.iter().all(|x| x.is_finite()) {
             return -1.0;
         }
-        let closed = self.s.closed.iter().flat_map(|c| c.margins).fold(f64::INFINITY, f64::min);
+        let mut closed = self.s.closed.iter().flat_map(|c| c.margins).fold(f64::INFINITY, f64::min);
+        if let Some(least) = self.least {
+            closed = self.s.closed.iter().map(|c| c.slip_margin - least).fold(closed, f64::min);
+        }
         let Workspace { motion, detection, .. } = &mut *self.work;
         motion.kinematics.go_to(&y[..nq], &y[nq..nq + nv]);
         detect(self.model, motion, AHEAD, detection, &mut self.s.near);
@@ -338,8 +372,15 @@ impl Path<'_> {
                 }
                 Err(_) => return Err(Failed::Integration { time: state.time, h: 0.0 }),
             };
-            self.report.trust = self.report.trust.max(answer.trust());
-            state.solver.trust = answer.trust();
+            let trust = answer.trust();
+            if self.least.is_some() && matches!(trust, Trust::MotionNotUnique | Trust::NoRigidSolution) {
+                // contacts that do not slip cannot be the cause alone, but may be all there are
+                let first = answer.contacts.iter().find(|c| c.slips).or(answer.contacts.first());
+                self.left = first.map(|c| c.id);
+                return Ok(());
+            }
+            self.report.trust = self.report.trust.max(trust);
+            state.solver.trust = trust;
             match self.choose(&answer) {
                 Some(chosen) => {
                     let modes = self.modes(&answer, &chosen);
@@ -502,7 +543,9 @@ impl Path<'_> {
             self.share(state);
         }
         self.find_near(state, CLOSED)?;
-        state.time = next_time(start, self.h);
+        if self.left.is_none() {
+            state.time = next_time(start, self.h);
+        }
         state.memory.clear();
         let rows = self.model.contacts().linear_rows();
         let Workspace { elements, motion, .. } = &mut *self.work;
@@ -532,7 +575,7 @@ impl Path<'_> {
         // joints see the change of momentum over the whole step
         let kept = &self.s.kept;
         motion.kinematics.go_to(&kept.position, &kept.velocity);
-        (motion.h, motion.time) = (self.h, start);
+        (motion.h, motion.time) = (state.time - start, start);
         Ok(())
     }
 }
