@@ -122,6 +122,8 @@ pub struct Forces {
     /// Whether all solutions nearby have the same motion, by the law linearised at the solution. With contacts at an edge the law has several linearisations: `None`
     /// if some, with all such contacts free or all held, allow another motion.
     pub motion_isolated: Option<bool>,
+    /// Contacts under load or at an edge whose islands have another motion nearby: those that decide which one is taken.
+    pub other_motion: Vec<usize>,
 }
 
 impl Forces {
@@ -135,6 +137,7 @@ impl Forces {
             basis: Some(vec![]),
             isolated: true,
             motion_isolated: Some(true),
+            other_motion: vec![],
         }
     }
 

@@ -305,6 +305,8 @@ pub enum Figure {
     Forces,
     /// Normal force and friction of each contact: sums over its elements
     Totals,
+    /// Where each element touches; on request alone
+    Points,
     /// When each element is open, sticks and slips
     Status,
     /// Energies, losses and their sum
@@ -528,13 +530,17 @@ pub struct Converge {
     #[command(flatten)]
     pub scene: SceneArguments,
 
-    /// Step lengths, s, a comma between; the shortest is the reference.
+    /// Step lengths, s, a comma between; the shortest is the reference, unless another scheme is.
     #[arg(long, value_name = "H1,H2,...", value_delimiter = ',', required = true, value_parser = positive)]
     pub steps: Vec<f64>,
 
     /// Explicit shares theta, a comma between [default: the scene's].
     #[arg(long, value_name = "T1,T2,...", value_delimiter = ',', value_parser = finite)]
     pub thetas: Vec<f64>,
+
+    /// Take errors against another scheme: `event` (rigid) or `compliant` (soft contacts as differential equations).
+    #[arg(long, value_name = "SCHEME", value_parser = ["event", "compliant"])]
+    pub reference: Option<String>,
 
     /// File of the figure, .svg or .png [default: the scene's name and -convergence.svg].
     #[arg(long, value_name = "FILE")]

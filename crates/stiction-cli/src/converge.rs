@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use stiction::boundary::{Level, Study, converge};
+use stiction::boundary::{Level, Study, converge_against};
+use stiction::scene::Scheme;
 
 pub fn run(arguments: &Converge) -> Result<ExitCode, InputError> {
     let Some(scene) = read_scene(&arguments.scene) else { return Ok(ExitCode::from(2)) };
@@ -29,7 +30,11 @@ pub fn run(arguments: &Converge) -> Result<ExitCode, InputError> {
             return Err(InputError(format!("{name}: {x}, expected {expected}")));
         }
     }
-    let study = match converge(&scene, &arguments.steps, &thetas) {
+    let reference = arguments.reference.as_deref().map(|name| match name {
+        "event" => Scheme::Event,
+        _ => Scheme::Compliant,
+    });
+    let study = match converge_against(&scene, &arguments.steps, &thetas, reference) {
         Ok(study) => study,
         Err(why) if arguments.json => {
             print(&format!("{}\n", json!({ "status": "failed", "cause": why })))?;
@@ -48,7 +53,11 @@ pub fn run(arguments: &Converge) -> Result<ExitCode, InputError> {
         false => svg.finish().into_bytes(),
     };
     std::fs::write(&path, data).map_err(|e| InputError(format!("{}: {e}", path.display())))?;
-    print(&if arguments.json { to_json(&study, &path) } else { to_text(&study, &path) })?;
+    print(&if arguments.json {
+        to_json(&study, arguments, &path)
+    } else {
+        to_text(&study, arguments, &path)
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -56,7 +65,7 @@ fn number(x: f64) -> Value {
     if x.is_finite() { json!(x) } else { Value::Null }
 }
 
-fn to_json(study: &Study, figure: &Path) -> String {
+fn to_json(study: &Study, arguments: &Converge, figure: &Path) -> String {
     let level = |l: &Level| {
         let w = &l.weak;
         json!({
@@ -77,21 +86,24 @@ fn to_json(study: &Study, figure: &Path) -> String {
         "status": "finished",
         "levels": study.levels.iter().map(level).collect::<Vec<_>>(),
         "orders": study.orders.iter().map(orders).collect::<Vec<_>>(),
+        "reference": arguments.reference.as_deref().unwrap_or("finest"),
         "figure": figure.display().to_string(),
     });
     format!("{object}\n")
 }
 
-fn to_text(study: &Study, figure: &Path) -> String {
+fn to_text(study: &Study, arguments: &Converge, figure: &Path) -> String {
     let mut text = String::new();
+    let against = format!("errors against {}", arguments.reference.as_deref().unwrap_or("the finest"));
     // writing to a String cannot fail
     let _ = writeln!(
         text,
-        "theta  h, s       errors against the finest          weak solution (pang2005 Definition 2)                                bounds\n\
+        "theta  h, s       {against:32} weak solution (pang2005 Definition 2)                                bounds\n\
          \u{20}                 q          v          impulse    (a) v      (a) q      (a) delta  penetr., m (b)        (c) J      psi_x, 1/s max force, N"
     );
     for l in &study.levels {
-        let e = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.3e}"));
+        let e =
+            |x: Option<f64>| x.filter(|x| !x.is_nan()).map_or_else(|| "-".to_owned(), |x| format!("{x:.3e}"));
         let w = &l.weak;
         let _ = writeln!(
             text,

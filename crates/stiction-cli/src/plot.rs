@@ -35,6 +35,10 @@ pub fn run(arguments: &Plot) -> Result<ExitCode, InputError> {
     let (mut drawn, mut left_out) = (vec![], String::new());
     for figure in list {
         let name = name(*figure);
+        // points are drawn on request alone
+        if !asked && *figure == Figure::Points {
+            continue;
+        }
         if !asked && !sources.iter().all(|s| s.has(table(*figure))) {
             continue;
         }
@@ -80,7 +84,7 @@ impl From<InputError> for Undrawn {
 fn table(figure: Figure) -> Table {
     match figure {
         Figure::Status => Table::Events,
-        Figure::Patch | Figure::Forces | Figure::Totals => Table::Contacts,
+        Figure::Patch | Figure::Forces | Figure::Totals | Figure::Points => Table::Contacts,
         Figure::Positions | Figure::Velocities => Table::Bodies,
         Figure::Energy => Table::Steps,
     }
@@ -95,6 +99,7 @@ fn draw(figure: Figure, sources: &[Source], arguments: &Plot) -> Result<Option<S
         Figure::Velocities => motion::motion(sources, bodies, true)?,
         Figure::Forces => forces::by_element(sources, contacts)?,
         Figure::Totals => forces::by_pair(sources, contacts)?,
+        Figure::Points => forces::points(sources, contacts)?,
         Figure::Energy => energy::energy(sources)?,
     };
     Ok((!chart.is_empty()).then(|| chart.draw()))
@@ -103,7 +108,7 @@ fn draw(figure: Figure, sources: &[Source], arguments: &Plot) -> Result<Option<S
 fn hint(figure: Figure) -> &'static str {
     match figure {
         Figure::Patch => ": no contact here has elements side by side in two directions",
-        Figure::Status | Figure::Forces | Figure::Totals => {
+        Figure::Status | Figure::Forces | Figure::Totals | Figure::Points => {
             " (nothing touches; or are --contact, --from, --to right?)"
         }
         _ => " (are --body, --from, --to right?)",

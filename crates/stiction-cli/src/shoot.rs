@@ -246,7 +246,7 @@ fn draw(problem: &Problem, answer: &Answer, shot: f64) -> Option<Svg> {
         1 => Some(curve(problem, answer, POINTS.min(affordable.max(21)))),
         2 => {
             let n = (affordable as f64).sqrt() as usize;
-            (n >= GRID[0]).then(|| grid(problem, answer, n.min(GRID[1])))
+            Some(grid(problem, answer, n.clamp(GRID[0], GRID[1])))
         }
         _ => None,
     }

@@ -171,6 +171,7 @@ pub fn converge<'py>(
         py,
         &json!({
             "status": "finished",
+            "reference": "finest",
             "levels": study.levels.iter().map(level).collect::<Vec<_>>(),
             "orders": study.orders.iter().map(orders).collect::<Vec<_>>(),
         }),

@@ -14,13 +14,14 @@ use stiction::scene::Scene;
 use stiction::state::State;
 use stiction::step::Stepper;
 
-const SCENES: [(&str, usize); 8] = [
+const SCENES: [(&str, usize); 9] = [
     ("pang2005/sphere-velocity.toml", 50),
     ("pang2005/box-at-rest.toml", 50),
     ("pang2005/puck.toml", 50),
     ("box-on-plane.toml", 200),
     ("joint-limits.toml", 200),
     ("chain.toml", 200),
+    ("machines/walker.toml", 200),
     ("stack-of-ten.toml", 200),
     ("arch.toml", 200),
 ];

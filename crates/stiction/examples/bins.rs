@@ -1,5 +1,5 @@
 //! Random parts in a bin, seed by seed: `bins FIRST COUNT [SECONDS]`. Prints each scene that does not go well and the times. `bins write SEED` prints
-//! a scene.
+//! a scene, `bins scene FILE...` runs scenes and prints what their steps cost and whether their forces are chosen.
 #![allow(missing_docs)]
 
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use std::time::Instant;
 use stiction::model::Model;
 use stiction::random::bin;
 use stiction::run::{Ended, Options, Summary, run};
+use stiction::scene::Scene;
 
 fn main() {
     let mut arguments = std::env::args().skip(1).peekable();
@@ -15,9 +16,13 @@ fn main() {
         print!("{}", bin::bin(seed, 2.0).to_toml());
         return;
     }
+    if arguments.next_if(|a| a == "scene").is_some() {
+        arguments.for_each(|path| run_scene(&path));
+        return;
+    }
     let mut number = |default: f64| arguments.next().and_then(|a| a.parse().ok()).unwrap_or(default);
     let (first, count, seconds) = (number(0.0) as u64, number(100.0) as u64, number(2.0));
-    let (begin, mut bad, mut work) = (Instant::now(), 0, [0usize; 2]);
+    let (begin, mut bad, mut work) = (Instant::now(), 0, [0usize; 4]);
     let mut slowest = (0.0, 0);
     for seed in first..first + count {
         let model = Arc::new(Model::new(&bin::bin(seed, seconds)).expect("a valid scene"));
@@ -28,7 +33,8 @@ fn main() {
         if took > slowest.0 {
             slowest = (took, seed);
         }
-        work = [work[0] + summary.iterations, work[1] + summary.wasted];
+        let own = [summary.iterations, summary.wasted, summary.unchosen, summary.steps - summary.free];
+        work.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
         let mut words = vec![];
         match ended.expect("no observer fails") {
             Ended::Finished => {}
@@ -58,8 +64,23 @@ fn main() {
     }
     let took = begin.elapsed().as_secs_f64();
     println!(
-        "{bad} of {count} scenes bad; {took:.1} s, the slowest {:.2} s (seed {}); {} iterations, {} wasted",
-        slowest.0, slowest.1, work[0], work[1]
+        "{bad} of {count} scenes bad; {took:.1} s, the slowest {:.2} s (seed {}); {} iterations, {} wasted; forces not chosen in {} of {} steps with contacts",
+        slowest.0, slowest.1, work[0], work[1], work[2], work[3]
+    );
+}
+
+/// Runs a scene and prints what its steps cost.
+fn run_scene(path: &str) {
+    let scene = Scene::read(path).expect("a valid scene");
+    let model = Arc::new(Model::new(&scene).expect("a valid model"));
+    let (mut state, mut summary) = (model.initial(), Summary::default());
+    let started = Instant::now();
+    let ended = run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");
+    let Summary { steps, free, unchosen, iterations, wasted, .. } = summary;
+    let touching = steps - free;
+    println!(
+        "{path}: {ended:?}, {:.2} s; forces not chosen in {unchosen} of {touching} steps with contacts; {iterations} iterations, {wasted} wasted",
+        started.elapsed().as_secs_f64()
     );
 }
 

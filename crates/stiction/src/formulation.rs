@@ -97,7 +97,8 @@ pub struct ContactProblem {
     pub standing: Vec<Standing>,
     /// Velocity that moving surfaces and drives add to `J v`, row by row; empty if there is none.
     pub moving: Vec<f64>,
-    /// Ratio of `K(q)` to the law's `K`, one number per contact; 1 where the law is constant.
+    /// Ratio of `K(q)` to the law's `K`, one number per contact; 1 where the law is constant. Of Hunt and Crossley's law the overlap at
+    /// which it is taken, m.
     pub scale: Vec<f64>,
     /// Largest relative velocity of an element without contact forces, m/s.
     pub fastest: f64,
@@ -138,12 +139,12 @@ pub fn assemble(
         problem.theta = 0.0;
         problem.jacobian(model, motion, contacts);
     }
-    problem.standing_rows(model, motion);
+    problem.standing_rows(model, motion, &[]);
     let linear = problem.linear_rows;
     let own = problem.factors().offsets().windows(2).flat_map(|w| &problem.b[w[0]..w[1].min(w[0] + linear)]);
     problem.fastest = own.fold(0.0f64, |m, x| m.max(x.abs()));
     problem.laws(model, laws, motion, contacts);
-    problem.standing_laws(model, state, motion);
+    problem.standing_laws(model, &state.position, motion);
     problem.add_moving(contacts.elements.len());
 }
 

@@ -285,7 +285,8 @@ impl Driver {
         self.made += 1;
         balance::add(&self.report, &mut self.here.balance);
         if self.stepper.scene().step.scheme != Scheme::Theta {
-            self.watch.take(self.stepper.model(), &self.stepper.workspace().located);
+            let work = self.stepper.workspace();
+            self.watch.take(self.stepper.model(), &work.located, &work.branches);
         } else if self.report.parts > 0 || self.watch.is_closed() {
             self.watch.step(state.time, self.stepper.workspace().problem.h, self.stepper.elements());
         }

@@ -143,21 +143,51 @@ fn order_reflection_and_history_do_not_matter_in_any_step() {
     assert!(loads > 300, "{loads} steps with redundant contacts");
 }
 
-/// `velocity_newton` by name chooses the forces that `auto` chooses.
+/// Every solver by name has the forces that `auto` has, or says that it has not.
 #[test]
-fn newton_in_velocities_chooses_the_same_forces() {
-    for file in ["four-legged-table.toml", "stack-of-ten.toml", "gripper-slips.toml", "arch.toml"] {
+fn solvers_by_name_choose_the_same_forces() {
+    let solvers = [
+        Method::VelocityNewton,
+        Method::GaussSeidel,
+        Method::Newton,
+        Method::ProximalNewton,
+        Method::ConeInteriorPoint,
+    ];
+    for (file, steps) in [
+        ("four-legged-table.toml", 50),
+        ("stack-of-ten.toml", 20),
+        ("gripper-slips.toml", 350),
+        ("arch.toml", 20),
+    ] {
         let path = format!("{}/../../scenes/{file}", env!("CARGO_MANIFEST_DIR"));
         let scene = Scene::read(&path).expect("a valid scene");
-        let mut named = scene.clone();
-        named.step.solver = Method::VelocityNewton;
-        let [mut auto, mut named] = [scene, named].map(|s| Stepper::new(s).expect("a valid model"));
-        let (mut state, mut other) = (auto.initial(), named.initial());
-        for step in 0..350 {
-            _ = auto.step(&mut state).expect("no step fails");
-            _ = named.step(&mut other).expect("no step fails");
-            let off = difference(auto.elements(), named.elements(), 1.0);
-            assert!(off < 1e-5, "{file}, step {step}: {off:e}");
+        for solver in solvers {
+            let mut named = scene.clone();
+            named.step.solver = solver;
+            let [mut auto, mut named] =
+                [scene.clone(), named].map(|s| Stepper::new(s).expect("a valid model"));
+            let (mut state, mut other) = (auto.initial(), named.initial());
+            let mut compared = 0;
+            for step in 0..steps {
+                _ = auto.step(&mut state).expect("no step fails");
+                // from the same state, so that what a method leaves of its tolerance does not add up; of few contacts without
+                // the last forces
+                other.copy_from(&state);
+                if file == "gripper-slips.toml" {
+                    other.memory.clear();
+                    other.solver = stiction::state::SolverMemory::default();
+                }
+                let before = state.clone();
+                _ = auto.step(&mut state).expect("no step fails");
+                let Ok(report) = named.step(&mut other) else { continue };
+                if report.choice.is_made() {
+                    let off = difference(auto.elements(), named.elements(), 1.0);
+                    assert!(off < 1e-5, "{file}, {solver}, step {step}: {off:e}");
+                    compared += 1;
+                }
+                state = before;
+            }
+            assert!(10 * compared >= 9 * steps, "{file}, {solver}: {compared} of {steps} steps chosen");
         }
     }
 }

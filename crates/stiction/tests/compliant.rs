@@ -226,7 +226,7 @@ fn what_the_scheme_does_not_know_is_refused_by_name() {
     let text =
         format!("{BALL} [[material]]\n name = 'default'\n law = {{ hunt_crossley = {{ stiffness = 1e5 }} }}");
     let theta = Scene::from_toml("scene", &text).unwrap_err().to_string();
-    assert!(theta.contains("hunt_crossley needs scheme"), "{theta}");
+    assert!(theta.contains("hunt_crossley with friction expects tangential_stiffness"), "{theta}");
     let text = format!("{BALL} [step]\n friction = {{ smooth = {{ velocity = 1e-3 }} }}");
     let theta = Scene::from_toml("scene", &text).unwrap_err().to_string();
     assert!(theta.contains("smooth friction needs scheme"), "{theta}");

@@ -141,7 +141,7 @@ fn a_sliding_box_stops_where_friction_has_taken_its_energy() {
     );
     let seen = see_text(&text);
     let stops = time_of(&seen, EventKind::Stick, 1e-3);
-    assert!((stops - v / (mu * g)).abs() < 1e-9, "{:e}", stops - v / (mu * g));
+    assert!((stops - v / (mu * g)).abs() < 1e-10, "{:e}", stops - v / (mu * g));
     let end = seen.states.last().expect("steps");
     let way = v * v / (2.0 * mu * g);
     assert!((end.position[0] - 0.6 * way).abs() < 1e-9 && (end.position[1] - 0.8 * way).abs() < 1e-9);

@@ -146,7 +146,7 @@ fn overlap_that_no_motion_undoes_is_relaxed_and_listed() {
 fn problem_as_posed(model: &Model, state: &State) -> FrictionProblem {
     let (mut motion, mut contacts) = (Motion::new(model), ContactSet::default());
     place(model, state, &Inputs::default(), model.scene().step.h, &mut motion).expect("places");
-    detect(model, &motion, motion.margin, &mut Detection::default(), &mut contacts);
+    detect(model, &motion, motion.margin, &mut Detection::default(), &mut contacts).expect("found");
     let mut problem = ContactProblem::new(model);
     assemble(model, &Laws::default(), state, &motion, &contacts, &mut problem);
     problem.to_friction().expect("contacts")

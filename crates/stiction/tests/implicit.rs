@@ -163,18 +163,20 @@ scheme = "implicit"
 #[test]
 fn ten_bodies_in_a_bowl_come_to_rest() {
     let (mut stepper, mut state) = start(scene("bowl.toml"), 2e-3);
-    let (mut cut, mut rounds, mut deepest) = (0, 0, 0.0f64);
+    let (mut cut, mut rounds, mut deepest, mut loose, mut residual) = (0, 0, 0.0f64, 0, 0.0f64);
     for _ in 0..1300 {
         let report = stepper.step(&mut state).expect("no step fails");
         cut += usize::from(report.parts > 1);
         rounds += report.rounds;
+        loose += report.loose;
+        residual = residual.max(report.residual.relative);
         for e in stepper.elements() {
             deepest = deepest.max(-e.gap);
         }
     }
     let kinetic = stepper.energy(&state).kinetic;
     println!(
-        "bowl: kinetic energy {kinetic:e} J after 2.6 s, {cut} steps cut, {rounds} rounds, deepest {deepest:e}"
+        "bowl: kinetic energy {kinetic:e} J after 2.6 s, {cut} steps cut, {rounds} rounds, deepest {deepest:e}, {loose} loose, residual {residual:e}"
     );
     // rounding of gaps: 1e-8 of the way of a step, and of the sizes
     assert!(kinetic < 1e-3 && deepest < 1e-8, "{kinetic:e} {deepest:e}");

@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::Arc;
-use stiction::boundary::{Answer, End, Problem, converge, shoot};
+use stiction::boundary::{Answer, End, Problem, converge, converge_against, shoot};
 use stiction::model::Model;
-use stiction::scene::{Scene, ShootMethod};
+use stiction::scene::{Scene, Scheme, ShootMethod};
 use stiction::state::State;
 use stiction::step::Stepper;
 
@@ -264,4 +264,22 @@ fn a_nonlinear_residual_is_solved_through_the_library() {
     let answer = shoot(&problem.with_residual(Arc::new(residual), Arc::new(slope)));
     let found = &answer.solutions[0];
     assert!(found.miss() < 1e-9 && found.family == 1, "{found:?}");
+}
+
+/// A puck that slides: with theta = 0 its place is behind by `mu g t h / 2`, which errors against the event scheme show.
+#[test]
+fn errors_against_the_event_scheme_are_those_of_the_step() {
+    let mut scene = read("puck");
+    scene.boundary = None;
+    scene.step.duration = 0.5;
+    scene.set("body[puck].velocity", "[1.4, 0]").unwrap();
+    let steps = [4e-3, 2e-3, 1e-3];
+    let study = converge_against(&scene, &steps, &[0.0], Some(Scheme::Event)).unwrap();
+    assert_eq!(study.levels.len(), 3);
+    for (level, h) in study.levels.iter().zip(steps) {
+        let errors = level.errors.unwrap();
+        assert!((errors.position - 0.5 * 0.2 * 9.81 * 0.5 * h).abs() < 1e-7, "{errors:?} at {h}");
+        assert!(errors.impulse.is_nan());
+    }
+    assert!((study.orders[0].1[0] - 1.0).abs() < 1e-3, "{:?}", study.orders);
 }

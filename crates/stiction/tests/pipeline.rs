@@ -74,7 +74,7 @@ fn each_arrow_starts_from_a_saved_value() {
         let motion = motion.clone();
 
         let mut contacts = ContactSet::default();
-        detect(&model, &motion, motion.margin, &mut Detection::default(), &mut contacts);
+        detect(&model, &motion, motion.margin, &mut Detection::default(), &mut contacts).expect("found");
         assert_eq!(contacts, stepper.workspace().contacts, "{name}");
         let contacts = contacts.clone();
 

@@ -91,6 +91,9 @@ fn kinds(cluster: &Cluster) -> Vec<(&'static str, Verdict)> {
     kinds
 }
 
+/// Rod, B times its mass, kinds and verdicts of the solutions, model, trust.
+type Row = (Rod, f64, &'static [(&'static str, Verdict)], Preferred, Trust);
+
 /// Table 1 with the corrected last rows, for the rod with loads that make every sign of A and B.
 #[test]
 fn table_1_comes_out_for_one_slipping_contact() {
@@ -105,7 +108,7 @@ fn table_1_comes_out_for_one_slipping_contact() {
         let balance = rod.l * rod.theta.cos() * rod.torque / rod.i * rod.m;
         Rod { fy: balance + wanted, ..rod }
     };
-    let table: [(Rod, f64, &[(&str, Verdict)], Preferred, Trust); 9] = [
+    let table: [Row; 9] = [
         (positive, 1.0, &[("open", Stable)], Preferred::Rigid, Trust::Unique),
         (positive, 0.0, &[("open", Stable)], Preferred::Rigid, Trust::Unique),
         (positive, -1.0, &[("slip", Stable)], Preferred::Rigid, Trust::Unique),

@@ -153,6 +153,63 @@ fn newton_through_bodies_allocates_nothing() {
     falls_again_without_allocating(scene, 1300, |report| report.solver == "newton-through-bodies");
 }
 
+/// Bodies given by functions touch each other and a dome, under both schemes that step over contacts: closest points take no memory either.
+#[test]
+fn closest_points_of_functions_allocate_nothing() {
+    let text = r#"
+[[material]]
+name = "default"
+friction = 0.5
+density = 1000
+[[world]]
+name = "dome"
+shape = { superellipsoid = { semi_axes = [0.6, 0.5, 0.4], exponent = 2.5 } }
+[[body]]
+name = "cushion"
+shape = { superellipsoid = { semi_axes = [0.1, 0.08, 0.06], exponent = 3 } }
+position = [0, 0, 0.46]
+[[body]]
+name = "lens"
+position = [0.005, 0, 0.57]
+mass = 1
+inertia = [2e-3, 2e-3, 2e-3]
+[body.shape.intersection]
+members = [
+  { shape = { sphere = { radius = 0.1 } }, position = [0, 0, -0.05] },
+  { shape = { sphere = { radius = 0.1 } }, position = [0, 0, 0.05] },
+]
+[[body]]
+name = "pebble"
+position = [0.01, 0, 0.67]
+mass = 1
+inertia = [2e-3, 2e-3, 2e-3]
+[body.shape.polynomial]
+terms = [
+  { coefficient = 1e4, powers = [4, 0, 0] }, { coefficient = 1e4, powers = [0, 4, 0] }, { coefficient = 400, powers = [0, 0, 2] },
+  { coefficient = -1, powers = [0, 0, 0] },
+]
+within = [[-0.1, -0.1, -0.05], [0.1, 0.1, 0.05]]
+[step]
+h = 1e-3
+"#;
+    for scheme in ["theta", "implicit"] {
+        let scene =
+            Scene::from_toml("functions", &format!("{text}scheme = \"{scheme}\"\n")).expect("a scene");
+        let mut stepper = Stepper::new(scene).expect("a valid model");
+        let mut state = stepper.initial();
+        let (mut before, mut touching) = (0, 0);
+        for step in 0..300 {
+            if step == 150 {
+                before = count();
+            }
+            let _ = stepper.step(&mut state).expect("no step fails");
+            touching += stepper.elements().iter().filter(|e| e.force[0] > 0.0).count();
+        }
+        assert_eq!(count() - before, 0, "allocations with {scheme}");
+        assert!(touching > 300, "{touching}");
+    }
+}
+
 fn allocates_nothing(name: &str, (first, counted): (usize, usize), change: impl Fn(&mut Scene)) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name);
     let mut scene = Scene::read(&path).expect("a valid scene");

@@ -253,6 +253,9 @@ impl<'a> Island<'a> {
         let same_motion =
             nullity == free && (edge.is_empty() || self.nullity(states, false, tolerance)? == held);
         out.join_motion(same_motion, edge.is_empty());
+        if !same_motion && edge.is_empty() {
+            out.other_motion.extend(self.contacts.iter().filter(|c| !states[**c].columns.is_empty()));
+        }
         out.edge.extend(edge);
         Some(())
     }

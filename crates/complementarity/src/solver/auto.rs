@@ -5,7 +5,7 @@
 //!
 //! 1. Gauss-Seidel sweeps, as long as few more are predicted; on large islands with momentum;
 //! 2. the proximal Newton method in velocities, where an island has more rows than its bodies have
-//!    velocities; on other large islands of free bodies Newton steps in velocities from the current forces
+//!    velocities: first in the form that also chooses among several forces; on other large islands of free bodies Newton steps in velocities from the current forces
 //!    (`through_bodies`);
 //! 3. Newton's method from the states (open, stick, slip) of the sweeps;
 //! 4. more sweeps, the proximal point method with Newton inside, and sweeps up to their limit.
@@ -28,7 +28,7 @@ use super::newton::proximal::{self, Centres, ProximalNewton};
 use super::newton::through_bodies::ThroughBodies;
 use super::newton::{self, Steps, With};
 use super::polyhedral::Polyhedral;
-use super::velocity_newton::{self, Velocities};
+use super::velocity_newton::{self, Chooser, Velocities};
 use super::{Budget, Choice, End, Outcome};
 use crate::bench::{Bench, Done, Goal, Job, Limits, Task, Work};
 use crate::operator::Operator;
@@ -43,7 +43,7 @@ const LEAST_KEPT: f64 = 1e-13;
 const NOTHING_KEPT: f64 = -1.0;
 /// Rounds of the choice of forces from the warm start, before other methods solve a redundant island.
 const ROUNDS: usize = 3;
-/// Number of elements of a redundant island up to which forces are chosen, if bodies move slowly.
+/// Number of elements of a redundant island up to which forces are chosen.
 const MOST_CHOSEN: usize = 1000;
 /// Ratio of forces to load, in the measure of the residual, that is expected of a bad start.
 const FORESIGHT: f64 = 4.0;
@@ -57,7 +57,8 @@ const AT_REST: f64 = 1e-8;
 /// Numbers of elements and of rows up to which a problem is solved as a whole.
 const FEW: usize = 40;
 const MOST_ROWS: usize = 1000;
-/// Number of rows up to which the proximal point method starts again from zero as the last resort.
+/// Number of rows up to which the proximal point method starts again from zero as the last resort, and the forces of a
+/// redundant island are chosen after it was solved, not along the path at once.
 const FEW_ROWS: usize = 150;
 
 /// Settings of [`Auto`].
@@ -130,6 +131,7 @@ pub struct Auto {
     polyhedral: Option<Box<Polyhedral>>,
     interior_point: Option<Box<ConeInteriorPoint>>,
     proximal: Option<Box<ProximalNewton>>,
+    chooser: Option<Box<Chooser>>,
     /// Forces of the warm start.
     given: Vec<f64>,
 }
@@ -280,13 +282,17 @@ impl Auto {
         Outcome { wasted: wasted + outcome.iterations - first.iterations, ..kept }
     }
 
-    /// Outcome of a method that solved the whole problem, with residual and velocities of its forces.
-    fn solved_by(&mut self, problem: ContactProblem<'_>, lambda: &[f64], by: Outcome) -> Outcome {
+    /// Outcome of a method that solved the whole problem, with residual and velocities of its forces, which are chosen
+    /// if they are not unique.
+    fn solved_by(&mut self, problem: ContactProblem<'_>, lambda: &mut [f64], by: Outcome) -> Outcome {
         self.bench.unsolved.clear();
-        let Outcome { solver, iterations, wasted, .. } = by;
-        let outcome =
-            self.bench.outcome(problem, lambda, self.settings.tolerance, (solver, iterations, by.end));
-        Outcome { wasted, ..outcome }
+        let tolerance = self.settings.tolerance;
+        let (chooser, budget) = (self.chooser.get_or_insert_default(), &mut self.bench.sweeper.budget);
+        let by = chooser.choose(problem, lambda, (by, tolerance), budget).unwrap_or(by);
+        let Outcome { solver, iterations, wasted, choice, .. } = by;
+        self.choice = choice;
+        let outcome = self.bench.outcome(problem, lambda, tolerance, (solver, iterations, by.end));
+        Outcome { wasted, choice, ..outcome }
     }
 }
 
@@ -298,12 +304,12 @@ impl Work for Escalation {
         for k in 0..job.islands.count() {
             let task = Job::task(job.problem, job.islands, job.goals, k);
             let redundant = self.is_redundant(task);
-            if redundant && self.chosen_at_once(&mut job, k, y) {
+            if redundant && self.chosen_directly(&mut job, k, y) {
                 continue;
             }
             let Some(sweeps) = self.pursue::<D>(&mut job, k, redundant, y) else { break };
             most_sweeps = most_sweeps.max(sweeps);
-            self.choose(&mut job, k, y);
+            self.choose(&mut job, k, redundant, y);
         }
         self.done.sweeps += most_sweeps;
         0
@@ -311,21 +317,27 @@ impl Work for Escalation {
 }
 
 impl Escalation {
-    /// Chooses forces directly, where the current forces and their states are near the choice. On large islands this is
-    /// tried only where bodies move slowly, so that the last forces are nearly right.
-    fn chosen_at_once(&mut self, job: &mut Job<'_>, k: usize, y: &mut [f64]) -> bool {
+    /// Solves a redundant island and chooses its forces in one: in a few rounds where the current forces and their states
+    /// are near the choice, as on islands that are small or move slowly; on others along the path from a large
+    /// compliance, whose solution does not depend on the start.
+    fn chosen_directly(&mut self, job: &mut Job<'_>, k: usize, y: &mut [f64]) -> bool {
         let task = Job::task(job.problem, job.islands, job.goals, k);
         let (goal, count) = (&job.goals[k], task.contacts.len());
         let slow = goal.start <= GOOD_START * GOOD_START * goal.size;
-        if count > if slow { MOST_CHOSEN } else { self.settings.small } {
-            return false;
-        }
         let few = task.problem.rows * count <= FEW_ROWS;
-        let (done, choice) =
-            self.velocities.choose_within((ROUNDS, slow || few), &mut job.sweeper.budget, task, y);
-        self.done.velocity += done.iterations;
+        let budget = &mut job.sweeper.budget;
+        let (mut systems, mut choice, mut residual) = (0, Choice::NotExamined, goal.left);
+        if few || slow && count <= MOST_CHOSEN {
+            let (done, made) = self.velocities.choose_within((ROUNDS, true), budget, task, y);
+            (systems, choice, residual) = (done.iterations, made, done.residual);
+        }
+        if !(choice.is_made() || few) && count <= MOST_CHOSEN {
+            let (done, made) = self.velocities.choose_along_path(budget, task, y);
+            (systems, choice, residual) = (systems + done.iterations, made, done.residual);
+        }
+        self.done.velocity += systems;
         if choice.is_made() {
-            job.goals[k].left = done.residual;
+            job.goals[k].left = residual;
             self.choice = self.choice.max(choice);
             job.sweeper.set_speeds_of(task.problem, task.contacts, y);
         }
@@ -333,13 +345,15 @@ impl Escalation {
     }
 
     /// Chooses the forces of an island that is solved.
-    fn choose(&mut self, job: &mut Job<'_>, k: usize, y: &mut [f64]) {
+    fn choose(&mut self, job: &mut Job<'_>, k: usize, redundant: bool, y: &mut [f64]) {
         let task = Job::task(job.problem, job.islands, job.goals, k);
         let goal = &mut job.goals[k];
-        // on large islands the choice would cost more than the solution
-        let examined = matches!(task.problem.a, Operator::Factored(_))
-            && goal.left <= goal.target
-            && task.contacts.len() <= self.settings.small;
+        // on large piles of single contacts the choice would cost more than the solution; on large redundant islands the
+        // path has failed
+        let count = task.contacts.len();
+        let most = if redundant { FEW_ROWS / task.problem.rows } else { self.settings.small };
+        let examined =
+            matches!(task.problem.a, Operator::Factored(_)) && goal.left <= goal.target && count <= most;
         if !examined {
             self.choice = self.choice.max(Choice::NotExamined);
         } else if self.velocities.may_be_open(task, y) {

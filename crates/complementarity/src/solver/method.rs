@@ -6,9 +6,10 @@ use super::gauss_seidel::GaussSeidel;
 use super::newton::Newton;
 use super::newton::proximal::ProximalNewton;
 use super::polyhedral::Polyhedral;
-use super::velocity_newton::VelocityNewton;
+use super::velocity_newton::{Chooser, VelocityNewton};
 use super::{Budget, Outcome};
 use crate::problem::{ContactProblem, NotConvertible};
+use crate::residual::Evaluation;
 use std::fmt;
 use std::str::FromStr;
 
@@ -132,6 +133,9 @@ impl FromStr for Method {
 pub struct Solver {
     tolerance: f64,
     kind: Kind,
+    /// Chooses forces after methods that do not, if the last solve was by one of them.
+    chooser: Box<Chooser>,
+    chose: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -176,7 +180,7 @@ impl Solver {
             Method::ConeInteriorPoint | Method::InteriorPoint => Kind::ConeInteriorPoint(Box::default()),
             Method::Lemke | Method::Decide => Kind::Lemke(Box::default()),
         };
-        let mut solver = Self { tolerance, kind };
+        let mut solver = Self { tolerance, kind, chooser: Box::default(), chose: false };
         solver.set_tolerance(tolerance);
         solver
     }
@@ -214,16 +218,28 @@ impl Solver {
 
     /// `s = A lambda + b` of the last result.
     pub fn speed(&self) -> &[f64] {
-        each!(&self.kind, s => s.speed(), l => &l.evaluation.speed)
+        &self.evaluation().speed
+    }
+
+    /// Residual and velocities of the last result.
+    fn evaluation(&self) -> &Evaluation {
+        match self.chose {
+            true => self.chooser.evaluation(),
+            false => each!(&self.kind, s => &s.bench.evaluation, l => &l.evaluation),
+        }
     }
 
     /// Whether an element belongs to an island that the last solve left above the tolerance.
     pub fn left_unsolved(&self, element: usize) -> bool {
-        let evaluation = each!(&self.kind, s => &s.bench.evaluation, l => &l.evaluation);
-        evaluation.of_element(element).is_none_or(|relative| relative.is_nan() || relative > self.tolerance)
+        self.evaluation()
+            .of_element(element)
+            .is_none_or(|relative| relative.is_nan() || relative > self.tolerance)
     }
 
     /// Solves from the warm start `lambda`, which takes the result. `basis` is where Lemke's method starts and then where it ended.
+    ///
+    /// Where several forces are a solution, those of equal vanishing compliance are chosen, whatever the method, if `A` is given by its
+    /// factors; [`Outcome::choice`] says whether they are.
     ///
     /// # Errors
     /// If the method does not know an element's law.
@@ -233,6 +249,14 @@ impl Solver {
         lambda: &mut [f64],
         basis: &mut Vec<usize>,
     ) -> Result<Outcome, NotConvertible> {
-        Ok(each!(&mut self.kind, s => s.solve(problem, lambda), l => return l.solve(problem, lambda, basis)))
+        self.chose = false;
+        let by = each!(&mut self.kind, s => s.solve(problem, lambda), l => l.solve(problem, lambda, basis)?);
+        if matches!(self.kind, Kind::Auto(_) | Kind::VelocityNewton(_)) {
+            return Ok(by);
+        }
+        let budget = each!(&mut self.kind, s => &mut s.bench.sweeper.budget, l => &mut l.budget);
+        let chosen = self.chooser.choose(problem, lambda, (by, self.tolerance), budget);
+        self.chose = chosen.is_some();
+        Ok(chosen.unwrap_or(by))
     }
 }

@@ -31,6 +31,7 @@ use crate::bench::{Bench, Done, Job, Limits, Task, Work};
 use crate::matrix::dot;
 use crate::operator::{Factored, MOST_ROWS, Operator, Segment};
 use crate::problem::ContactProblem;
+use crate::residual::Evaluation;
 use island::Island;
 use run::{Ended, Run};
 use std::ops::Range;
@@ -39,6 +40,9 @@ use std::ops::Range;
 pub const NAME: &str = "velocity-newton";
 /// Relative residual up to which a warm start is kept.
 const KEPT: f64 = 1e-13;
+/// Numbers of elements up to which forces are chosen on any island, and on redundant ones.
+const FEW_ELEMENTS: usize = 100;
+const MOST_CHOSEN: usize = 1000;
 
 /// Settings of [`VelocityNewton`].
 #[derive(Debug, Clone, PartialEq)]
@@ -118,6 +122,57 @@ impl VelocityNewton {
     }
 }
 
+/// The choice of forces after a solve by any method.
+#[derive(Debug, Clone)]
+pub(crate) struct Chooser {
+    solver: VelocityNewton,
+    /// Forces that were given.
+    given: Vec<f64>,
+}
+
+impl Default for Chooser {
+    fn default() -> Self {
+        let mut solver = VelocityNewton::default();
+        solver.settings.choose_forces = true;
+        Self { solver, given: vec![] }
+    }
+}
+
+impl Chooser {
+    /// Residual and velocities of the last forces.
+    pub fn evaluation(&self) -> &Evaluation {
+        &self.solver.bench.evaluation
+    }
+
+    /// Replaces `lambda`, which another method found with the outcome `by`, by the choice of forces; `None` if the
+    /// problem does not have the factors of `A` or `lambda` is no solution. Where no choice is made the forces stay, and
+    /// the outcome says so.
+    pub fn choose(
+        &mut self,
+        problem: ContactProblem<'_>,
+        lambda: &mut [f64],
+        (by, tolerance): (Outcome, f64),
+        budget: &mut Budget,
+    ) -> Option<Outcome> {
+        if !by.is_solved() || !matches!(problem.a, Operator::Factored(_)) {
+            return None;
+        }
+        self.given.clear();
+        self.given.extend_from_slice(lambda);
+        self.solver.settings.tolerance = tolerance;
+        self.solver.set_budget(budget.clone());
+        let own = self.solver.solve(problem, lambda);
+        budget.clone_from(&self.solver.bench.sweeper.budget);
+        let iterations = by.iterations + own.iterations;
+        if own.is_solved() && own.choice != Choice::NotExamined {
+            return Some(Outcome { iterations, residual: own.residual, choice: own.choice, ..by });
+        }
+        lambda.copy_from_slice(&self.given);
+        let kept = self.solver.bench.outcome(problem, lambda, tolerance, (by.solver, iterations, by.end));
+        Some(Outcome { wasted: by.wasted, ..kept })
+    }
+}
+
 /// What is requested for an island.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Want {
@@ -128,6 +183,8 @@ enum Want {
     /// The choice of forces, if this number of rounds from the current forces suffices; where slip vanishes, by
     /// way of the solution with a small compliance or not at all.
     ChoiceWithin((usize, bool)),
+    /// A solution and the choice of forces along the path from a large compliance.
+    ChoiceAlongPath,
 }
 
 /// Solver of islands, with its memory.
@@ -161,7 +218,9 @@ impl Work for Velocities {
                 goal.left = done.residual;
                 total += done.iterations;
             }
-            if choose {
+            if choose && !self.chooses(task) {
+                self.choice = self.choice.max(Choice::NotExamined);
+            } else if choose && goal.left <= goal.target && self.may_be_open(task, y) {
                 let (done, choice) = self.choose(&mut sweeper.budget, task, y);
                 goal.left = done.residual;
                 total += done.iterations;
@@ -194,6 +253,15 @@ impl Velocities {
             pairs += usize::from(std::mem::replace(&mut last, bodies) != bodies);
         }
         task.problem.rows * task.contacts.len() > velocities && 2 * task.contacts.len() >= 3 * pairs
+    }
+
+    /// Whether forces of an island are chosen if they are not unique: on large piles of single contacts that would cost
+    /// more than the solution.
+    pub fn chooses(&mut self, task: Task<'_>) -> bool {
+        match task.contacts.len() {
+            0..=FEW_ELEMENTS => true,
+            n => n <= MOST_CHOSEN && self.is_redundant(task),
+        }
     }
 
     /// Whether the forces of an island may not be unique. Bodies with a single loaded rigid element are
@@ -270,6 +338,18 @@ impl Velocities {
         (done, choice)
     }
 
+    /// Solves an island and chooses its forces along the path from a large compliance; the forces stay if it cannot be
+    /// followed.
+    pub fn choose_along_path(
+        &mut self,
+        budget: &mut Budget,
+        task: Task<'_>,
+        y: &mut [f64],
+    ) -> (Done, Choice) {
+        let (_, choice, done) = self.island(Want::ChoiceAlongPath, budget, task, y);
+        (done, choice)
+    }
+
     fn island(
         &mut self,
         want: Want,
@@ -338,6 +418,7 @@ fn work_on<const D: usize, const P: usize>(
         Want::Solution => (run.solve(), Choice::NotExamined),
         Want::Choice => (Ended::Solved, run.choose()),
         Want::ChoiceWithin(rounds) => (Ended::Solved, run.choose_within(rounds)),
+        Want::ChoiceAlongPath => (Ended::Solved, run.choose_along_path()),
     };
     memory.weights = weights;
     island.recentre();

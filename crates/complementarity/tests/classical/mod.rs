@@ -327,40 +327,71 @@ fn nash_cournot() -> Classical {
     ncp("Nash-Cournot", 5, [1.0, 100.0], f, Box::new(move |z| near(z, &solution, 2e-5)))
 }
 
-/// Two ways round a ring of five towns, in the form of Bertsekas and Gafni 1982: from each town the traffic `demand` goes three
-/// towns on, or two towns back. A stretch of `v` cars takes `1 + v + v^2`, and ramps take `gamma` more of the traffic
-/// that merges. Equations of demand with free multipliers (the travel times). The data are ours.
+/// Traffic of Bertsekas and Gafni 1982 (MCPLIB `bertsekas`): five towns on a ring of two roads. From each town the traffic `demand` goes three towns on by the outer road, or two
+/// back by the inner one. Links with the traffic `v` take `1 + v + v^2` (ramps and bypasses) or ten times that (highways), and traffic that merges costs `gamma`, on
+/// highways `2 gamma`, of its own. Equations of demand with free multipliers, the travel times. The source's coefficients of the links are 1 here; the demands are ours.
 fn traffic() -> Classical {
     const DEMAND: [f64; 5] = [5.0, 6.0, 7.0, 6.0, 5.0];
     const GAMMA: f64 = 0.5;
     let f: Function = Box::new(|z| {
         let (x, w, y) = (&z[..5], &z[5..10], &z[10..]);
         let time = |v: &Dual| v * v + v + 1.0;
-        // stretch k carries what started at k, k-1 and k-2 going on, or at k+1 and k+2 going back
-        let on: Vec<Dual> = (0..5).map(|k| &x[k] + &x[(k + 4) % 5] + &x[(k + 3) % 5]).collect();
-        let back: Vec<Dual> = (0..5).map(|k| &w[(k + 1) % 5] + &w[(k + 2) % 5]).collect();
-        let mut out = vec![];
+        let (out, inner) = (|i: usize| &x[i % 5], |i: usize| &w[i % 5]);
+        let mut all = vec![];
         for i in 0..5 {
-            let own = (0..3).fold(z[0].constant(0.0), |s, k| s + time(&on[(i + k) % 5]));
-            out.push(own + time(&x[(i + 4) % 5]) * GAMMA - &y[i]);
+            // on, past two towns, off; three highways, each with who leaves it at its end
+            let mut sum = time(out(i)) * 2.0 + time(&(out(i + 3) + out(i + 4))) * GAMMA - &y[i];
+            sum = sum + time(&(out(i) + out(i + 4))) + time(&(out(i) + out(i + 1)));
+            for k in i..i + 3 {
+                sum = sum + time(&(out(k) + out(k + 3) + out(k + 4))) * 10.0;
+                sum = sum + time(out(k + 3)) * (2.0 * GAMMA);
+            }
+            all.push(sum);
         }
         for i in 0..5 {
-            let own = (0..2).fold(z[0].constant(0.0), |s, k| s + time(&back[(i + 4 - k) % 5]));
-            out.push(own + time(&w[(i + 1) % 5]) * GAMMA - &y[i]);
+            let mut sum = time(inner(i)) * 3.0 + time(inner(i + 1)) * GAMMA - &y[i];
+            for k in [i, i + 4] {
+                sum = sum + time(&(inner(k) + inner(k + 1))) * 10.0 + time(inner(k + 1)) * (2.0 * GAMMA);
+            }
+            all.push(sum);
         }
         for i in 0..5 {
-            out.push(&x[i] + &w[i] - DEMAND[i]);
+            all.push(&x[i] + &w[i] - DEMAND[i]);
         }
-        out
+        all
     });
     let (mut lower, upper) = (vec![0.0; 15], vec![f64::INFINITY; 15]);
     lower[10..].fill(f64::NEG_INFINITY);
-    // demand is met, and both ways are used: the shorter one takes more
+    // demand is met, the shorter way takes more, and no used way is slower than the other: times by links, each with the traffic that passes it
     let known = |z: &[f64]| {
-        (0..5).all(|i| (z[i] + z[5 + i] - DEMAND[i]).abs() < 1e-7 && z[5 + i] > z[i] && z[i] > 0.0)
+        let time = |v: f64| 1.0 + v + v * v;
+        // starts of the routes over the outer highway and the inner one that begin at a town, and of those that leave the outer one at its end
+        let outer = |town: usize| [0, 1, 2].map(|back| z[(town + 5 - back) % 5]);
+        let back = |town: usize| [0, 1].map(|ahead| z[5 + (town + ahead) % 5]);
+        (0..5).all(|i| {
+            let mut ways = [2.0 * time(z[i]), 3.0 * time(z[5 + i])];
+            let merging = outer(i)[1] + outer(i)[2];
+            ways[0] += GAMMA * time(merging);
+            for k in 0..3 {
+                let town = (i + k) % 5;
+                let [own, one, two] = outer(town);
+                ways[0] += 10.0 * time(own + one + two) + 2.0 * GAMMA * time(two);
+                ways[0] += if k > 0 { time(one + two) } else { 0.0 };
+            }
+            ways[1] += GAMMA * time(z[5 + (i + 1) % 5]);
+            for town in [i, (i + 4) % 5] {
+                let [own, other] = back(town);
+                ways[1] += 10.0 * time(own + other) + 2.0 * GAMMA * time(other);
+            }
+            let slack = 1e-6 * ways[0];
+            (z[i] + z[5 + i] - DEMAND[i]).abs() < 1e-7
+                && z[5 + i] > z[i]
+                && (z[i] < 1e-9 || ways[0] <= ways[1] + slack)
+                && ways[1] <= ways[0] + slack
+        })
     };
     Classical {
-        name: "Bertsekas-Gafni (form)",
+        name: "Bertsekas-Gafni",
         lower,
         upper,
         starts: [0.0, 10.0],

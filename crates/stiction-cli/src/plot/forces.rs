@@ -58,6 +58,13 @@ impl Elements {
         ["force_n", "force_t", "force_o"].map(|c| self.rows.numbers(c)[k])
     }
 
+    /// Whether a soft layer was compressed to its core: some, but not all, of a normal force is the core's.
+    fn meets_core(&self) -> bool {
+        let (core, whole) = (self.rows.numbers("core_n"), self.rows.numbers("force_n"));
+        let compression = self.rows.numbers("deformation_n");
+        core.len() == whole.len() && (0..core.len()).any(|k| core[k] > 0.0 && compression[k] > 0.0)
+    }
+
     fn planar(&self) -> bool {
         self.rows.numbers("force_o").iter().all(|f| *f == 0.0)
     }
@@ -78,9 +85,40 @@ fn shown(planar: bool) -> Vec<Shown> {
     vec![normal, ("friction t", "N", |f| f[1]), ("friction o", "N", |f| f[2])]
 }
 
-/// Forces of every element: normal, friction, and their ratio.
+/// Forces of every element: normal, friction, and their ratio; where layers are compressed to their cores also the cores' share and the compression.
 pub fn by_element(sources: &[Source], contacts: &[String]) -> Result<Chart, Undrawn> {
     let read = read(sources, contacts)?;
+    let planar = read.iter().all(Elements::planar);
+    let mut panels = shown(planar);
+    // without a normal force there is no ratio
+    panels.push(if planar {
+        ("friction / normal", "", |[n, t, _]| if n > 0.0 { t / n } else { f64::NAN })
+    } else {
+        ("|friction| / normal", "", |[n, t, o]| if n > 0.0 { t.hypot(o) / n } else { f64::NAN })
+    });
+    let value = |value: fn([f64; 3]) -> f64| move |elements: &Elements, k: usize| value(elements.force(k));
+    let panels = panels.into_iter().map(|(what, unit, of)| (what, unit, value(of))).collect();
+    chart((sources, &read), "forces", "forces on the second body, by element", panels)
+}
+
+/// Where every element touches, in world axes.
+pub fn points(sources: &[Source], contacts: &[String]) -> Result<Chart, Undrawn> {
+    let read = read(sources, contacts)?;
+    let planar = read.iter().all(|e| e.rows.numbers("pz").iter().all(|z| *z == 0.0));
+    let columns = [("point x", "px"), ("point y", "py"), ("point z", "pz")];
+    let of = |column: &'static str| move |elements: &Elements, k: usize| elements.rows.numbers(column)[k];
+    let shown = if planar { &columns[..2] } else { &columns[..] };
+    let panels = shown.iter().map(|(what, column)| (*what, "m", of(column))).collect();
+    chart((sources, &read), "points", "points of contact, by element", panels)
+}
+
+/// A chart with a line for every element in every panel: their name, unit and value.
+fn chart<V: Fn(&Elements, usize) -> f64>(
+    (sources, read): (&[Source], &[Elements]),
+    figure: &str,
+    words: &str,
+    panels: Vec<(&'static str, &'static str, V)>,
+) -> Result<Chart, Undrawn> {
     let keys: Vec<&Key> = read.iter().flat_map(|e| e.tracks.iter().map(|t| &t.0)).collect();
     let one_contact = keys.windows(2).all(|w| w[0].0 == w[1].0);
     let one_element = keys.iter().all(|k| k.1 == 0);
@@ -93,31 +131,42 @@ pub fn by_element(sources: &[Source], contacts: &[String]) -> Result<Chart, Undr
     let legend = Legend::new(sources, keys.iter().map(|k| name(k)));
     if legend.names.len() > MOST_ELEMENTS {
         return Err(Undrawn::TooMany(format!(
-            "forces: {} elements are too many for lines, at most {MOST_ELEMENTS} (--contact chooses; --what \
+            "{figure}: {} elements are too many for lines, at most {MOST_ELEMENTS} (--contact chooses; --what \
              totals,status,patch shows them all)",
             legend.names.len()
         )));
     }
-    let planar = read.iter().all(Elements::planar);
-    let mut panels = shown(planar);
-    // without a normal force there is no ratio
-    panels.push(if planar {
-        ("friction / normal", "", |[n, t, _]| if n > 0.0 { t / n } else { f64::NAN })
-    } else {
-        ("|friction| / normal", "", |[n, t, o]| if n > 0.0 { t.hypot(o) / n } else { f64::NAN })
-    });
     let panels = panels.into_iter().map(|(what, unit, value)| {
         let mut lines = vec![];
         for (s, elements) in read.iter().enumerate() {
             for (key, track) in &elements.tracks {
-                let points = elements.points(track, |k| value(elements.force(k)));
+                let points = elements.points(track, |k| value(elements, k));
                 lines.push(Line { style: legend.style(s, &name(key)), points });
             }
         }
         Panel { what: what.to_owned(), unit, lines }
     });
-    let panels = panels.collect();
-    Ok(Chart { title: title(sources, "forces on the second body, by element"), panels })
+    let mut panels: Vec<Panel> = panels.collect();
+    if figure == "forces" && read.iter().any(Elements::meets_core) {
+        let column = |what: &str, unit, column: &str| {
+            let lines = read.iter().enumerate().flat_map(|(s, elements)| {
+                let values = elements.rows.numbers(column);
+                elements
+                    .tracks
+                    .iter()
+                    .filter(|_| !values.is_empty())
+                    .map(move |(key, track)| (s, elements, key, track))
+            });
+            let lines = lines.map(|(s, elements, key, track)| {
+                let values = elements.rows.numbers(column);
+                Line { style: legend.style(s, &name(key)), points: elements.points(track, |k| values[k]) }
+            });
+            Panel { what: what.to_owned(), unit, lines: lines.collect() }
+        };
+        panels.insert(1, column("of it the core's", "N", "core_n"));
+        panels.push(column("compression", "m", "deformation_n"));
+    }
+    Ok(Chart { title: title(sources, words), panels })
 }
 
 /// Forces of a pair at all records.

@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
 use stiction::run::{Balance, ENTRIES, Ended, Entry, Event, EventKind, Summary, UNIT};
-use stiction::scene::Method;
 use stiction::state::RowId;
-use stiction::step::Trust;
+use stiction::step::{Status, Trust};
 
 /// Cut steps and events that are shown; the tables have them all.
 const SHOWN: usize = 5;
@@ -136,17 +135,27 @@ fn trust_words(o: &Outcome) -> Vec<String> {
         n => format!("{} of the {n} steps examined, of {touching} with contacts", shares.join(", ")),
     }];
     if let Some((time, rows)) = &s.first_without_motion {
-        let names = names(o, rows);
-        lines.push(format!("motion not unique: first at t = {time:.6} s, between {names}"));
+        let of =
+            |status| rows.iter().filter(move |(_, s)| *s == status).map(|(id, _)| *id).collect::<Vec<_>>();
+        let branch: Vec<String> = [(Status::Stick, "stick"), (Status::Slip, "slip"), (Status::Open, "open")]
+            .into_iter()
+            .filter(|(status, _)| !of(*status).is_empty())
+            .map(|(status, word)| format!("{word}: {}", names(o, &of(status))))
+            .collect();
+        lines.push(format!(
+            "motion not unique: first at t = {time:.6} s, at the contacts that follow; the branch taken has {}",
+            branch.join("; ")
+        ));
     }
     let several = s.trust[Trust::ForcesNotUnique as usize] + s.trust[Trust::MotionNotUnique as usize] > 0;
-    if several && o.model.scene().step.solver == Method::Auto {
+    if several {
         let but = match s.unchosen {
             0 => String::new(),
             n => format!("; in {} there is no such limit, or it was not examined", steps(n)),
         };
         lines.push(format!("of several forces those are taken that equal, vanishing compliance gives{but}"));
     }
+    lines.extend(s.branches.iter().map(|e| branch_words(o, e)));
     if let Some(e) = &s.first_impact {
         let (time, contact, impulse) = (e.time, contact_name(o, e), e.impulse);
         lines.push(format!(
@@ -172,6 +181,21 @@ fn model_words(s: &Summary) -> Option<String> {
             if phases == 1 { "" } else { "s" }
         )),
     }
+}
+
+/// Where one of several motions is followed, and why that ends.
+fn branch_words(o: &Outcome, e: &Event) -> String {
+    let (time, contact) = (e.time, contact_name(o, e));
+    let what = match e.kind {
+        EventKind::Branch => "one of several motions is followed",
+        EventKind::BranchEndsForce => "that motion ends: the normal force vanishes",
+        EventKind::BranchEndsSlip => "that motion ends: the slip stops",
+        EventKind::BranchEndsFriction => "that motion ends: friction reaches its bound",
+        EventKind::BranchEndsTouch => "that motion ends: a contact touches",
+        EventKind::BranchEndsJoint => "that motion ends: a joint's limit or friction changes",
+        _ => "that motion is the only one from here on",
+    };
+    format!("t = {time:.6} s, {contact}: {what}")
 }
 
 /// Names of groups of rows, a few of them.

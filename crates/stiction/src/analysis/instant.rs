@@ -42,7 +42,7 @@ use crate::model::{Model, StandingKind};
 use crate::scene::FrictionKind;
 use crate::space::{Vector, length, sub};
 use crate::state::State;
-use crate::step::{Detection, Failed, Motion, detect, fall, place};
+use crate::step::{Detection, Failed, Motion, detect, fall, place, targets_at};
 use complementarity::matrix::{Matrix, dot, norm};
 use complementarity::problem::{
     Element, Friction, FrictionProblem, Group, InstantProblem, InvalidProblem, Mode,
@@ -78,7 +78,7 @@ pub enum InvalidInstant {
     },
     /// A row that is not a contact and has no meaning at an instant.
     #[error(
-        "{row}: expected a row whose acceleration is known: rigid loops, and drives that prescribe a motion, are not (give their joints' accelerations instead)"
+        "{row}: expected a row whose acceleration is known: that of a drive that prescribes a motion is not (give its joint's acceleration instead)"
     )]
     Row {
         /// Name of the row.
@@ -145,6 +145,17 @@ pub(super) struct Slip {
     pub turning: f64,
 }
 
+/// A standing row at an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RowAt {
+    /// Its gap, m or rad; 0 where it has none.
+    pub gap: f64,
+    /// Its velocity `J v`, m/s or rad/s.
+    pub velocity: f64,
+    /// Force of a compliant row, N or N m; 0 of others.
+    pub force: f64,
+}
+
 /// A system in contact at an instant, all contacts rigid.
 #[derive(Debug, Clone)]
 pub struct Instant {
@@ -168,6 +179,8 @@ pub struct Instant {
     smooth: Vec<Option<f64>>,
     /// Standing rows after those of contacts, as indices into [`Model::standing`].
     standing: Vec<(usize, Element)>,
+    /// All standing rows of the model.
+    rows_at: Vec<RowAt>,
     /// Relative velocities up to this count as zero, m/s.
     rest: f64,
     /// Applied forces `g`, and velocity products `h`.
@@ -190,8 +203,9 @@ impl Instant {
     pub fn with(model: &Model, state: &State, given: &Given) -> Result<Self, InvalidInstant> {
         let mut motion = Motion::new(model);
         place(model, state, &given.inputs, 1.0, &mut motion)?;
+        targets_at(model, &given.inputs, state.time, &mut motion.targets);
         let (mut memory, mut contacts) = (Detection::default(), ContactSet::default());
-        detect(model, &motion, given.gap, &mut memory, &mut contacts);
+        detect(model, &motion, given.gap, &mut memory, &mut contacts).map_err(Failed::from)?;
         let mut instant = Self::new(model.contacts().linear_rows(), vec![]);
         instant.rest = given.velocity;
         instant.given.clone_from(&given.accelerations);
@@ -277,6 +291,7 @@ impl Instant {
             elements: vec![],
             smooth: vec![],
             standing: vec![],
+            rows_at: vec![],
             rest: 0.0,
             applied: vec![],
             products: vec![],
@@ -303,8 +318,8 @@ impl Instant {
         self.outside.clone_from(outside);
     }
 
-    /// Standing rows: limits that are reached, friction of joints at rest and rigid gears are rows; friction of moving joints, springs, servos and
-    /// other compliant rows are known efforts.
+    /// Standing rows: limits and ropes that are reached, friction of joints at rest, rigid gears and loops are rows; friction of moving joints,
+    /// springs, servos and other compliant rows are known efforts.
     fn stand(
         &mut self,
         model: &Model,
@@ -317,31 +332,26 @@ impl Instant {
         let (scene, kinematics) = (model.scene(), &motion.kinematics);
         let mut own = vec![0.0; state.velocity.len()];
         for (index, row) in model.standing().iter().enumerate() {
-            let prescribed = |dof: usize| given.accelerations.iter().any(|(other, _)| *other == dof);
-            if row.joint.is_some_and(|j| prescribed(j.dof)) {
-                continue;
-            }
             own.fill(0.0);
             row.add_row(scene, kinematics, &mut own);
             let velocity = dot(&own, &state.velocity);
             let gap = row.gap(scene, kinematics, &state.position, &motion.targets);
+            let drive = row.drive_velocity(scene, &motion.targets);
+            self.rows_at.push(RowAt { gap: gap.unwrap_or(0.0), velocity, force: 0.0 });
+            let prescribed = |dof: usize| given.accelerations.iter().any(|(other, _)| *other == dof);
+            if row.joint.is_some_and(|j| prescribed(j.dof)) {
+                continue;
+            }
             let push = |applied: &mut [f64], effort: f64| {
                 applied.iter_mut().zip(&own).for_each(|(f, j)| *f += effort * j);
             };
-            if let Some(c) = row.compliance {
-                let slip = velocity - row.drive_velocity(scene, &motion.targets);
-                let effort = -c.stiffness * gap.unwrap_or(0.0) - c.damping * slip;
-                let effort = match row.element {
-                    Element::Unilateral if gap.is_some_and(|gap| gap > 0.0) => 0.0,
-                    Element::Unilateral => effort.max(0.0),
-                    Element::Bounded { limit } => effort.clamp(-limit, limit),
-                    _ => effort,
-                };
-                push(&mut self.applied, effort);
+            if let Some(force) = row.compliant_force(gap, velocity - drive) {
+                self.rows_at[index].force = force;
+                push(&mut self.applied, force);
                 continue;
             }
             match (row.kind, row.element) {
-                (StandingKind::LowerLimit(_) | StandingKind::UpperLimit(_), _) => {
+                (_, Element::Unilateral) => {
                     let closed = gap.is_some_and(|gap| gap <= given.gap);
                     if closed && velocity < -rest {
                         let contact = row.name(scene);
@@ -355,11 +365,14 @@ impl Instant {
                     push(&mut self.applied, -limit.copysign(velocity));
                     continue;
                 }
-                (StandingKind::Friction(_) | StandingKind::Gear(_), _) => {}
+                (StandingKind::Friction(_) | StandingKind::Gear(_) | StandingKind::Loop { .. }, _) => {}
                 _ => return Err(InvalidInstant::Row { row: row.name(scene) }),
             }
             self.standing.push((index, row.element));
-            self.velocity_product.push(0.0);
+            self.velocity_product.push(match row.kind {
+                StandingKind::Loop { index, row } => scene.loops[index].velocity_product(kinematics, row),
+                _ => 0.0,
+            });
         }
         Ok(())
     }
@@ -397,6 +410,11 @@ impl Instant {
     /// rows follow those of contacts.
     pub fn standing(&self) -> impl Iterator<Item = usize> {
         self.standing.iter().map(|(index, _)| *index)
+    }
+
+    /// A standing row of the model, whether it takes part or not.
+    pub fn row_at(&self, index: usize) -> RowAt {
+        self.rows_at[index]
     }
 
     /// First row of each contact, and the number of their rows.

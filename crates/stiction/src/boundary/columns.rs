@@ -5,6 +5,7 @@ use super::linearise::{Active, Step};
 use super::parameters::Parameter;
 use crate::dynamics::{Drift, Kinematics, combine, difference};
 use crate::inputs::Inputs;
+use crate::model::Model;
 use crate::scene::ForceTime;
 use crate::step::{Motion, Workspace, applied_force};
 use complementarity::problem::Element;
@@ -52,12 +53,6 @@ impl Step<'_> {
                 }
                 Some(standing) => {
                     let row = problem.standing[standing].row;
-                    let gap = p.derivative(1, |model, out| {
-                        let (q, at) = (&self.before.position, &self.work.motion);
-                        let gap = model.standing()[row].gap(model.scene(), &at.kinematics, q, &at.targets);
-                        out[0] = gap.unwrap_or(0.0);
-                    });
-                    slip[a.first] += gap[0] / h;
                     p.derivative(1, |model, out| {
                         if let Element::Bounded { limit } = model.standing()[row].element {
                             out[0] = limit;
@@ -74,21 +69,45 @@ impl Step<'_> {
             ));
         }
         self.stiffness(part, active, p, (&mut slip, &mut memory));
-        let column = &mut part.parameters[k];
-        (column.force, column.slip, column.lambda, column.memory) = (force, slip, lambda, memory);
+        let mut column = Column { force, slip, lambda, memory, ..Column::default() };
+        column.drift = std::mem::take(&mut part.parameters[k].drift);
+        if part.closing.is_some() {
+            column.push = vec![0.0; n];
+            if p.inertia {
+                let added: Vec<f64> = self.ended.iter().zip(&self.after).map(|(a, b)| a - b).collect();
+                let heavier = p.momentum(&self.before.position, &added);
+                column.push.iter_mut().zip(heavier).for_each(|(f, m)| *f -= m);
+            }
+        }
+        let derivative = |n: usize, of: &mut dyn FnMut(&Model, &mut [f64])| p.derivative(n, of);
+        self.standing_parameter(part, active, inputs, &derivative, &mut column);
+        part.parameters[k] = column;
     }
 
     /// What the logarithm of the step's length does, explicitly.
-    pub(super) fn duration(&self, part: &mut Part, active: &[Active]) -> Column {
+    pub(super) fn duration(&self, part: &mut Part, active: &[Active], inputs: &Inputs) -> Column {
         let Workspace { motion, contacts, problem, forces, .. } = self.work;
         let (h, n, linear) = (part.h, part.n, problem.linear_rows);
         let change: Vec<f64> = self.after.iter().zip(&motion.velocity).map(|(a, v)| a - v).collect();
         // h (f + J' lambda) = M a
         let mut force = std::mem::take(&mut part.longer);
         force.resize(n, 0.0);
-        part.mass.times(1.0, &change, &mut force);
+        let mut pushed = vec![0.0; n];
+        motion.mass.multiply(&change, &mut pushed);
+        force.iter_mut().zip(&pushed).for_each(|(f, p)| *f += p);
+        let implicit = self.model.scene().step.force_time() == ForceTime::Theta;
+        let (place, velocity) = self.force_state(motion, implicit);
+        let mut at = self.middle.clone();
+        at.go_to(&place, &velocity);
+        // forces over time, at times that count from zero
+        let values = [-2.0, -1.0, 1.0, 2.0].map(|k| {
+            let mut out = vec![0.0; n];
+            applied_force(self.model, inputs, &mut at, motion.time * (1.0 + 1e-3 * k), &mut out);
+            out
+        });
+        (0..n).for_each(|i| force[i] += h * combine(values.each_ref().map(|x| x[i]), 1e-3));
         let (mut slip, mut memory) = (vec![0.0; part.rows], vec![0.0; part.memory[1]]);
-        for a in active {
+        for a in active.iter().filter(|a| a.free && self.row_of(a.element).is_none()) {
             slip[a.first] -= problem.gap_rate[a.element];
         }
         let mut out = 0;
@@ -122,11 +141,11 @@ impl Step<'_> {
         }
         let mut begin = self.middle.clone();
         begin.go_to(&self.before.position, &motion.velocity);
-        let mut drift = Drift::new(self.model.system());
+        let (mut drift, middle) = (Drift::new(self.model.system()), self.middle_of(&self.ended));
         let mut reach = |h: f64| {
-            let (mut q, mut v) = (self.before.position.clone(), self.after.clone());
+            let (mut q, mut v) = (self.before.position.clone(), self.ended.clone());
             // a drift that succeeded at h does so nearby; if not, its share is left out
-            let _ = drift.advance(&begin, &motion.mass, h, &self.theta, (&mut q, &mut v));
+            let _ = drift.advance(&begin, &motion.mass, h, &middle, (&mut q, &mut v));
             (q, v)
         };
         let (end, _) = reach(h);
@@ -138,7 +157,12 @@ impl Step<'_> {
             out
         });
         let drifted = (0..2 * n).map(|i| combine(ends.each_ref().map(|x| x[i]), 1e-3)).collect();
-        Column { force, slip, lambda: vec![], drift: drifted, memory }
+        let mut column = Column { force, slip, drift: drifted, memory, ..Column::default() };
+        if part.closing.is_some() {
+            column.push = vec![0.0; n];
+        }
+        self.standing_duration(part, active, inputs, &mut column);
+        column
     }
 
     /// Where and with which velocities the applied forces were evaluated.

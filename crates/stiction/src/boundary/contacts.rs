@@ -17,7 +17,6 @@ impl Step<'_> {
         part: &mut Part,
         c: &Contact,
         own: &Active,
-        free: bool,
         work: &mut geometry::Workspace,
     ) -> bool {
         let (problem, system) = (&self.work.problem, self.model.system());
@@ -65,7 +64,7 @@ impl Step<'_> {
         trees.dedup();
         for &t in &trees {
             let start = system.trees()[t].dofs.start;
-            for (j, by) in self.directions.place[t].iter().enumerate() {
+            for (j, by) in self.directions.place(&self.middle, t).iter().enumerate() {
                 let moves = |link: &Option<(usize, usize)>, point: Vector| match link {
                     Some((i, tree)) if *tree == t => self.middle.vary_link(*i, by, point),
                     _ => LinkChange::default(),
@@ -84,7 +83,7 @@ impl Step<'_> {
                 for i in 0..own.rows {
                     let (value, dvalue) = if i < 3 { (relative, drelative) } else { (spinning, dspinning) };
                     let mut ds = dot(daxes[i % 3], value) + dot(axes[i % 3], dvalue);
-                    if i == 0 && free {
+                    if i == 0 && own.free {
                         ds += change.gap / problem.h;
                     }
                     ds += scaling.get(i).map_or(0.0, |x| x * change.gap);
@@ -98,7 +97,7 @@ impl Step<'_> {
                     let Some((link, tree)) = links[k] else { continue };
                     let dofs = system.trees()[tree].dofs.clone();
                     let mut out = vec![0.0; dofs.len()];
-                    let by = if tree == t { by } else { &self.directions.none[tree] };
+                    let by = if tree == t { by } else { self.directions.none(&self.middle, tree) };
                     let [acting, changed] = [wrench, dwrench].map(|w| w.map(|x| scale(sign, x)));
                     self.middle.vary_wrench(link, by, (at, change.point), acting, changed, &mut out);
                     for (x, i) in out.iter().zip(dofs) {

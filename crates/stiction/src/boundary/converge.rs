@@ -14,21 +14,21 @@ use crate::contact::set::Contact;
 use crate::formulation::relative_row;
 use crate::inputs::Inputs;
 use crate::model::Model;
-use crate::scene::Scene;
+use crate::scene::{Scene, Scheme};
 use crate::state::{ContactId, RowId, State};
 use crate::step::{Failed, Stepper, Workspace, applied_force};
 use complementarity::matrix::{Matrix, norm};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Errors of a run against the finest, the largest over the common times.
+/// Errors of a run against the reference, the largest over the common times.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Errors {
     /// Of the configuration, m and rad.
     pub position: f64,
     /// Of the velocities, m/s and rad/s.
     pub velocity: f64,
-    /// Of the generalised impulse of contact forces, N s and N m s.
+    /// Of the generalised impulse of contact forces, N s and N m s; not a number where the reference has none.
     pub impulse: f64,
 }
 
@@ -64,7 +64,7 @@ pub struct Level {
     pub theta: f64,
     /// Step length, s.
     pub h: f64,
-    /// Errors; `None` for the finest, which is the reference.
+    /// Errors; `None` for the finest, where it is the reference.
     pub errors: Option<Errors>,
     /// Conditions of a weak solution.
     pub weak: Weak,
@@ -86,9 +86,26 @@ pub struct Study {
 /// # Errors
 /// A scene that does not compile at a step length or share, or a step that failed, in words.
 pub fn converge(scene: &Scene, steps: &[f64], thetas: &[f64]) -> Result<Study, String> {
+    converge_against(scene, steps, thetas, None)
+}
+
+/// The same with another scheme as the reference, whose results are at the shortest step.
+///
+/// # Errors
+/// As for [`converge`]; also where the scheme does not know something of the scene.
+pub fn converge_against(
+    scene: &Scene,
+    steps: &[f64],
+    thetas: &[f64],
+    reference: Option<Scheme>,
+) -> Result<Study, String> {
     let mut steps = steps.to_vec();
     steps.sort_by(|a, b| b.total_cmp(a));
     steps.dedup();
+    let named = match (reference, steps.last()) {
+        (Some(scheme), Some(&h)) => Some(Run::reference(scene, scheme, h)?),
+        _ => None,
+    };
     let mut study = Study::default();
     for &theta in thetas {
         let mut runs = vec![];
@@ -104,8 +121,12 @@ pub fn converge(scene: &Scene, steps: &[f64], thetas: &[f64]) -> Result<Study, S
             let run = Run::new(&Arc::new(model)).map_err(|e| format!("theta = {theta}, h = {h}: {e}"))?;
             runs.push((h, run));
         }
-        let Some(((finest, reference), others)) = runs.split_last() else {
+        let Some((finest, others)) = runs.split_last() else {
             return Err("expected at least one step length".to_owned());
+        };
+        let (reference, others) = match &named {
+            Some(run) => (run, &runs[..]),
+            None => (&finest.1, others),
         };
         let mut fits: [Vec<[f64; 2]>; 3] = Default::default();
         for (h, run) in others {
@@ -118,8 +139,10 @@ pub fn converge(scene: &Scene, steps: &[f64], thetas: &[f64]) -> Result<Study, S
             let (weak, residual) = (run.weak, run.residual);
             study.levels.push(Level { theta, h: *h, errors: Some(errors), weak, residual });
         }
-        let (weak, residual) = (reference.weak, reference.residual);
-        study.levels.push(Level { theta, h: *finest, errors: None, weak, residual });
+        if named.is_none() {
+            let (h, Run { weak, residual, .. }) = finest;
+            study.levels.push(Level { theta, h: *h, errors: None, weak: *weak, residual: *residual });
+        }
         study.orders.push((theta, fits.map(|points| slope(&points))));
     }
     Ok(study)
@@ -170,6 +193,25 @@ struct Pressed {
 }
 
 impl Run {
+    /// The states of another scheme, at times `h` apart.
+    fn reference(scene: &Scene, scheme: Scheme, h: f64) -> Result<Self, String> {
+        let mut scene = scene.clone();
+        (scene.step.h, scene.step.explicit_share, scene.step.scheme) = (h, 0.0, scheme);
+        scene.record.interval = None;
+        let model = Model::new(&scene).map_err(|faults| {
+            let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            format!("reference: {}", lines.join("; "))
+        })?;
+        let model = Arc::new(model);
+        let (mut stepper, mut state) = (Stepper::of(model.clone()), model.initial());
+        let mut states = vec![state.clone()];
+        for _ in 0..model.scene().step.count() {
+            let _ = stepper.step(&mut state).map_err(|e| format!("reference: {e}"))?;
+            states.push(state.clone());
+        }
+        Ok(Self { model, states, impulses: vec![], weak: Weak::default(), residual: 0.0 })
+    }
+
     fn new(model: &Arc<Model>) -> Result<Self, Failed> {
         let mut stepper = Stepper::of(model.clone());
         let mut state = model.initial();
@@ -334,11 +376,17 @@ impl Run {
             let to_a = separation(&self.model, state, a);
             let step = separation(&self.model, b, a);
             let off: Vec<f64> = to_a.iter().zip(&step).map(|(x, s)| x - share * s).collect();
-            let (p, q) = (&other.impulses[k], &other.impulses[(k + 1).min(other.impulses.len() - 1)]);
-            let pushed: Vec<f64> = (0..n).map(|i| impulse[i] - p[i] - share * (q[i] - p[i])).collect();
             out.position = out.position.max(norm(&off[..n]));
             out.velocity = out.velocity.max(norm(&off[n..]));
-            out.impulse = out.impulse.max(norm(&pushed));
+            if let (Some(p), Some(q)) =
+                (other.impulses.get(k), other.impulses.get(k + 1).or(other.impulses.last()))
+            {
+                let pushed: Vec<f64> = (0..n).map(|i| impulse[i] - p[i] - share * (q[i] - p[i])).collect();
+                out.impulse = out.impulse.max(norm(&pushed));
+            }
+        }
+        if other.impulses.is_empty() {
+            out.impulse = f64::NAN;
         }
         out
     }

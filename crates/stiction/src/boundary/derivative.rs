@@ -15,10 +15,13 @@
 //! ```
 //!
 //! are linear; eliminating gives `(R A C + T) y = -R ds_0`, island by island. Contact points, normals and gaps move with
-//! the bodies by `geometry/feature.rs`. The adjoint product is the same maps transposed, in reverse order.
+//! the bodies by `geometry/feature.rs`. Positions are projected on rigid loops, gears and drives by a further impulse
+//! `h J' pi`, such that their gaps `g(q+)` are zero: one more linear equation for `dpi`. The adjoint product is the same maps transposed, in reverse order.
 
 use super::linear::{Factor, Sparse};
+use super::trees::{DriftMap, InertiaMap};
 use super::{Parameters, linearise};
+use crate::dynamics::MassMatrix;
 use crate::inputs::Inputs;
 use crate::state::State;
 use crate::step::{Failed, StepReport, Stepper};
@@ -89,6 +92,10 @@ pub(super) struct Island {
 pub(super) struct Column {
     /// To `h f - M a`.
     pub force: Vec<f64>,
+    /// To `h J' pi - M w` of the projection, with `w` the velocity that it adds.
+    pub push: Vec<f64>,
+    /// To the gaps at the end of the rows that positions are projected on.
+    pub gap: Vec<f64>,
     /// To `s`.
     pub slip: Vec<f64>,
     /// To `lambda`.
@@ -99,6 +106,46 @@ pub(super) struct Column {
     pub memory: Vec<f64>,
 }
 
+impl Column {
+    /// Scalar product with the gradients of its parts.
+    fn dot(&self, of: &Column) -> f64 {
+        let pairs = [
+            (&self.force, &of.force),
+            (&self.push, &of.push),
+            (&self.gap, &of.gap),
+            (&self.slip, &of.slip),
+            (&self.lambda, &of.lambda),
+            (&self.drift, &of.drift),
+            (&self.memory, &of.memory),
+        ];
+        pairs.iter().flat_map(|(a, b)| a.iter().zip(*b)).map(|(a, b)| a * b).sum()
+    }
+}
+
+/// The projection of positions on rigid loops, gears and drives: `M w = h J' pi` such that `g(q+) = 0`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Closing {
+    pub rows: usize,
+    /// `d(h J' pi - M w)` with the configuration: of `h J' pi`, and of the rest.
+    pub push_q: Sparse,
+    pub inertia: Option<InertiaMap>,
+    /// `J` where the step begins, and the gradient of `g` at its end.
+    pub jacobian: Sparse,
+    pub gaps: Sparse,
+    /// Of `dg / dpi`.
+    pub factor: Factor,
+}
+
+impl Closing {
+    /// Velocity that forces `pi` add.
+    pub fn push(&self, part: &Part, pi: &[f64]) -> Vec<f64> {
+        let mut v = vec![0.0; part.n];
+        self.jacobian.transpose_times(part.h, pi, &mut v);
+        part.kick().solve(&mut v);
+        v
+    }
+}
+
 /// The derivative of one part of a step; a step that was cut has several.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Part {
@@ -107,9 +154,14 @@ pub(crate) struct Part {
     pub(super) theta: f64,
     /// Deformations before and after.
     pub(super) memory: [usize; 2],
+    /// `M`, and `M` with eliminated springs and servos.
+    pub(super) mass: Option<MassMatrix>,
+    pub(super) kick: Option<MassMatrix>,
+    /// With implicit forces: `M~`, of trees that springs connect together.
     pub(super) groups: Vec<Group>,
-    pub(super) mass: Sparse,
-    /// `d(h f + h J' lambda - M a)` with the configuration and the velocities.
+    /// `d(h f + h J' lambda - M a)` with the configuration, of which weight (unless implicit) and `M a` are apart, and
+    /// with the velocities.
+    pub(super) inertia: Option<InertiaMap>,
     pub(super) force_q: Sparse,
     pub(super) force_v: Sparse,
     /// `h df` with `v_theta`, of implicit forces.
@@ -128,12 +180,15 @@ pub(crate) struct Part {
     pub(super) equations: Sparse,
     pub(super) islands: Vec<Island>,
     /// From `xi`, `v_theta`, `v'`.
-    pub(super) drift: Sparse,
+    pub(super) drift: DriftMap,
     /// Deformations after the step, from `xi`, deformations and `lambda`.
     pub(super) memory_q: Sparse,
     pub(super) memory_memory: Sparse,
     pub(super) memory_lambda: Sparse,
+    pub(super) closing: Option<Closing>,
     pub(super) parameters: Vec<Column>,
+    /// Of the targets of motors.
+    pub(super) targets: Vec<Column>,
     pub(super) notes: Vec<Note>,
 }
 
@@ -150,6 +205,8 @@ pub struct Adjoint {
     pub state: Vec<f64>,
     /// With efforts on the degrees of freedom, constant in the step; N or N m.
     pub efforts: Vec<f64>,
+    /// With the targets of the motors at the end of the step, see [`Inputs::targets`].
+    pub targets: Vec<f64>,
     /// With the parameters.
     pub parameters: Vec<f64>,
 }
@@ -199,12 +256,12 @@ impl StepDerivative {
         self.notes().next().is_none()
     }
 
-    /// Directional derivative: the tangent after the step, from the tangent before it, changes of the efforts on all
-    /// degrees of freedom and of the parameters (empty: none).
-    pub fn forward(&self, tangent: &[f64], efforts: &[f64], parameters: &[f64]) -> Vec<f64> {
+    /// Directional derivative: the tangent after the step, from the tangent before it, changes of the controls (efforts
+    /// on all degrees of freedom, and after them the targets of the motors) and of the parameters (empty: none).
+    pub fn forward(&self, tangent: &[f64], controls: &[f64], parameters: &[f64]) -> Vec<f64> {
         let mut x = tangent.to_vec();
         for part in &self.parts {
-            x = part.forward(&x, efforts, parameters);
+            x = part.forward(&x, controls, parameters);
         }
         x
     }
@@ -240,8 +297,37 @@ impl StepDerivative {
 }
 
 impl Part {
+    /// `M` with eliminated springs and servos.
+    fn kick(&self) -> &MassMatrix {
+        match self.kick.as_ref().or(self.mass.as_ref()) {
+            Some(mass) => mass,
+            None => unreachable!("a part has its mass matrix"),
+        }
+    }
+
+    /// `y += M x`.
+    fn times_mass(&self, x: &[f64], y: &mut [f64]) {
+        let mut own = vec![0.0; x.len()];
+        if let Some(mass) = &self.mass {
+            mass.multiply(x, &mut own);
+        }
+        add(y, 1.0, &own);
+    }
+
+    /// Change of configuration and velocities after the drift where `v'` changes by `dv`.
+    pub(super) fn drifted(&self, dv: &[f64]) -> Vec<f64> {
+        let n = self.n;
+        let middle: Vec<f64> = dv.iter().map(|x| (1.0 - self.theta) * x).collect();
+        let mut out = vec![0.0; 2 * n];
+        self.drift.times(&[&vec![0.0; n], &middle[..], dv].concat(), &mut out);
+        out
+    }
+
     /// `x := M~^-1 x`.
     fn solve_mass(&self, x: &mut [f64], transposed: bool) {
+        if self.groups.is_empty() {
+            return self.kick().solve(x);
+        }
         let mut own = vec![];
         for group in &self.groups {
             own.clear();
@@ -278,18 +364,20 @@ impl Part {
         v
     }
 
-    fn forward(&self, tangent: &[f64], efforts: &[f64], parameters: &[f64]) -> Vec<f64> {
+    fn forward(&self, tangent: &[f64], controls: &[f64], parameters: &[f64]) -> Vec<f64> {
         let n = self.n;
+        let (efforts, targets) = controls.split_at(controls.len().min(n));
         let (xi, rest) = tangent.split_at(n);
         let (dv, memory) = rest.split_at(n);
         let explicit = self.theta;
         let mut after = vec![0.0; n];
+        self.inertia.iter().for_each(|inertia| inertia.times(xi, &mut after));
         self.force_q.times(1.0, xi, &mut after);
         self.force_v.times(1.0, dv, &mut after);
-        self.mass.times(1.0, dv, &mut after);
+        self.times_mass(dv, &mut after);
         after.iter_mut().zip(efforts).for_each(|(r, e)| *r += self.h * e);
-        let with: Vec<(&Column, f64)> =
-            self.parameters.iter().zip(parameters.iter().copied()).filter(|(_, p)| *p != 0.0).collect();
+        let columns = self.parameters.iter().zip(parameters).chain(self.targets.iter().zip(targets));
+        let with: Vec<(&Column, f64)> = columns.filter(|(_, p)| **p != 0.0).map(|(c, p)| (c, *p)).collect();
         for (column, p) in &with {
             add(&mut after, *p, &column.force);
         }
@@ -316,10 +404,18 @@ impl Part {
             self.columns.times(1.0, &y, &mut lambda);
             add(&mut after, 1.0, &self.response(&lambda));
         }
+        if let Some(closing) = &self.closing {
+            let mut added = vec![0.0; n];
+            closing.push_q.times(1.0, xi, &mut added);
+            closing.inertia.iter().for_each(|inertia| inertia.times(xi, &mut added));
+            with.iter().for_each(|(column, p)| add(&mut added, *p, &column.push));
+            self.kick().solve(&mut added);
+            add(&mut after, 1.0, &added);
+        }
         let input: Vec<f64> = [xi, &middle(&after), &after].concat();
         let mut out = vec![0.0; 2 * n + self.memory[1]];
         let (state, remembered) = out.split_at_mut(2 * n);
-        self.drift.times(1.0, &input, state);
+        self.drift.times(&input, state);
         self.memory_q.times(1.0, xi, remembered);
         self.memory_memory.times(1.0, memory, remembered);
         self.memory_lambda.times(1.0, &lambda, remembered);
@@ -327,17 +423,44 @@ impl Part {
             add(state, *p, &column.drift);
             add(remembered, *p, &column.memory);
         }
+        if let Some(closing) = &self.closing {
+            let mut gap = vec![0.0; closing.rows];
+            closing.gaps.times(-1.0, &state[..n], &mut gap);
+            with.iter().for_each(|(column, p)| add(&mut gap, -p, &column.gap));
+            closing.factor.solve(&mut gap);
+            add(state, 1.0, &self.drifted(&closing.push(self, &gap)));
+        }
         out
     }
 
     /// From the gradient after the part to that before it; efforts and parameters add up.
     fn adjoint(&self, out: &mut Adjoint) {
         let n = self.n;
+        let explicit = self.theta;
         let (state, remembered) = out.state.split_at(2 * n);
         out.efforts.resize(n, 0.0);
         out.parameters.resize(self.parameters.len(), 0.0);
+        out.targets.resize(self.targets.len(), 0.0);
+        // gradients of what parameters change explicitly
+        let mut of = Column { drift: state.to_vec(), memory: remembered.to_vec(), ..Column::default() };
         let mut input = vec![0.0; 3 * n];
-        self.drift.transpose_times(1.0, state, &mut input);
+        self.drift.transpose_times(state, &mut input);
+        let spread = |middle: &[f64], dv: &mut [f64], after: &mut [f64]| {
+            add(dv, explicit, middle);
+            add(after, 1.0 - explicit, middle);
+        };
+        if let Some(closing) = &self.closing {
+            let (mut pushed, mut pi) = (input[2 * n..].to_vec(), vec![0.0; closing.rows]);
+            add(&mut pushed, 1.0 - explicit, &input[n..2 * n]);
+            self.kick().solve(&mut pushed);
+            closing.jacobian.times(-self.h, &pushed, &mut pi);
+            closing.factor.solve_transposed(&mut pi);
+            let mut place = vec![0.0; 2 * n];
+            closing.gaps.transpose_times(1.0, &pi, &mut place[..n]);
+            self.drift.transpose_times(&place, &mut input);
+            add(&mut of.drift, 1.0, &place);
+            of.gap = pi;
+        }
         let mut before = vec![0.0; 2 * n + self.memory[0]];
         let (head, memory) = before.split_at_mut(2 * n);
         let (xi, dv) = head.split_at_mut(n);
@@ -346,13 +469,14 @@ impl Part {
         self.memory_memory.transpose_times(1.0, remembered, memory);
         let mut lambda = vec![0.0; self.rows];
         self.memory_lambda.transpose_times(1.0, remembered, &mut lambda);
-        let explicit = self.theta;
         let mut after: Vec<f64> = input[2 * n..].to_vec();
-        let spread = |middle: &[f64], dv: &mut [f64], after: &mut [f64]| {
-            add(dv, explicit, middle);
-            add(after, 1.0 - explicit, middle);
-        };
         spread(&input[n..2 * n], dv, &mut after);
+        if let Some(closing) = &self.closing {
+            of.push = after.clone();
+            self.kick().solve(&mut of.push);
+            closing.push_q.transpose_times(1.0, &of.push, xi);
+            closing.inertia.iter().for_each(|inertia| inertia.transpose_times(&of.push, xi));
+        }
         let mut slip = vec![0.0; self.rows];
         if self.rows > 0 {
             let mut pushed = after.clone();
@@ -376,36 +500,28 @@ impl Part {
             spread(&middle, dv, &mut after);
         }
         self.solve_mass(&mut after, true);
+        self.inertia.iter().for_each(|inertia| inertia.transpose_times(&after, xi));
         self.force_q.transpose_times(1.0, &after, xi);
         self.force_v.transpose_times(1.0, &after, dv);
-        self.mass.transpose_times(1.0, &after, dv);
+        self.times_mass(&after, dv);
         add(&mut out.efforts, self.h, &after);
+        (of.force, of.slip, of.lambda) = (after, slip, lambda);
         for (column, p) in self.parameters.iter().zip(&mut out.parameters) {
-            let pairs = [
-                (&column.force[..], &after[..]),
-                (&column.slip, &slip),
-                (&column.lambda, &lambda),
-                (&column.drift, state),
-                (&column.memory, remembered),
-            ];
-            *p += pairs.iter().flat_map(|(a, b)| a.iter().zip(*b)).map(|(a, b)| a * b).sum::<f64>();
+            *p += column.dot(&of);
+        }
+        for (column, p) in self.targets.iter().zip(&mut out.targets) {
+            *p += column.dot(&of);
         }
         out.state = before;
     }
 
     fn bytes(&self) -> usize {
-        let maps = [
-            &self.mass,
-            &self.force_q,
-            &self.force_v,
-            &self.jacobian,
-            &self.slip_q,
-            &self.columns,
-            &self.equations,
-            &self.drift,
-        ];
+        let maps =
+            [&self.force_q, &self.force_v, &self.jacobian, &self.slip_q, &self.columns, &self.equations];
         let factors = self.groups.iter().map(|g| &g.factor).chain(self.islands.iter().map(|i| &i.factor));
-        maps.iter().map(|m| m.bytes()).sum::<usize>() + factors.map(Factor::bytes).sum::<usize>()
+        let trees = self.drift.bytes()
+            + [&self.mass, &self.kick].iter().copied().flatten().map(MassMatrix::bytes).sum::<usize>();
+        trees + maps.iter().map(|m| m.bytes()).sum::<usize>() + factors.map(Factor::bytes).sum::<usize>()
     }
 }
 

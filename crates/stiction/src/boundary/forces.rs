@@ -1,26 +1,32 @@
 //! Derivatives of the applied forces f with configuration and velocities: weight, loads, springs, wrenches of inputs.
 
 use super::linear::Sparse;
-use crate::dynamics::{Kinematics, LinkChange, Variation};
+use crate::dynamics::{Kinematics, LinkChange, System, Variation};
 use crate::inputs::Inputs;
 use crate::model::Model;
 use crate::model::resolved::{End, Spring};
 use crate::scene::Axes;
 use crate::space::{Vector, add, cross, dot, length, scale, sub};
+use std::cell::OnceCell;
 
-/// All directions of the configuration of all trees, at one state.
+/// All directions of the configuration of all trees, at one state; computed where they are needed.
 pub(super) struct Directions {
     /// By tree and dof within it.
-    pub place: Vec<Vec<Variation>>,
+    place: Vec<OnceCell<Vec<Variation>>>,
     /// No change, by tree.
-    pub none: Vec<Variation>,
+    none: Vec<OnceCell<Variation>>,
 }
 
 impl Directions {
-    pub fn new(kinematics: &Kinematics) -> Self {
-        let (mut place, mut none) = (vec![], vec![]);
-        for (t, tree) in kinematics.system().trees().iter().enumerate() {
-            let n = tree.dofs.len();
+    pub fn new(system: &System) -> Self {
+        let trees = system.trees().len();
+        Self { place: vec![OnceCell::new(); trees], none: vec![OnceCell::new(); trees] }
+    }
+
+    /// Changes of a tree along each of its directions, at the state of `kinematics`, which must be the same each time.
+    pub fn place(&self, kinematics: &Kinematics, t: usize) -> &[Variation] {
+        self.place[t].get_or_init(|| {
+            let n = kinematics.system().trees()[t].dofs.len();
             let (mut unit, zero) = (vec![0.0; n], vec![0.0; n]);
             let mut own = vec![];
             for j in 0..n {
@@ -28,30 +34,42 @@ impl Directions {
                 own.push(kinematics.vary(t, &unit, &zero));
                 unit[j] = 0.0;
             }
-            place.push(own);
-            none.push(kinematics.vary(t, &zero, &zero));
-        }
-        Self { place, none }
+            own
+        })
+    }
+
+    /// No change of a tree.
+    pub fn none(&self, kinematics: &Kinematics, t: usize) -> &Variation {
+        self.none[t].get_or_init(|| {
+            let zero = vec![0.0; kinematics.system().trees()[t].dofs.len()];
+            kinematics.vary(t, &zero, &zero)
+        })
     }
 }
 
-/// Adds `df/dq` and `df/dv` at the state of `kinematics`, with `f` evaluated at `time`. Returns the trees that springs
-/// connect.
+/// Adds `df/dq` and `df/dv` at the state of `kinematics`, with `f` evaluated at `time`, with weight or without. Returns
+/// the trees that springs connect.
 pub(super) fn forces(
     model: &Model,
-    kinematics: &Kinematics,
-    directions: &Directions,
+    (kinematics, directions): (&Kinematics, &Directions),
     inputs: &Inputs,
-    time: f64,
+    (time, weight): (f64, bool),
     (by_place, by_velocity): (&mut Sparse, &mut Sparse),
 ) -> Vec<[usize; 2]> {
     let (system, scene) = (model.system(), model.scene());
     for (t, tree) in system.trees().iter().enumerate() {
         let start = tree.dofs.start;
         let mut out = vec![0.0; tree.dofs.len()];
-        for (j, by) in directions.place[t].iter().enumerate() {
+        let acts = |link: usize| system.tree_of(link) == Some(t);
+        let loaded = scene.loads.iter().any(|l| acts(l.body)) || inputs.wrenches.iter().any(|w| acts(w.body));
+        if !weight && !loaded {
+            continue;
+        }
+        for (j, by) in directions.place(kinematics, t).iter().enumerate() {
             out.fill(0.0);
-            kinematics.vary_weight(t, by, scene.gravity, &mut out);
+            if weight {
+                kinematics.vary_weight(t, by, scene.gravity, &mut out);
+            }
             let mut wrench = |link: usize, local: Vector, [force, torque]: [Vector; 2], turns: bool| {
                 if system.tree_of(link) != Some(t) {
                     return;
@@ -87,15 +105,15 @@ pub(super) fn forces(
             let n = system.trees()[t].dofs.len();
             let (mut unit, zero) = (vec![0.0; n], vec![0.0; n]);
             for j in 0..n {
-                let by = (t, &directions.place[t][j]);
-                spring_column(kinematics, spring, trees, by, &directions.none, |i, x| {
+                let by = (t, &directions.place(kinematics, t)[j]);
+                spring_column(kinematics, spring, trees, by, directions, |i, x| {
                     by_place.add(i, start + j, x);
                 });
                 if spring.damping != 0.0 {
                     unit[j] = 1.0;
                     let faster = kinematics.vary(t, &zero, &unit);
                     unit[j] = 0.0;
-                    spring_column(kinematics, spring, trees, (t, &faster), &directions.none, |i, x| {
+                    spring_column(kinematics, spring, trees, (t, &faster), directions, |i, x| {
                         by_velocity.add(i, start + j, x);
                     });
                 }
@@ -114,7 +132,7 @@ fn spring_column(
     spring: &Spring,
     trees: [Option<usize>; 2],
     (t, by): (usize, &Variation),
-    none: &[Variation],
+    directions: &Directions,
     mut put: impl FnMut(usize, f64),
 ) {
     let place = |end: End| match end.body {
@@ -150,7 +168,7 @@ fn spring_column(
         let (Some(body), Some(tree)) = (spring.ends[k].body, trees[k]) else { continue };
         let dofs = kinematics.system().trees()[tree].dofs.clone();
         let mut out = vec![0.0; dofs.len()];
-        let by = if tree == t { by } else { &none[tree] };
+        let by = if tree == t { by } else { directions.none(kinematics, tree) };
         let force = [scale(sign * pull, axis), [0.0; 3]];
         let changed = [scale(sign, change), [0.0; 3]];
         kinematics.vary_wrench(body, by, (ends[k].0, changes[k].shift), force, changed, &mut out);

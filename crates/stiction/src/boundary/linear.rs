@@ -61,7 +61,7 @@ const RANK: f64 = 1e-11;
 
 /// LU factors of a square matrix with complete pivoting, rows and columns scaled. Where the matrix is singular, a
 /// solution with zeros for the surplus unknowns is given, as for redundant contacts, whose motion does not see them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Factor {
     n: usize,
     rank: usize,
@@ -74,6 +74,11 @@ pub(super) struct Factor {
 
 impl Factor {
     pub fn new(matrix: &Matrix) -> Self {
+        Self::with_rank(matrix, RANK)
+    }
+
+    /// The same where pivots below the share `least` of the largest are zero.
+    pub fn with_rank(matrix: &Matrix, least: f64) -> Self {
         let n = matrix.rows();
         let largest = |values: &mut dyn Iterator<Item = f64>| {
             let most = values.fold(0.0f64, |m, x| m.max(x.abs()));
@@ -97,7 +102,7 @@ impl Factor {
                 }
             }
             first = first.max(best);
-            if best.is_nan() || best <= RANK * first {
+            if best.is_nan() || best <= least * first {
                 rank = k;
                 break;
             }

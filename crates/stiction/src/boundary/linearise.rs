@@ -4,16 +4,18 @@ use super::Parameters;
 use super::derivative::{Column, Group, Island, NotDifferentiable, Note, Part};
 use super::forces::{Directions, forces};
 use super::linear::{Factor, Sparse};
-use crate::dynamics::{Joint, Kinematics, Stencil, Variation, advance_derivative, drift_derivative};
+use super::trees::InertiaMap;
+use crate::contact::Law;
+use crate::dynamics::{Begin, Kinematics, Stencil, TreeDrift, advance_derivative, body_derivative};
 use crate::geometry;
 use crate::inputs::Inputs;
-use crate::model::{Model, StandingKind, StandingRow};
+use crate::model::Model;
 use crate::scene::{ForceTime, GapLevel, Scheme};
+use crate::space::scale;
 use crate::state::State;
 use crate::step::Workspace;
 use complementarity::element::{ElementTangent, Status};
 use complementarity::matrix::Matrix;
-use complementarity::problem::Element;
 
 /// Compliance, as a share of the mean diagonal of `A`, that stands for none where forces are not unique.
 const EQUAL: f64 = 1e-8;
@@ -25,6 +27,8 @@ pub(super) struct Active {
     pub first: usize,
     pub unknowns: std::ops::Range<usize>,
     pub tangent: ElementTangent,
+    /// Whether its gap enters as `g/h`: it is about positions, and overlap does not recover at a bounded velocity.
+    pub free: bool,
 }
 
 /// What the parts of the assembly share.
@@ -35,13 +39,15 @@ pub(super) struct Step<'a> {
     /// Kinematics at the start, with the velocities `v_theta`.
     pub middle: Kinematics,
     pub directions: Directions,
-    /// `v'`, and `v_theta`.
+    /// `v'` after the forces of the contact problem, and `v_theta`.
     pub after: Vec<f64>,
     pub theta: Vec<f64>,
+    /// `v'` after the projection of positions, and the configuration at the end.
+    pub ended: Vec<f64>,
+    pub end: Vec<f64>,
 }
 
-/// What of a model derivatives do not know: schemes other than the theta rule, rows that are no rigid limits or friction of joints, screws, surfaces
-/// that move by themselves.
+/// What of a model derivatives do not know: schemes other than the theta rule, surfaces that move by themselves.
 fn unknown(model: &Model) -> Option<String> {
     let scene = model.scene();
     if scene.step.scheme != Scheme::Theta {
@@ -50,14 +56,12 @@ fn unknown(model: &Model) -> Option<String> {
     if model.contacts().is_auto() {
         return Some("law = \"auto\"".to_owned());
     }
-    let known = |row: &&StandingRow| {
-        row.compliance.is_none() && (row.is_limit() || matches!(row.kind, StandingKind::Friction(_)))
-    };
-    let row = model.standing().iter().find(|row| !known(row)).map(|row| row.name(scene));
-    let screw =
-        scene.bodies.iter().find(|b| matches!(b.link.joint, Joint::Screw { .. }) || b.surface.is_some());
-    let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some());
-    row.or_else(|| screw.map(|b| b.name.clone())).or_else(|| moving.map(|w| w.name.clone()))
+    if model.contacts().rules().iter().any(|rule| matches!(rule.given.law, Law::HuntCrossley { .. })) {
+        return Some("hunt_crossley".to_owned());
+    }
+    let belt = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
+    let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);
+    belt.or(moving).map(|name| format!("'{name}', whose surface moves by itself"))
 }
 
 /// The derivative of the step (part) that a workspace holds, which began at `before`.
@@ -77,86 +81,87 @@ pub(crate) fn linearise(
     }
     let mut after = motion.free.clone();
     if !problem.is_empty() {
-        problem.push(&motion.mass, &work.forces.lambda, &mut vec![], &mut after);
+        problem.push(motion.kick(), &work.forces.lambda, &mut vec![], &mut after);
     }
     let explicit = problem.theta;
     let theta: Vec<f64> =
         motion.velocity.iter().zip(&after).map(|(v, a)| explicit * v + (1.0 - explicit) * a).collect();
     let mut middle = motion.kinematics.clone();
     middle.go_to(&before.position, &theta);
-    let directions = Directions::new(&middle);
-    let step = Step { model, before, work, middle, directions, after, theta };
+    let directions = Directions::new(model.system());
+    let ended = match work.projection().rows.is_empty() {
+        true => after.clone(),
+        false => work.projection().kicked().clone(),
+    };
+    let end = work.end_position().to_vec();
+    let step = Step { model, before, work, middle, directions, after, theta, ended, end };
     let n = model.system().velocity_size();
     let mut part = Part { n, h: motion.h, theta: explicit, ..Part::default() };
+    part.mass = Some(motion.mass.clone());
+    part.kick = motion.servos.mass().cloned();
     let joined = step.momentum(&mut part, inputs);
+    step.eliminated(&mut part);
     let active = step.elements(&mut part)?;
     step.memory(&mut part, &active);
     step.groups(&mut part, &joined)?;
     step.islands(&mut part, &active);
     step.drift(&mut part, parameters).ok_or(NotDifferentiable::Singular { time })?;
+    step.closing(&mut part);
+    step.targets(&mut part, &active);
     for (k, parameter) in parameters.list.iter().enumerate() {
         step.parameter(&mut part, &active, parameter, k, inputs);
     }
     if parameters.duration {
-        let column = step.duration(&mut part, &active);
+        let column = step.duration(&mut part, &active, inputs);
         part.parameters.push(column);
     }
     Ok(part)
 }
 
 impl Step<'_> {
-    fn note(&self, part: &mut Part, name: String, choice: &'static str) {
+    pub(super) fn note(&self, part: &mut Part, name: String, choice: &'static str) {
         part.notes.push(Note { time: self.before.time, name, choice });
     }
 
-    /// `M`, and `d(h f - M a)`; returns the trees that springs connect.
+    /// `v_theta` where `v'` is `after`.
+    pub(super) fn middle_of(&self, after: &[f64]) -> Vec<f64> {
+        let explicit = self.work.problem.theta;
+        let both = self.work.motion.velocity.iter().zip(after);
+        both.map(|(v, a)| explicit * v + (1.0 - explicit) * a).collect()
+    }
+
+    /// `d(h f - M a)`; returns the trees that implicit springs connect.
     fn momentum(&self, part: &mut Part, inputs: &Inputs) -> Vec<[usize; 2]> {
         let (motion, system) = (&self.work.motion, self.model.system());
         let h = motion.h;
         let change: Vec<f64> = self.after.iter().zip(&motion.velocity).map(|(a, v)| a - v).collect();
-        let mut scratch = self.middle.clone();
-        let pushed = &mut scratch;
-        pushed.go_to(&self.before.position, &change);
-        let mut by = Variation::default();
-        for (t, tree) in system.trees().iter().enumerate() {
-            let n = tree.dofs.len();
-            let (mut dp, mut dg) = (vec![0.0; n], vec![0.0; n]);
-            let (mut unit, zero) = (vec![0.0; n], vec![0.0; n]);
-            for j in 0..n {
-                unit[j] = 1.0;
-                pushed.vary_into(t, &unit, &zero, &mut by);
-                unit[j] = 0.0;
-                pushed.vary_momenta(t, &by, &mut dp, &mut dg);
-                for i in 0..n {
-                    part.force_q.add(tree.dofs.start + i, tree.dofs.start + j, -dp[i]);
-                    let entry = motion.mass.entry(tree.dofs.start + i, tree.dofs.start + j);
-                    part.mass.add(tree.dofs.start + i, tree.dofs.start + j, entry);
-                }
-            }
-        }
         let implicit = self.model.scene().step.force_time() == ForceTime::Theta;
+        let gravity = if implicit { [0.0; 3] } else { scale(h, self.model.scene().gravity) };
+        part.inertia = Some(InertiaMap::new(&self.middle, &self.before.position, &change, gravity));
         let (mut by_place, mut by_velocity) = (Sparse::default(), Sparse::default());
         if !implicit {
             // only dampers see velocities
             let damped = self.model.scene().springs.iter().any(|s| s.damping != 0.0);
             let own = damped.then(|| {
-                scratch.go_to(&self.before.position, &motion.velocity);
-                Directions::new(&scratch)
+                let mut own = self.middle.clone();
+                own.go_to(&self.before.position, &motion.velocity);
+                (own, Directions::new(system))
             });
-            let (at, directions) = own.as_ref().map_or((&self.middle, &self.directions), |d| (&scratch, d));
+            let (at, directions) = own.as_ref().map_or((&self.middle, &self.directions), |(at, d)| (at, d));
             let maps = (&mut by_place, &mut by_velocity);
-            let joined = forces(self.model, at, directions, inputs, motion.time, maps);
+            forces(self.model, (at, directions), inputs, (motion.time, false), maps);
             by_place.add_to(h, &mut part.force_q);
             by_velocity.add_to(h, &mut part.force_v);
-            return joined;
+            return vec![];
         }
         // f at q_theta = q + (1-theta) h G v_theta
         let share = (1.0 - part.theta) * h;
         let mut place = self.before.position.clone();
         system.advance(&self.before.position, &self.theta, share, &mut place);
-        scratch.go_to(&place, &self.theta);
+        let mut at = self.middle.clone();
+        at.go_to(&place, &self.theta);
         let maps = (&mut by_place, &mut by_velocity);
-        let joined = forces(self.model, &scratch, &Directions::new(&scratch), inputs, motion.time, maps);
+        let joined = forces(self.model, (&at, &Directions::new(system)), inputs, (motion.time, true), maps);
         // xi_theta = A xi + B dv_theta
         let (mut moved, mut carried) = (Sparse::default(), Sparse::default());
         for (t, tree) in system.trees().iter().enumerate() {
@@ -230,16 +235,17 @@ impl Step<'_> {
                     part.equations.add(y, first + i, tangent.equation(k)[i]);
                 }
             }
-            let own = Active { element: k, rows: rows.len(), first, unknowns, tangent };
             let free = problem.gap_rate[k] == problem.gap[k] / problem.h
                 && !problem.relaxed.contains(&k)
                 && self.model.scene().step.gap == GapLevel::Position;
-            if !free && self.model.scene().step.gap == GapLevel::Position {
+            let own = Active { element: k, rows: rows.len(), first, unknowns, tangent, free };
+            let about_gap = self.row_of(k).is_none_or(|row| self.model.standing()[row].is_limit());
+            if about_gap && !free && self.model.scene().step.gap == GapLevel::Position {
                 self.note(part, name(), "overlap recovers at a bounded velocity: taken as constant");
             }
             match contact {
                 Some(c) => {
-                    if !self.contact(part, c, &own, free, &mut work) {
+                    if !self.contact(part, c, &own, &mut work) {
                         self.note(
                             part,
                             name(),
@@ -247,7 +253,10 @@ impl Step<'_> {
                         );
                     }
                 }
-                None => self.standing(part, &own, free),
+                None => {
+                    let row = problem.standing[k - contacts.elements.len()].row;
+                    self.standing(part, &own, row);
+                }
             }
             active.push(own);
         }
@@ -271,48 +280,30 @@ impl Step<'_> {
         if sum > 0.0 { sum / linear as f64 } else { 1.0 }
     }
 
-    /// A standing row, from its row of `W`: `J' = M H^-1 W'`. Its gap changes with the configuration as `J` says. (The rows of
-    /// limits and joint friction are constant.)
-    fn standing(&self, part: &mut Part, own: &Active, free: bool) {
-        let (problem, mass) = (&self.work.problem, &self.work.motion.mass);
-        let has_gap = !matches!(problem.elements[own.element], Element::Bounded { .. });
-        for (segment, w) in problem.factors().segments(own.element) {
-            let Some((t, _)) = mass.trees().find(|(_, dofs)| dofs.start == segment.first) else { continue };
-            let (mut x, mut row) = (w.to_vec(), vec![0.0; segment.len]);
-            mass.solve_root(t, &mut x);
-            mass.multiply_tree(t, &x, &mut row);
-            for (k, j) in row.iter().enumerate() {
-                part.jacobian.add(own.first, segment.first + k, *j);
-                if free && has_gap {
-                    part.slip_q.add(own.first, segment.first + k, j / problem.h);
-                }
-            }
-        }
-    }
-
-    /// Factors of the mass matrices, less the derivatives of implicit forces.
+    /// Where forces are implicit: factors of the mass matrices, less the derivatives of these.
     fn groups(&self, part: &mut Part, joined: &[[usize; 2]]) -> Result<(), NotDifferentiable> {
-        let system = self.model.system();
+        if part.implicit.bytes() == 0 {
+            return Ok(());
+        }
+        let (system, kick) = (self.model.system(), self.work.motion.kick());
         let trees = system.trees();
         let mut leader: Vec<usize> = (0..trees.len()).collect();
-        if part.implicit.bytes() > 0 {
-            joined.iter().for_each(|pair| union(&mut leader, pair[0], pair[1]));
-        }
+        joined.iter().for_each(|pair| union(&mut leader, pair[0], pair[1]));
         let mut place = vec![0; part.n];
         for t in 0..trees.len() {
             if find(&leader, t) != t {
                 continue;
             }
-            let dofs: Vec<usize> = (0..trees.len())
-                .filter(|&k| find(&leader, k) == t)
-                .flat_map(|k| trees[k].dofs.clone())
-                .collect();
+            let own: Vec<usize> = (0..trees.len()).filter(|&k| find(&leader, k) == t).collect();
+            let dofs: Vec<usize> = own.iter().flat_map(|&k| trees[k].dofs.clone()).collect();
             dofs.iter().enumerate().for_each(|(k, &i)| place[i] = k);
             let mut m = Matrix::zeros(dofs.len(), dofs.len());
-            let inside = |i: usize| dofs.binary_search(&i).is_ok();
-            for (i, j, x) in part.mass.iter().filter(|(i, _, _)| inside(*i)) {
-                m[(place[i], place[j])] += x;
+            for tree in own.iter().map(|&k| &trees[k]) {
+                for (i, j) in tree.dofs.clone().flat_map(|i| tree.dofs.clone().map(move |j| (i, j))) {
+                    m[(place[i], place[j])] = kick.entry(i, j);
+                }
             }
+            let inside = |i: usize| dofs.binary_search(&i).is_ok();
             for (i, j, x) in part.implicit.iter().filter(|(i, _, _)| inside(*i)) {
                 m[(place[i], place[j])] -= (1.0 - part.theta) * x;
             }
@@ -327,50 +318,41 @@ impl Step<'_> {
 
     /// `R A C + T`, island by island.
     fn islands(&self, part: &mut Part, active: &[Active]) {
+        if active.is_empty() {
+            return;
+        }
+        let trees = self.model.system().trees();
         let mut group_of = vec![0; part.n];
+        for (t, tree) in trees.iter().enumerate() {
+            tree.dofs.clone().for_each(|i| group_of[i] = t);
+        }
         for (g, group) in part.groups.iter().enumerate() {
             group.dofs.iter().for_each(|&i| group_of[i] = g);
         }
-        let mut touched: Vec<Vec<usize>> = vec![vec![]; part.rows];
+        let mut leader: Vec<usize> = (0..trees.len()).collect();
+        // any one group of each element
+        let mut touched: Vec<Option<usize>> = vec![None; active.len()];
+        let mut owner = vec![0; part.rows];
+        for (k, a) in active.iter().enumerate() {
+            owner[a.first..a.first + a.rows].fill(k);
+        }
         for (row, dof, _) in part.jacobian.iter() {
-            touched[row].push(group_of[dof]);
-        }
-        let mut leader: Vec<usize> = (0..part.groups.len()).collect();
-        for a in active {
-            let groups: Vec<usize> = (a.first..a.first + a.rows).flat_map(|r| touched[r].clone()).collect();
-            groups.windows(2).for_each(|w| union(&mut leader, w[0], w[1]));
-        }
-        let island_of = |a: &Active| {
-            (a.first..a.first + a.rows).find_map(|r| touched[r].first()).map(|g| find(&leader, *g))
-        };
-        let mut keys: Vec<usize> = active.iter().filter_map(island_of).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        for key in keys {
-            let own: Vec<&Active> = active.iter().filter(|a| island_of(a) == Some(key)).collect();
-            let unknowns: Vec<usize> = own.iter().flat_map(|a| a.unknowns.clone()).collect();
-            let mut m = Matrix::zeros(unknowns.len(), unknowns.len());
-            let (mut lambda, mut slip) = (vec![0.0; part.rows], vec![0.0; part.rows]);
-            let mut column = 0;
-            for a in &own {
-                for k in 0..a.tangent.count() {
-                    lambda.fill(0.0);
-                    slip.fill(0.0);
-                    lambda[a.first..a.first + a.rows].copy_from_slice(&a.tangent.column(k)[..a.rows]);
-                    part.jacobian.times(1.0 - part.theta, &part.response(&lambda), &mut slip);
-                    part.compliance.times(1.0, &lambda, &mut slip);
-                    let mut i = 0;
-                    for b in &own {
-                        for e in 0..b.tangent.count() {
-                            let row = b.tangent.equation(e);
-                            m[(i, column)] = (0..b.rows).map(|r| row[r] * slip[b.first + r]).sum();
-                            i += 1;
-                        }
-                    }
-                    m[(column, column)] += a.tangent.weight(k);
-                    column += 1;
-                }
+            let (own, group) = (&mut touched[owner[row]], group_of[dof]);
+            match *own {
+                None => *own = Some(group),
+                Some(first) => union(&mut leader, first, group),
             }
+        }
+        let mut members: Vec<(usize, usize)> =
+            (0..active.len()).filter_map(|k| touched[k].map(|group| (find(&leader, group), k))).collect();
+        members.sort_unstable();
+        for island in members.chunk_by(|a, b| a.0 == b.0) {
+            let own: Vec<&Active> = island.iter().map(|(_, k)| &active[*k]).collect();
+            let unknowns: Vec<usize> = own.iter().flat_map(|a| a.unknowns.clone()).collect();
+            let mut m = match part.groups.is_empty() {
+                true => self.island(&own, unknowns.len()),
+                false => self.island_by_response(part, &own, unknowns.len()),
+            };
             let mut factor = Factor::new(&m);
             if factor.rank() < unknowns.len() {
                 // forces that are not unique are the limit of those with equal compliance on every element
@@ -392,6 +374,92 @@ impl Step<'_> {
         }
     }
 
+    /// `R A C + T` of an island, with `A = c W W' + E^-1` of the contact problem.
+    #[allow(clippy::type_complexity, reason = "a list of one function")]
+    fn island(&self, own: &[&Active], size: usize) -> Matrix {
+        let a = self.work.problem.factors();
+        // R W and C' W of each element, segment by segment
+        let mut maps: Vec<Vec<(usize, usize, Vec<f64>, Vec<f64>)>> = vec![];
+        for e in own {
+            let of = |row: &dyn Fn(usize) -> [f64; 6], w: &[f64], len: usize| -> Vec<f64> {
+                let mut out = vec![0.0; e.tangent.count() * len];
+                for (k, out) in out.chunks_exact_mut(len).enumerate() {
+                    for (x, w) in row(k).iter().zip(w.chunks_exact(len)).filter(|(x, _)| **x != 0.0) {
+                        out.iter_mut().zip(w).for_each(|(o, w)| *o += x * w);
+                    }
+                }
+                out
+            };
+            let segments = a.segments(e.element).filter(|(s, _)| s.len > 0);
+            maps.push(
+                segments
+                    .map(|(s, w)| {
+                        let equations = of(&|k| *e.tangent.equation(k), w, s.len);
+                        (s.first, s.len, equations, of(&|k| *e.tangent.column(k), w, s.len))
+                    })
+                    .collect(),
+            );
+        }
+        let mut m = Matrix::zeros(size, size);
+        let mut row = 0;
+        for (e, from) in own.iter().zip(&maps) {
+            let mut column = 0;
+            for (f, to) in own.iter().zip(&maps) {
+                let (rows, columns) = (e.tangent.count(), f.tangent.count());
+                for (first, len, equations, _) in from {
+                    let Some((_, _, _, other)) = to.iter().find(|(other, ..)| other == first) else {
+                        continue;
+                    };
+                    for (i, j) in (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))) {
+                        let (x, y) = (&equations[i * len..][..*len], &other[j * len..][..*len]);
+                        m[(row + i, column + j)] += a.share() * complementarity::matrix::dot(x, y);
+                    }
+                }
+                column += columns;
+            }
+            for k in 0..e.tangent.count() {
+                if let Some((_, block)) = a.patch(e.element) {
+                    for j in 0..e.tangent.count() {
+                        let (x, y) = (e.tangent.equation(k), e.tangent.column(j));
+                        let pairs = (0..e.rows).flat_map(|r| (0..e.rows).map(move |c| (r, c)));
+                        m[(row + k, row + j)] +=
+                            pairs.map(|(r, c)| x[r] * block[e.rows * r + c] * y[c]).sum::<f64>();
+                    }
+                }
+                m[(row + k, row + k)] += e.tangent.weight(k);
+            }
+            row += e.tangent.count();
+        }
+        m
+    }
+
+    /// The same where implicit forces change the mass matrix.
+    fn island_by_response(&self, part: &Part, own: &[&Active], size: usize) -> Matrix {
+        let mut m = Matrix::zeros(size, size);
+        let (mut lambda, mut slip) = (vec![0.0; part.rows], vec![0.0; part.rows]);
+        let mut column = 0;
+        for a in own {
+            for k in 0..a.tangent.count() {
+                lambda.fill(0.0);
+                slip.fill(0.0);
+                lambda[a.first..a.first + a.rows].copy_from_slice(&a.tangent.column(k)[..a.rows]);
+                part.jacobian.times(1.0 - part.theta, &part.response(&lambda), &mut slip);
+                part.compliance.times(1.0, &lambda, &mut slip);
+                let mut i = 0;
+                for b in own {
+                    for e in 0..b.tangent.count() {
+                        let row = b.tangent.equation(e);
+                        m[(i, column)] = (0..b.rows).map(|r| row[r] * slip[b.first + r]).sum();
+                        i += 1;
+                    }
+                }
+                m[(column, column)] += a.tangent.weight(k);
+                column += 1;
+            }
+        }
+        m
+    }
+
     /// The drift, and what parameters of inertias do to it; `None` if a matrix is singular.
     fn drift(&self, part: &mut Part, parameters: &Parameters) -> Option<()> {
         let (motion, system, n) = (&self.work.motion, self.model.system(), part.n);
@@ -400,21 +468,44 @@ impl Step<'_> {
             heavy.iter().map(|&k| (&parameters.list[k].systems, parameters.list[k].e)).collect();
         part.parameters =
             vec![Column { drift: vec![0.0; 2 * n], ..Column::default() }; parameters.list.len()];
+        let middle = self.middle_of(&self.ended);
         for (t, tree) in system.trees().iter().enumerate() {
             let dofs = tree.dofs.clone();
-            let (theta, after) = (&self.theta[dofs.clone()], &self.after[dofs.clone()]);
-            let parts = self.work.drift_parts(t);
-            let m = drift_derivative(&self.middle, t, (motion.h, parts), (theta, after), &stencils)?;
+            let (theta, after) = (&middle[dofs.clone()], &self.ended[dofs.clone()]);
             let own = dofs.len();
-            for i in 0..2 * own {
-                let row = if i < own { dofs.start + i } else { n + dofs.start + i - own };
-                for j in 0..3 * own {
-                    let column = n * (j / own) + dofs.start + j % own;
-                    part.drift.add(row, column, m[(i, j)]);
+            let (row, column) = (
+                |i: usize| n * (i / own) + dofs.start + i % own,
+                |j: usize| n * (j / own) + dofs.start + j % own,
+            );
+            if tree.is_free_body() {
+                let m = body_derivative(&self.middle, t, motion.h, (theta, after), &stencils);
+                for i in 0..2 * own {
+                    (0..3 * own).for_each(|j| part.drift.flat.add(row(i), column(j), m[(i, j)]));
+                    for (at, &k) in heavy.iter().enumerate() {
+                        part.parameters[k].drift[row(i)] = m[(i, 3 * own + at)];
+                    }
                 }
+            } else if tree.even {
+                let [a, b] = advance_derivative(system, t, theta, motion.h);
+                for i in 0..own {
+                    for j in 0..own {
+                        part.drift.flat.add(row(i), column(j), a[(i, j)]);
+                        part.drift.flat.add(row(i), column(own + j), b[(i, j)]);
+                    }
+                    part.drift.flat.add(row(own + i), column(2 * own + i), 1.0);
+                }
+            } else {
+                let (parts, drift) = (self.work.drift_parts(t), self.work.drift());
+                let (kinematics, mass, h) = (&self.middle, &motion.mass, motion.h);
+                let begin = Begin { kinematics, mass, h, parts, theta, after, drift };
+                let linear = TreeDrift::new(&mut part.drift.points, t, &begin, &stencils)?;
+                let zero = vec![0.0; own];
                 for (at, &k) in heavy.iter().enumerate() {
-                    part.parameters[k].drift[row] = m[(i, 3 * own + at)];
+                    let (place, velocity) = part.parameters[k].drift.split_at_mut(n);
+                    let out = (&mut place[dofs.clone()], &mut velocity[dofs.clone()]);
+                    linear.times(&part.drift.points, (&zero, &zero, &zero), Some(at), out);
                 }
+                part.drift.trees.push((linear, dofs));
             }
         }
         Some(())

@@ -165,7 +165,7 @@ impl Step<'_> {
         });
         let found = feature(&sides[0].solid, &poses[0], &sides[1].solid, &poses[1], &touch, &mut work);
         for (t, tree) in system.trees().iter().enumerate() {
-            for (j, by) in self.directions.place[t].iter().enumerate() {
+            for (j, by) in self.directions.place(&self.middle, t).iter().enumerate() {
                 let moves = |k: usize, point: Vector| match c.owners[k] {
                     Owner::Body(i) if system.tree_of(i) == Some(t) => self.middle.vary_link(i, by, point),
                     _ => LinkChange::default(),

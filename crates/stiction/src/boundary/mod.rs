@@ -23,10 +23,12 @@ mod multiple;
 mod parameters;
 mod problem;
 mod solve;
+mod standing;
 pub(crate) mod svd;
 mod trajectory;
+mod trees;
 
-pub use converge::{Errors, Level, Study, Weak, converge};
+pub use converge::{Errors, Level, Study, Weak, converge, converge_against};
 pub use derivative::{Adjoint, NotDifferentiable, Note, StepDerivative, step_with_derivatives};
 pub(crate) use linearise::linearise;
 pub use parameters::Parameters;

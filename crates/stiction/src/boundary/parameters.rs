@@ -54,8 +54,8 @@ impl Parameters {
         if faults.is_empty() { Ok(Self { list, duration: false }) } else { Err(faults) }
     }
 
-    /// The same, and the logarithm of the step's length as the last parameter. Loads that change with time are taken
-    /// as they are at the times of the steps.
+    /// The same, and the logarithm of the step's length as the last parameter. Times are scaled with it, from zero on, so
+    /// that loads and targets that change with time are those of a run whose steps are all scaled.
     #[must_use]
     pub fn with_duration(mut self) -> Self {
         self.duration = true;
@@ -109,6 +109,7 @@ impl Parameter {
         let inertia = models.iter().any(|m| {
             let (a, b) = (m.system().links(), base.system().links());
             a.iter().zip(b).any(|(a, b)| a.inertia != b.inertia)
+                || m.system().armature() != base.system().armature()
         });
         let (n, origin) = (base.system().velocity_size(), base.initial());
         let ends = models.each_ref().map(|m| {

@@ -240,7 +240,8 @@ pub(super) fn finish(
     let (most, least) =
         (svd.values.first().copied().unwrap_or(0.0), svd.values.last().copied().unwrap_or(0.0));
     let rank = svd.values.iter().filter(|s| **s > OPEN * most).count();
-    found.condition = if least > 0.0 { most / least } else { f64::INFINITY };
+    // a ratio beyond rounding is no number
+    found.condition = if least > f64::EPSILON * most { most / least } else { f64::INFINITY };
     found.family = sizes.len() - rank;
     if found.family > 0 {
         found.direction =

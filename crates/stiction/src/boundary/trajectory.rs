@@ -117,6 +117,7 @@ pub(crate) fn adjoint_within(
             let own = step.adjoint(&out.state);
             out.state = own.state;
             add(&mut out.efforts, &own.efforts);
+            add(&mut out.targets, &own.targets);
             add(&mut out.parameters, &own.parameters);
         }
     };

@@ -11,7 +11,8 @@
 //!
 //! A law that varies with the configuration does so by one number a contact, its *scale*: `K(q) = scale K`, `C(q) = scale C`, and
 //! so `E^-1(q) = E^-1 / scale`, `E^-1 K` as it is. For Hertz and Mindlin `K` is the stiffness at an overlap of `R`, and the scale is
-//! `sqrt(d/R)`. Other laws have scale 1.
+//! `sqrt(d/R)`. Of Hunt and Crossley the number is the overlap `d` itself, `K_n(d) = K d^(beta-1)` and `C_n(d) = 3/2 alpha d K_n(d)`; tangential
+//! stiffness and damping do not vary. Other laws have scale 1.
 //!
 //! Symbols: `delta` deformation, `lambda` force, `h` step; rows element by element n, t(, o).
 
@@ -40,6 +41,9 @@ const DEEPENS: f64 = 0.29;
 /// Share by which the stiffness may grow from one step to the next before tangential springs keep their force instead of their deformation: the overlap
 /// of the shapes and the one remembered differ by rounding, and a step is differentiable there.
 const SAME_STIFFNESS: f64 = 0.01;
+
+/// The least overlap at which Hunt and Crossley's stiffness is taken, m, unless a lower one is stiff enough.
+const LEAST_DEPTH: f64 = 1e-9;
 
 /// Stiffness and damping of one kind of contact, independent of the step. Built once for all contacts
 /// with one law and one pair of materials.
@@ -126,7 +130,7 @@ impl Patch {
 
     /// Whether `K` and `C` depend on the overlap.
     pub fn varies(&self) -> bool {
-        self.radius.is_some()
+        self.radius.is_some() || self.power.is_some()
     }
 
     /// Normal force of a point at an overlap (m) that grows at a rate (m/s), N, where the force is explicit: song2001 (10), (11). Below 0 the damper
@@ -178,7 +182,7 @@ impl Patch {
     /// If the slice has not [`Patch::rows`] entries.
     pub fn elastic_energy(&self, delta: &[f64]) -> f64 {
         assert_eq!(delta.len(), self.rows(), "one entry a row of deformation");
-        if self.varies() || self.power.is_some() {
+        if self.varies() {
             let tangential: f64 = (1..self.rows()).map(|i| 0.5 * self.k[i] * delta[i] * delta[i]).sum();
             return match self.power {
                 Some([exponent, _]) => {
@@ -231,8 +235,10 @@ impl Compliance {
         }
         self.h = h;
         let Patch { vectors, k, c, .. } = &*self.patch;
-        from_modes(vectors, |m| 1.0 / (h * k[m] + c[m]), &mut self.scaled, &mut self.e_inv);
-        from_modes(vectors, |m| k[m] / (h * k[m] + c[m]), &mut self.scaled, &mut self.e_inv_k);
+        // a direction without stiffness and damping carries no force
+        let inverse = |m: usize| if h * k[m] + c[m] > 0.0 { 1.0 / (h * k[m] + c[m]) } else { 1.0 };
+        from_modes(vectors, inverse, &mut self.scaled, &mut self.e_inv);
+        from_modes(vectors, |m| k[m] * inverse(m), &mut self.scaled, &mut self.e_inv_k);
         Ok(())
     }
 
@@ -259,6 +265,7 @@ impl Compliance {
     /// `K(q)` over [`Patch::stiffness`], by the overlap of the undeformed shapes (m) and `w M^-1 w'` of the normal row
     /// (1/kg); 1 if the law does not vary.
     ///
+    /// Of Hunt and Crossley the overlap, at least 1e-9 m or, if that is less, what makes `h^2 K_n` 1e-8 of the effective mass. Else
     /// `sqrt(d/R)`, and at least what makes `h^2 K_n` 1e-8 of the effective mass, or the overlap 1e-6 of the radius if that
     /// is less.
     pub fn scale(&self, overlap: f64, mobility: f64) -> f64 {
@@ -266,12 +273,42 @@ impl Compliance {
             return 1.0;
         }
         let least = LEAST_STIFFNESS / (self.h * self.h * self.patch.k[0] * mobility);
+        if let Some([exponent, _]) = self.patch.power {
+            let stiff = if exponent > 1.0 { least.powf(1.0 / (exponent - 1.0)) } else { 0.0 };
+            return overlap.max(stiff.min(LEAST_DEPTH));
+        }
         self.patch.scale(overlap)[0].max(least.min(LEAST_OVERLAP.sqrt()))
     }
 
     /// `h^2 K_n(q)` over the effective mass of the normal row, by overlap and mobility as in [`Self::scale`].
     pub fn stiffness_share(&self, overlap: f64, mobility: f64) -> f64 {
-        self.h * self.h * self.patch.k[0] * self.scale(overlap, mobility) * mobility
+        let scale = self.scale(overlap, mobility);
+        let share = self.patch.power.map_or(scale, |[exponent, _]| scale.powf(exponent - 1.0));
+        self.h * self.h * self.patch.k[0] * share * mobility
+    }
+
+    /// `E^-1`, m/(N s), and `E^-1 K`, 1/s, of a direction of a law that varies, at a scale.
+    pub fn point(&self, scale: f64, direction: usize) -> [f64; 2] {
+        match self.patch.power {
+            Some([exponent, dissipation]) if direction == 0 => {
+                let stiffness = self.patch.k[0] * scale.powf(exponent - 1.0);
+                let relaxed = 1.0 / (self.h + dissipation * scale);
+                [relaxed / stiffness, relaxed]
+            }
+            Some(_) => [self.e_inv[(direction, direction)], self.e_inv_k[(direction, direction)]],
+            None => [self.e_inv[(direction, direction)] / scale, self.e_inv_k[(direction, direction)]],
+        }
+    }
+
+    /// Share of the overlap at the end of an impact's first step whose stiffness it has.
+    fn deepens(&self) -> f64 {
+        match self.patch.power {
+            // K (x d)^(beta-1) d^2 is the elastic energy K d^(beta+1)/(beta+1)
+            Some([exponent, _]) if exponent > 1.0 => {
+                (exponent + 1.0).powf(-1.0 / (exponent - 1.0)).max(DEEPENS)
+            }
+            _ => DEEPENS,
+        }
     }
 
     /// The least overlap (m) whose stiffness a step may have that would end at the overlap `ahead` without the contact: `DEEPENS` times the overlap `d+` that it
@@ -283,15 +320,17 @@ impl Compliance {
             return 0.0;
         }
         // convex in d, and above 0 at the start: Newton's steps fall to the root
+        let deepens = self.deepens();
+        let exponent = self.patch.power.map_or(1.5, |[exponent, _]| exponent);
         for _ in 0..50 {
-            let share = self.stiffness_share(DEEPENS * d, mobility);
-            let step = (d * (1.0 + share) - ahead) / (1.0 + 1.5 * share);
+            let share = self.stiffness_share(deepens * d, mobility);
+            let step = (d * (1.0 + share) - ahead) / (1.0 + exponent * share);
             d = (d - step).max(0.0);
             if step <= 1e-9 * d {
                 break;
             }
         }
-        DEEPENS * d
+        deepens * d
     }
 
     /// `E^-1 = (h K + C)^-1`, m/(N s), at scale 1.
@@ -317,6 +356,18 @@ impl Compliance {
         product(&self.patch.damping, rate, force);
     }
 
+    /// `delta' . C delta'` at a scale, W. `damping` is scratch.
+    pub fn damping_power(&self, scale: f64, rate: &[f64], damping: &mut [f64]) -> f64 {
+        self.damping_times(rate, damping);
+        let sum = |from: usize| rate[from..].iter().zip(&damping[from..]).map(|(a, b)| *a * *b).sum::<f64>();
+        match self.patch.power {
+            Some([exponent, dissipation]) => {
+                self.patch.k[0] * dissipation * scale.powf(exponent) * rate[0] * rate[0] + sum(1)
+            }
+            None => scale * sum(0),
+        }
+    }
+
     /// See [`Patch::elastic_energy`].
     pub fn elastic_energy(&self, delta: &[f64]) -> f64 {
         self.patch.elastic_energy(delta)
@@ -329,6 +380,13 @@ impl Compliance {
     pub fn deformation_after(&self, scale: f64, lambda: &[f64], delta: &[f64], after: &mut [f64]) {
         let n = self.rows();
         assert!(lambda.len() == n && delta.len() == n && after.len() == n, "one entry a row of deformation");
+        if self.patch.power.is_some() {
+            for i in 0..n {
+                let [e_inv, e_inv_k] = self.point(scale, i);
+                after[i] = delta[i] + self.h * (e_inv * lambda[i] - e_inv_k * delta[i]);
+            }
+            return;
+        }
         for i in 0..n {
             // E^-1 K delta, not E^-1 (K delta): the stiffness never multiplies rounding
             let rate = dot(self.e_inv.row(i), lambda) / scale - dot(self.e_inv_k.row(i), delta);
@@ -343,8 +401,16 @@ impl Compliance {
     /// Where the stiffness varies, reduces the tangential deformations of a point to those of the same force if `scale` is above that at the overlap
     /// `delta_n`, at which they are remembered, by more than [`SAME_STIFFNESS`].
     pub(crate) fn keep_tangential(&self, scale: f64, delta: &mut [f64]) {
+        if !self.is_hertz() {
+            return;
+        }
         let kept = ((1.0 + SAME_STIFFNESS) * self.patch.scale(delta[0])[0] / scale).min(1.0);
         delta[1..].iter_mut().for_each(|d| *d *= kept);
+    }
+
+    /// Whether stiffness varies as Hertz and Mindlin's does.
+    pub(crate) fn is_hertz(&self) -> bool {
+        self.patch.radius.is_some()
     }
 
     /// Overlap of a point after a step from the overlap `before` under a normal force, m, as [`Self::deformation_after`].

@@ -8,6 +8,8 @@
 //! F = s(d) (K delta + C delta')      dF/d delta = s K      dF/d delta' = s C      dF/dd = s'(d) (K delta + C delta')
 //! ```
 //!
+//! Hunt and Crossley's law has no such scale; its explicit force is [`Patch::normal_force`].
+//!
 //! If the normal deformation is the overlap, `d = delta_n`, then `dF/dd` belongs to `dF/d delta`, in the column of
 //! `delta_n`; under load alone that makes Hertz' `F_n = 4/3 E* sqrt(R) d^(3/2)` and its stiffness `3/2 F_n / d`.
 //! The derivative of the tangential force by `delta_n` is part of it, and the tangent stiffness is not symmetric: Mindlin's

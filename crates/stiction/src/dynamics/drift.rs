@@ -48,7 +48,7 @@ use crate::space::{Quaternion, Tensor, Vector, add, cross, dot, length, scale, s
 
 /// Trees slower than this over `h` (1/s or m/s times s) drift without velocity products, which would change
 /// them by no more than this share.
-const SLOW: f64 = 1e-10;
+pub(super) const SLOW: f64 = 1e-10;
 
 /// Largest relative error of the iteration for a mean velocity, in the metric `M`.
 const SETTLED: f64 = 1e-8;
@@ -133,6 +133,11 @@ impl Drift {
     /// Number of parts of the last drift of a tree; free bodies count theirs by themselves.
     pub(crate) fn parts(&self, tree: usize) -> usize {
         self.parts[tree]
+    }
+
+    /// Mean velocity of the last part of a tree's drift, over its dofs.
+    pub(super) fn mean(&self, tree: usize) -> &[f64] {
+        &self.mean[self.kinematics.system().trees()[tree].dofs.clone()]
     }
 
     /// Exchanges kinematics and mass matrix with those at the end of the last drift, for the next step that

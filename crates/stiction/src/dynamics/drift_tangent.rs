@@ -1,20 +1,22 @@
 //! Derivative of a tree's drift (`drift.rs`): of the configuration and velocities at its end with the configuration,
 //! the velocities `v_theta` and `v'`, and parameters of the inertias. The mean velocity is given by an equation,
-//! which is differentiated as such (implicit function theorem), and solved here to rounding.
+//! which is differentiated as such (implicit function theorem).
+//!
+//! Products run over the tree a few times and form no matrix. The linear equation of the mean velocity is solved by the
+//! iteration that the drift itself uses, `du := du - M^-1 r`, which contracts as `h` times the angular velocities.
 
-use super::joint::{attitude, three};
-use super::kinematics::rotation;
-use super::tangent::{Variation, advance_derivative, left_jacobian};
+use super::drift::{Drift, SLOW};
+use super::tangent::{Variation, advance_times};
+use super::tangent_transposed::{Covariation, advance_transposed};
 use super::{Kinematics, MassMatrix, System};
-use crate::space::{Quaternion, Tensor, Vector, add, cross, dot, length, scale, sub, times, transpose_times};
-use complementarity::matrix::Matrix;
+use crate::space::{Vector, add, cross, dot, scale, sub};
 
-/// Iterations for a mean velocity; Newton's method needs three.
-const ROUNDS: usize = 20;
-/// Residual, relative, at which it has converged.
-const SETTLED: f64 = 1e-14;
-/// Change of Newton's method, relative, after which the derivative is accepted.
-const NEAR: f64 = 1e-11;
+/// Iterations for a mean velocity and its change.
+const ROUNDS: usize = 60;
+/// Residual, relative, at which the mean velocity is near enough to be differentiated at.
+const NEAR: f64 = 1e-9;
+/// Last change, relative, of its derivative.
+const SETTLED: f64 = 1e-11;
 
 /// Systems at `p - 2e, p - e, p + e, p + 2e` of a parameter of inertias, and `e`.
 pub(crate) type Stencil<'a> = (&'a [System; 4], f64);
@@ -24,476 +26,552 @@ pub(crate) fn combine([a, b, c, d]: [f64; 4], e: f64) -> f64 {
     (8.0 * (c - b) - (d - a)) / (12.0 * e)
 }
 
-/// Momenta of a tree at a state, and their derivatives.
-struct Momenta {
-    p: Vec<f64>,
-    g: Vec<f64>,
-    /// Derivatives with configuration and velocities.
-    pq: Matrix,
-    pu: Matrix,
-    gq: Matrix,
-    gu: Matrix,
-    mass: f64,
-    center: Vector,
-    cq: [Vec<f64>; 3],
-    /// Derivatives of p, g, mass and center with each parameter.
-    with: Vec<Values>,
-}
-
-/// Momenta `p`, their rates `g`, mass and centre of mass of a tree.
-type Values = (Vec<f64>, Vec<f64>, f64, Vector);
-
-/// Which derivatives of momenta are needed.
-#[derive(Clone, Copy, PartialEq)]
-enum Need {
-    /// Of `p` with the velocities: `M`.
-    Mass,
-    /// Of `p` with velocities and configuration.
-    Momentum,
-    /// Of `p` and `g`.
-    All,
-}
-
-/// The derivative of the drift of one tree over `h`, in `parts`, from the state of `begin` with `theta` for `v_theta`
-/// and `after` for `v'` (over its dofs). Rows: `xi`, `v`. Columns: `xi`, `v_theta`, `v'`, parameters.
-pub(crate) fn drift_derivative(
-    begin: &Kinematics,
-    t: usize,
-    (h, parts): (f64, usize),
-    (theta, after): (&[f64], &[f64]),
-    parameters: &[Stencil<'_>],
-) -> Option<Matrix> {
-    let system = begin.system().clone();
-    let tree = &system.trees()[t];
-    let n = tree.dofs.len();
-    if tree.is_free_body() {
-        return Some(body_derivative(begin, t, h, (theta, after), parameters));
-    }
-    let columns = 3 * n + parameters.len();
-    let pick = |block: usize| Matrix::from_fn(n, columns, |i, j| f64::from(u8::from(j == block * n + i)));
-    if tree.even && parameters.is_empty() {
-        let [a, b] = advance_derivative(&system, t, theta, h);
-        return Some(Matrix::from_fn(2 * n, columns, |i, j| match (i < n, j / n) {
-            (true, 0) => a[(i, j)],
-            (true, 1) => b[(i, j - n)],
-            (false, 2) => f64::from(u8::from(j - 2 * n == i - n)),
-            _ => 0.0,
-        }));
-    }
-    Walk::new(begin, t, parameters).drift((h, parts), (theta, after), pick)
-}
-
-/// Evaluates the momenta of a tree anywhere.
-struct Walk<'a> {
-    kinematics: Kinematics,
-    mass: MassMatrix,
-    others: Vec<([Kinematics; 4], f64)>,
-    t: usize,
-    parameters: &'a [Stencil<'a>],
-    /// Configuration and velocity, over all trees.
+/// Kinematics and mass matrices at the points of the drift that are linearised, shared by all trees.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Points {
+    at: Vec<Option<Kinematics>>,
+    /// Where each part begins, and where the last ends.
+    masses: Vec<MassMatrix>,
+    /// Scratch: a state of all trees.
     q: Vec<f64>,
     v: Vec<f64>,
 }
 
-impl<'a> Walk<'a> {
-    fn new(begin: &Kinematics, t: usize, parameters: &'a [Stencil<'a>]) -> Self {
-        let others = parameters.iter().map(|(s, e)| (s.each_ref().map(Kinematics::new), *e)).collect();
-        let (q, v) = (begin.configuration().to_vec(), vec![0.0; begin.system().velocity_size()]);
-        let mass = MassMatrix::new(begin.system());
-        Self { kinematics: begin.clone(), mass, others, t, parameters, q, v }
+impl Points {
+    /// Puts a tree at a state, given over its own coordinates and dofs.
+    fn put(&mut self, k: usize, t: usize, begin: &Kinematics, (q, v): (&[f64], &[f64])) -> &mut Kinematics {
+        if self.at.len() <= k {
+            self.at.resize(k + 1, None);
+        }
+        self.q.resize(begin.configuration().len(), 0.0);
+        self.v.resize(begin.system().velocity_size(), 0.0);
+        let tree = &begin.system().trees()[t];
+        self.q[tree.coordinates.clone()].copy_from_slice(q);
+        self.v[tree.dofs.clone()].copy_from_slice(v);
+        let at = self.at[k].get_or_insert_with(|| begin.clone());
+        at.update_tree(t, &self.q, &self.v);
+        at
     }
 
-    /// Momenta at the current configuration and a velocity.
-    fn at(&mut self, velocity: &[f64], need: Need) -> Momenta {
-        let (t, dofs) = (self.t, self.kinematics.system().trees()[self.t].dofs.clone());
-        let n = dofs.len();
-        self.v[dofs.clone()].copy_from_slice(velocity);
-        self.kinematics.update_tree(t, &self.q, &self.v);
-        let (mut p, mut g) = (self.v.clone(), self.v.clone());
-        self.kinematics.momenta(t, &mut p, &mut g);
-        let (mass, center) = self.kinematics.center_of_tree(t);
-        let zero = || Matrix::zeros(n, n);
-        let mut out = Momenta {
-            p: p[dofs.clone()].to_vec(),
-            g: g[dofs.clone()].to_vec(),
-            pq: zero(),
-            pu: zero(),
-            gq: zero(),
-            gu: zero(),
-            mass,
-            center,
-            cq: [vec![0.0; n], vec![0.0; n], vec![0.0; n]],
-            with: vec![],
-        };
-        let (mut dp, mut dg) = (vec![0.0; n], vec![0.0; n]);
-        let (mut unit, none) = (vec![0.0; n], vec![0.0; n]);
-        // where M cannot be factored, solves with it are refused later
-        if self.mass.update_tree(t, &self.kinematics).is_ok() {
-            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
-                out.pu[(i, j)] = self.mass.entry(dofs.start + i, dofs.start + j);
-            }
-        }
-        let mut by = Variation::default();
-        for j in 0..if need == Need::Mass { 0 } else { n } {
-            unit[j] = 1.0;
-            if need == Need::All {
-                self.kinematics.vary_into(t, &none, &unit, &mut by);
-                self.kinematics.vary_momenta(t, &by, &mut dp, &mut dg);
-                (0..n).for_each(|i| out.gu[(i, j)] = dg[i]);
-            }
-            if need != Need::Mass {
-                self.kinematics.vary_into(t, &unit, &none, &mut by);
-                self.kinematics.vary_momenta(t, &by, &mut dp, &mut dg);
-                (0..n).for_each(|i| (out.pq[(i, j)], out.gq[(i, j)]) = (dp[i], dg[i]));
-                let c = self.kinematics.vary_center(t, &by);
-                (0..3).for_each(|k| out.cq[k][j] = c[k]);
-            }
-            unit[j] = 0.0;
-        }
-        for (others, e) in &mut self.others {
-            let values = others.each_mut().map(|k| {
-                k.update_tree(t, &self.q, &self.v);
-                k.momenta(t, &mut p, &mut g);
-                let (mass, center) = k.center_of_tree(t);
-                (p[dofs.clone()].to_vec(), g[dofs.clone()].to_vec(), mass, center)
-            });
-            let of = |f: &dyn Fn(&Values) -> f64| combine(values.each_ref().map(f), *e);
-            let p: Vec<f64> = (0..n).map(|i| of(&|v| v.0[i])).collect();
-            let g: Vec<f64> = (0..n).map(|i| of(&|v| v.1[i])).collect();
-            out.with.push((p, g, of(&|v| v.2), std::array::from_fn(|k| of(&|v| v.3[k]))));
-        }
-        out
+    /// Memory that they hold, roughly.
+    pub fn bytes(&self) -> usize {
+        let body = size_of::<super::kinematics::State>() + 4 * size_of::<super::spatial::Spatial>();
+        let bodies = self.at.iter().flatten().map(|k| k.states.len()).sum::<usize>();
+        bodies * body + self.masses.iter().map(MassMatrix::bytes).sum::<usize>()
     }
 
-    fn drift(
-        mut self,
-        (h, parts): (f64, usize),
-        (theta, after): (&[f64], &[f64]),
-        pick: impl Fn(usize) -> Matrix,
-    ) -> Option<Matrix> {
-        let system = self.kinematics.system().clone();
-        let tree = &system.model.trees[self.t];
+    fn of(&self, k: usize) -> &Kinematics {
+        match &self.at[k] {
+            Some(kinematics) => kinematics,
+            None => unreachable!("points are put before they are used"),
+        }
+    }
+}
+
+/// Places of the points of part `p` in [`Points`], the first being that of the surplus.
+const SURPLUS: usize = 0;
+const FULL: usize = 1;
+const BEGIN: usize = 2;
+const MIDDLE: usize = 3;
+const THERE: usize = 4;
+const END: usize = 5;
+
+fn point(part: usize, which: usize) -> usize {
+    5 * part + which
+}
+
+/// Derivatives of momenta, rates, mass and centre of a tree with one parameter, at one point.
+#[derive(Debug, Clone, Default)]
+struct With {
+    p: Vec<f64>,
+    g: Vec<f64>,
+    mass: f64,
+    center: Vector,
+}
+
+/// One part of a tree's drift.
+#[derive(Debug, Clone)]
+struct PartTangent {
+    h: f64,
+    /// Mean velocity, before the root's origin is moved about the centre of mass.
+    mean: Vec<f64>,
+    /// Of a root that translates: mass, velocity of the frame, motion of the root's origin about the centre of mass.
+    mass: f64,
+    frame: [f64; 3],
+    moved: Vector,
+    lever: Vector,
+    /// By point and parameter.
+    with: [Vec<With>; 6],
+}
+
+/// The derivative of the drift of one tree.
+#[derive(Debug, Clone)]
+pub(crate) struct TreeDrift {
+    t: usize,
+    n: usize,
+    shifts: usize,
+    turning: std::ops::Range<usize>,
+    /// Whether `v'` differs from `v_theta`.
+    surplus: bool,
+    parts: Vec<PartTangent>,
+}
+
+/// Scratch of products.
+#[derive(Default)]
+struct Work {
+    by: Variation,
+    gradient: Covariation,
+    dp: Vec<f64>,
+    dg: Vec<f64>,
+    xi: Vec<f64>,
+    dv: Vec<f64>,
+}
+
+/// Where a tree begins to drift: state and mass matrix, length of the step and number of parts, `v_theta` and `v'` over its
+/// dofs, and the mean velocity if it is known.
+pub(crate) struct Begin<'a> {
+    pub kinematics: &'a Kinematics,
+    pub mass: &'a MassMatrix,
+    pub h: f64,
+    pub parts: usize,
+    pub theta: &'a [f64],
+    pub after: &'a [f64],
+    pub drift: Option<&'a Drift>,
+}
+
+impl TreeDrift {
+    /// Linearises the drift of a tree; `None` if its mean velocity is not found or a mass matrix is singular.
+    pub fn new(points: &mut Points, t: usize, from: &Begin<'_>, parameters: &[Stencil<'_>]) -> Option<Self> {
+        let begin = from.kinematics;
+        let system = begin.system().clone();
+        let tree = &system.model.trees[t];
         let root = &system.model.bodies[tree.bodies.start];
-        let (n, shifts) = (tree.dofs.len(), root.joint.shifts());
-        let turning = shifts..root.joint.velocity_size();
-        let (own, np) = (tree.coordinates.clone(), self.parameters.len());
-        let with_p = |m: &Momenta| spread(n, |i, k| m.with[k].0[i], np);
-        let with_g = |m: &Momenta| spread(n, |i, k| m.with[k].1[i], np);
-        let (mut dq, mut dv, mut v) = (pick(0), pick(1), theta.to_vec());
-        let surplus: Vec<f64> = after.iter().zip(theta).map(|(a, b)| a - b).collect();
-        // positions follow all of v' with theta = 0
-        let need = if surplus.iter().all(|x| *x == 0.0) { Need::Mass } else { Need::Momentum };
-        let extra = self.at(&surplus, need);
-        let (surplus, mut dsurplus) = (extra.p.clone(), product(&extra.pu, &minus(&pick(2), &dv)));
-        if need != Need::Mass {
-            dsurplus = sum(&dsurplus, &sum(&product(&extra.pq, &dq), &with_p(&extra)));
+        let n = tree.dofs.len();
+        // as in `Drift::begin`
+        let driven = root.dofs().any(|i| system.model.armature[i] > 0.0);
+        let shifts = if driven { 0 } else { root.joint.shifts() };
+        let mut others: Vec<([Kinematics; 4], f64)> =
+            parameters.iter().map(|(s, e)| (s.each_ref().map(Kinematics::new), *e)).collect();
+        let mut with = |q: &[f64], v: &[f64]| -> Vec<With> {
+            others.iter_mut().map(|(others, e)| With::new(others, *e, t, (q, v))).collect()
+        };
+        let mut q = begin.configuration()[tree.coordinates.clone()].to_vec();
+        let mut v = from.theta.to_vec();
+        let extra: Vec<f64> = from.after.iter().zip(from.theta).map(|(a, b)| a - b).collect();
+        let surplus = extra.iter().any(|x| *x != 0.0);
+        let mut out =
+            Self { t, n, shifts, turning: shifts..root.joint.velocity_size(), surplus, parts: vec![] };
+        let (mut first_with, mut more) = (vec![], vec![0.0; n]);
+        if surplus {
+            points.put(SURPLUS, t, begin, (&q, &extra));
+            from.mass.multiply_tree(t, &extra, &mut more);
+            first_with = with(&q, &extra);
         }
-        let h = h / parts as f64;
-        for part in 0..parts {
-            let last = part + 1 == parts;
-            // the frame in which the centre of mass is at rest
-            let mut frame = vec![0.0; n];
-            let mut dframe = Matrix::zeros(n, dq.columns());
+        if points.masses.is_empty() {
+            points.masses.push(from.mass.clone());
+        }
+        let h = from.h / from.parts as f64;
+        for k in 0..from.parts {
+            let last = k + 1 == from.parts;
+            let mut part = PartTangent {
+                h,
+                mean: vec![],
+                mass: 0.0,
+                frame: [0.0; 3],
+                moved: [0.0; 3],
+                lever: [0.0; 3],
+                with: Default::default(),
+            };
+            if k == 0 {
+                part.with[SURPLUS] = std::mem::take(&mut first_with);
+            }
+            let mut end = vec![0.0; n];
+            points.masses[k].multiply_tree(t, &v, &mut end);
+            let mut relative = v.clone();
             if shifts > 0 {
-                let full = self.at(&v, Need::Momentum);
-                let dp = sum(&sum(&product(&full.pq, &dq), &product(&full.pu, &dv)), &with_p(&full));
+                let full = points.put(point(k, FULL), t, begin, (&q, &v));
+                part.mass = full.center_of_tree(t).0;
                 for i in 0..shifts {
-                    frame[i] = full.p[i] / full.mass;
-                    for j in 0..dq.columns() {
-                        let lighter = j.checked_sub(3 * n).map_or(0.0, |k| full.with[k].2);
-                        dframe[(i, j)] = (dp[(i, j)] - frame[i] * lighter) / full.mass;
-                    }
+                    part.frame[i] = end[i] / part.mass;
+                    relative[i] -= part.frame[i];
                 }
+                part.with[FULL] = with(&q, &v);
+                points.masses[k].multiply_tree(t, &relative, &mut end);
             }
-            let relative: Vec<f64> = v.iter().zip(&frame).map(|(v, f)| v - f).collect();
-            let begin = self.at(&relative, Need::Momentum);
-            let dp = product(&begin.pu, &minus(&dv, &dframe));
-            let (mut end, mut dend) =
-                (begin.p.clone(), sum(&sum(&product(&begin.pq, &dq), &dp), &with_p(&begin)));
-            let dcenter = self.center_change(&begin, &dq, n);
-            let start = self.q.clone();
-
-            // M(q_m) u - h/2 g(q_m, u) = M(q) v
-            let mut u = relative;
-            let (middle, matrix, [a, b]) = self.mean(&start, h, &end, &mut u, &own)?;
-            let by_place = axpy(&middle.pq, -0.5 * h, &middle.gq);
-            let inner = minus(&minus(&dend, &product(&product(&by_place, &a), &dq)), &with_p(&middle));
-            let inner = axpy(&inner, 0.5 * h, &with_g(&middle));
-            let du = matrix.solve(&inner)?;
-            let dmiddle = sum(&product(&a, &dq), &product(&b, &du));
-            let dg = sum(&sum(&product(&middle.gq, &dmiddle), &product(&middle.gu, &du)), &with_g(&middle));
-
-            self.q.copy_from_slice(&start);
-            self.advance(&start, &u, h, &own);
-            let [a, b] = advance_derivative(&system, self.t, &u, h);
-            let mut dnext = sum(&product(&a, &dq), &product(&b, &du));
-            (0..n).for_each(|i| end[i] += h * middle.g[i] + if last { surplus[i] } else { 0.0 });
-            dend = axpy(&dend, h, &dg);
-            if last {
-                dend = sum(&dend, &dsurplus);
-            }
+            let center = points.put(point(k, BEGIN), t, begin, (&q, &relative)).center_of_tree(t).1;
+            part.with[BEGIN] = with(&q, &relative);
+            // the drift of one part has its mean velocity at hand
+            let moves = from.theta.iter().any(|v| (from.h * v).abs() > SLOW);
+            let known = from.drift.filter(|_| from.parts == 1 && shifts == 0 && moves);
+            let mut u = known.map_or(relative, |drift| drift.mean(t).to_vec());
+            let mut middle = q.clone();
+            let g = out.mean(points, (k, h, begin), (&q, &end), &mut u, &mut middle)?;
+            part.with[MIDDLE] = with(&middle, &u);
+            let mut next = q.clone();
+            advance(&system, t, &q, &u, h, &mut next);
+            (0..n).for_each(|i| end[i] += h * g[i] + if last { more[i] } else { 0.0 });
+            part.mean = u.clone();
             if shifts > 0 {
-                let there = self.at(&u, Need::Momentum);
-                let moved = sub(begin.center, there.center);
-                let dmoved = minus(&dcenter, &self.center_change(&there, &dnext, n));
-                let columns = &self.kinematics.columns[tree.dofs.clone()];
-                let mut lever = [0.0; 3];
-                let mut dlever = Matrix::zeros(3, dq.columns());
+                let there = points.put(point(k, THERE), t, begin, (&next, &u));
+                part.with[THERE] = with(&next, &u);
+                part.moved = sub(center, there.center_of_tree(t).1);
+                let columns = &there.columns[tree.dofs.clone()];
                 for i in 0..shifts {
-                    let axis = columns[i].linear;
-                    u[i] = frame[i] + dot(axis, moved) / h;
-                    for j in 0..dq.columns() {
-                        let along: f64 = (0..3).map(|k| axis[k] * dmoved[(k, j)]).sum();
-                        dnext[(i, j)] = dq[(i, j)] + h * dframe[(i, j)] + along;
-                        if last {
-                            (0..3).for_each(|k| dlever[(k, j)] += axis[k] * dsurplus[(i, j)]);
-                        }
-                    }
+                    u[i] = part.frame[i] + dot(columns[i].linear, part.moved) / h;
                     if last {
-                        lever = add(lever, scale(surplus[i], axis));
+                        part.lever = add(part.lever, scale(more[i], columns[i].linear));
                     }
                 }
-                for i in turning.clone() {
-                    let axis = columns[i].angular;
-                    end[i] -= dot(axis, cross(moved, lever));
-                    for j in 0..dq.columns() {
-                        let [m, l] = [&dmoved, &dlever].map(|d| [d[(0, j)], d[(1, j)], d[(2, j)]]);
-                        dend[(i, j)] -= dot(axis, add(cross(m, lever), cross(moved, l)));
-                    }
+                for i in out.turning.clone() {
+                    end[i] -= dot(columns[i].angular, cross(part.moved, part.lever));
                 }
-                self.q.copy_from_slice(&start);
-                self.advance(&start, &u, h, &own);
+                advance(&system, t, &q, &u, h, &mut next);
             }
-            dq = dnext;
-            let mass = self.at(&vec![0.0; n], Need::Mass).pu;
-            let after = mass.solve(&Matrix::from_fn(n, 1, |i, _| end[i]))?;
-            let after: Vec<f64> = after.data().to_vec();
-            let there = self.at(&after, Need::Momentum);
-            let right = minus(&minus(&dend, &product(&there.pq, &dq)), &with_p(&there));
-            dv = sum(&there.pu.solve(&right)?, &dframe);
-            v = after.iter().zip(&frame).map(|(v, f)| v + f).collect();
+            q = next;
+            if points.masses.len() <= k + 1 {
+                points.masses.push(from.mass.clone());
+            }
+            points.put(point(k, END), t, begin, (&q, &end));
+            let Points { at, masses, v: all, .. } = points;
+            let there = at[point(k, END)].as_mut()?;
+            masses[k + 1].update_tree(t, there).ok()?;
+            masses[k + 1].solve_tree(t, &mut end);
+            all[tree.dofs.clone()].copy_from_slice(&end);
+            there.set_velocity(t, all);
+            part.with[END] = with(&q, &end);
+            v = end;
+            (0..shifts).for_each(|i| v[i] += part.frame[i]);
+            out.parts.push(part);
         }
-        let columns = dq.columns();
-        Some(Matrix::from_fn(2 * n, columns, |i, j| if i < n { dq[(i, j)] } else { dv[(i - n, j)] }))
+        Some(out)
     }
 
-    fn center_change(&self, at: &Momenta, dq: &Matrix, n: usize) -> Matrix {
-        Matrix::from_fn(3, dq.columns(), |k, j| {
-            let own: f64 = (0..n).map(|i| at.cq[k][i] * dq[(i, j)]).sum();
-            own + j.checked_sub(3 * n).map_or(0.0, |p| at.with[p].3[k])
-        })
-    }
-
-    /// Puts the tree at `start + h G u`.
-    fn advance(&mut self, start: &[f64], u: &[f64], h: f64, own: &std::ops::Range<usize>) {
-        let system = self.kinematics.system().clone();
-        let dofs = system.trees()[self.t].dofs.clone();
-        self.v[dofs].copy_from_slice(u);
-        let mut next = start.to_vec();
-        system.advance(start, &self.v, h, &mut next);
-        self.q[own.clone()].copy_from_slice(&next[own.clone()]);
-    }
-
-    /// Iterates `u := u - M^-1 r` as the drift itself does, while that converges.
-    fn approach(&mut self, start: &[f64], h: f64, end: &[f64], u: &mut [f64], own: &std::ops::Range<usize>) {
-        let (t, dofs) = (self.t, self.kinematics.system().trees()[self.t].dofs.clone());
-        self.q.copy_from_slice(start);
-        self.kinematics.update_tree(t, &self.q, &self.v);
-        if self.mass.update_tree(t, &self.kinematics).is_err() {
-            return;
-        }
-        let (mut p, mut g, mut last) = (self.v.clone(), self.v.clone(), f64::INFINITY);
+    /// Finds the mean velocity from a guess, as the drift does, and leaves the middle there; returns the rates `g`.
+    fn mean(
+        &self,
+        points: &mut Points,
+        (k, h, begin): (usize, f64, &Kinematics),
+        (q, end): (&[f64], &[f64]),
+        u: &mut [f64],
+        middle: &mut [f64],
+    ) -> Option<Vec<f64>> {
+        let t = self.t;
+        let system = begin.system().clone();
+        let dofs = system.trees()[t].dofs.clone();
+        let total = system.velocity_size();
+        let (mut p, mut g, mut last) = (vec![0.0; total], vec![0.0; total], f64::INFINITY);
         let size = end.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-        for _ in 0..ROUNDS {
-            self.advance(start, u, 0.5 * h, own);
-            self.kinematics.update_tree(t, &self.q, &self.v);
-            self.kinematics.momenta(t, &mut p, &mut g);
+        for round in 0..ROUNDS {
+            advance(&system, t, q, u, 0.5 * h, middle);
+            points.put(point(k, MIDDLE), t, begin, (middle, u)).momenta(t, &mut p, &mut g);
             let mut far = 0.0f64;
-            for (k, i) in dofs.clone().enumerate() {
-                p[i] = end[k] + 0.5 * h * g[i] - p[i];
-                far = far.max(p[i].abs());
+            for (i, at) in dofs.clone().enumerate() {
+                p[at] = end[i] + 0.5 * h * g[at] - p[at];
+                far = far.max(p[at].abs());
             }
-            if far >= last || far <= SETTLED * size {
-                return;
+            let stalls = far >= last && far <= 1e-7 * size;
+            if far <= NEAR * size || stalls {
+                return Some(g[dofs].to_vec());
+            }
+            if !far.is_finite() || (far >= last && round > 2) {
+                return None;
             }
             last = far;
-            self.mass.solve_tree(t, &mut p[dofs.clone()]);
+            points.masses[k].solve_tree(t, &mut p[dofs.clone()]);
             u.iter_mut().zip(&p[dofs.clone()]).for_each(|(u, c)| *u += c);
-        }
-    }
-
-    /// Solves for the mean velocity `u`, from a guess; the momenta there, the derivative of the equation with `u`, and
-    /// that of the middle configuration.
-    fn mean(
-        &mut self,
-        start: &[f64],
-        h: f64,
-        end: &[f64],
-        u: &mut [f64],
-        own: &std::ops::Range<usize>,
-    ) -> Option<(Momenta, Matrix, [Matrix; 2])> {
-        let n = u.len();
-        let system = self.kinematics.system().clone();
-        self.approach(start, h, end, u, own);
-        let mut settled = false;
-        for _ in 0..ROUNDS {
-            self.q.copy_from_slice(start);
-            self.advance(start, u, 0.5 * h, own);
-            let m = self.at(u, Need::All);
-            let [a, b] = advance_derivative(&system, self.t, u, 0.5 * h);
-            let by_place = axpy(&m.pq, -0.5 * h, &m.gq);
-            let matrix = sum(&axpy(&m.pu, -0.5 * h, &m.gu), &product(&by_place, &b));
-            if settled {
-                return Some((m, matrix, [a, b]));
-            }
-            let off = Matrix::from_fn(n, 1, |i, _| end[i] + 0.5 * h * m.g[i] - m.p[i]);
-            let change = matrix.solve(&off)?;
-            let size = u.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-            let far = change.data().iter().fold(0.0f64, |m, x| m.max(x.abs()));
-            u.iter_mut().zip(change.data()).for_each(|(u, c)| *u += c);
-            if far <= NEAR * size {
-                // the derivative is that of the solution to this share
-                return Some((m, matrix, [a, b]));
-            }
-            // quadratic convergence: the next error is below rounding
-            settled = far <= NEAR.sqrt() * size;
         }
         None
     }
-}
 
-/// Derivative of the drift of one free body, see [`drift_derivative`].
-fn body_derivative(
-    begin: &Kinematics,
-    t: usize,
-    h: f64,
-    (theta, after): (&[f64], &[f64]),
-    parameters: &[Stencil<'_>],
-) -> Matrix {
-    let system = begin.system();
-    let tree = &system.model.trees[t];
-    let (body, state) = (&system.model.bodies[tree.bodies.start], &begin.states[tree.bodies.start]);
-    let tensor = body.inertia.tensor;
-    // the motion itself, with what its derivative needs
-    let (c, spin_world, turned_world) = (state.center, three(theta, 3), three(after, 3));
-    let momentum = state.central.times(turned_world);
-    let spin = transpose_times(&state.rotation, spin_world);
-    let parts = super::drift::turns(h, spin);
-    let part = h / parts as f64;
-    let mut own = times(&tensor, spin);
-    let mut omega = spin;
-    let mut turned = attitude(&begin.configuration()[body.coordinates()], 3);
-    let mut pieces = vec![];
-    for _ in 0..parts {
-        let before = rotation(body.mount.attitude.after(turned));
-        let next;
-        (omega, next) = super::drift::mean_spin(&tensor, part, own, omega);
-        pieces.push((before, own, omega, next));
-        turned = turned.after(Quaternion::turn(scale(part, omega)));
-        own = next;
-    }
-    let end = rotation(body.mount.attitude.after(turned.unit()));
-    let center = times(&end, body.inertia.center);
-    let inverse = |x: Vector| transpose_times(&body.root, times(&body.root, x));
-    let inverse_world = |x: Vector| times(&end, inverse(transpose_times(&end, x)));
-    let angular = inverse_world(momentum);
-
-    let columns = 18 + parameters.len();
-    let mut out = Matrix::zeros(12, columns);
-    for j in 0..columns {
-        let unit = |block: usize| -> ([f64; 3], [f64; 3]) {
-            let at = |k: usize| f64::from(u8::from(j == 6 * block + k));
-            ([at(0), at(1), at(2)], [at(3), at(4), at(5)])
-        };
-        let ((shift, turn), (dtheta, dspin), (dafter, dturned)) = (unit(0), unit(1), unit(2));
-        let (mut dtensor, mut doffset): (Tensor, Vector) = ([[0.0; 3]; 3], [0.0; 3]);
-        if let Some((systems, e)) = j.checked_sub(18).map(|k| parameters[k]) {
-            let inertia = systems.each_ref().map(|s| s.model.bodies[tree.bodies.start].inertia);
-            let of = |f: &dyn Fn(usize) -> f64| combine(std::array::from_fn(f), e);
-            dtensor = std::array::from_fn(|r| std::array::from_fn(|s| of(&|k| inertia[k].tensor[r][s])));
-            doffset = std::array::from_fn(|r| of(&|k| inertia[k].center[r]));
+    /// The product with a tangent: `xi`, changes of `v_theta` and of `v'` over the dofs of the tree, or with parameter
+    /// `k` (with zeros for the others); adds to `xi+` and the change of `v+`.
+    pub fn times(
+        &self,
+        points: &Points,
+        (xi, theta, after): (&[f64], &[f64], &[f64]),
+        parameter: Option<usize>,
+        (place, velocity): (&mut [f64], &mut [f64]),
+    ) {
+        let (n, t, work) = (self.n, self.t, &mut Work::default());
+        let (mut dq, mut dv) = (xi.to_vec(), theta.to_vec());
+        let system = points.of(point(0, BEGIN)).system();
+        let columns = |k: usize| &points.of(k).columns[system.trees()[t].dofs.clone()];
+        let mut dsurplus = vec![0.0; n];
+        let extra: Vec<f64> = after.iter().zip(theta).map(|(a, b)| a - b).collect();
+        if self.surplus {
+            self.along(points.of(SURPLUS), (&dq, &extra), work);
+            dsurplus.copy_from_slice(&work.dp);
+            plus(&mut dsurplus, 1.0, self.parts[0].with(SURPLUS, parameter).map(|w| &w.p));
+        } else {
+            points.masses[0].multiply_tree(t, &extra, &mut dsurplus);
         }
-        let in_world = |m: &Tensor, r: &Tensor, x: Vector| times(r, times(m, transpose_times(r, x)));
-        let dc = add(cross(turn, c), times(&state.rotation, doffset));
-        let dmomentum = add(
-            add(cross(turn, momentum), state.central.times(sub(dturned, cross(turn, turned_world)))),
-            in_world(&dtensor, &state.rotation, turned_world),
-        );
-        let body_spin = transpose_times(&state.rotation, sub(dspin, cross(turn, spin_world)));
-        let mut down = add(times(&tensor, body_spin), times(&dtensor, spin));
-        let mut rotated = turn;
-        for (before, _, omega, next) in &pieces {
-            let back = Quaternion::turn(scale(-part, *omega));
-            let carried = back.apply(down);
-            // (I - h/2 [Pi+]x J(-h Omega)) dOmega = (dPi + E dPi)/2 - dI Omega
-            let right = sub(scale(0.5, add(down, carried)), times(&dtensor, *omega));
-            let matrix = [0, 1, 2].map(|k| {
-                let axis: Vector = std::array::from_fn(|i| f64::from(u8::from(i == k)));
-                let turning = cross(*next, left_jacobian(scale(-part, *omega), axis));
-                sub([tensor[0][k], tensor[1][k], tensor[2][k]], scale(0.5 * part, turning))
-            });
-            let domega = super::drift::solve(matrix, right);
-            down = add(carried, scale(part, cross(*next, left_jacobian(scale(-part, *omega), domega))));
-            let moved = left_jacobian(scale(part, *omega), domega);
-            rotated = add(rotated, scale(part, times(before, moved)));
-        }
-        let dcenter = add(cross(rotated, center), times(&end, doffset));
-        let drifted = add(dtheta, add(cross(dspin, c), cross(spin_world, dc)));
-        let place = add(shift, add(scale(h, drifted), sub(dc, dcenter)));
-        let dangular = add(
-            cross(rotated, angular),
-            inverse_world(sub(sub(dmomentum, cross(rotated, momentum)), in_world(&dtensor, &end, angular))),
-        );
-        let dgoing = add(dafter, add(cross(dturned, c), cross(turned_world, dc)));
-        let linear = sub(sub(dgoing, cross(dangular, center)), cross(angular, dcenter));
-        for k in 0..3 {
-            out[(k, j)] = place[k];
-            out[(3 + k, j)] = rotated[k];
-            out[(6 + k, j)] = linear[k];
-            out[(9 + k, j)] = dangular[k];
-        }
-    }
-    debug_assert!(length(angular).is_finite() || !length(momentum).is_finite());
-    out
-}
-
-/// Columns of parameters: entry `(i, k)` in column `3 n + k`.
-fn spread(n: usize, entry: impl Fn(usize, usize) -> f64, parameters: usize) -> Matrix {
-    Matrix::from_fn(n, 3 * n + parameters, |i, j| j.checked_sub(3 * n).map_or(0.0, |k| entry(i, k)))
-}
-
-/// `a b`; zeros at both ends of the rows of `b` are skipped.
-fn product(a: &Matrix, b: &Matrix) -> Matrix {
-    let mut out = Matrix::zeros(a.rows(), b.columns());
-    let ranges: Vec<(usize, usize)> = (0..b.rows())
-        .map(|k| {
-            let row = b.row(k);
-            let first = row.iter().position(|x| *x != 0.0).unwrap_or(row.len());
-            (first, row.iter().rposition(|x| *x != 0.0).map_or(first, |last| last + 1))
-        })
-        .collect();
-    for i in 0..a.rows() {
-        for (k, x) in a.row(i).iter().enumerate().filter(|(_, x)| **x != 0.0) {
-            let (first, end) = ranges[k];
-            for (o, y) in out.row_mut(i)[first..end].iter_mut().zip(&b.row(k)[first..end]) {
-                *o += x * y;
+        for (k, part) in self.parts.iter().enumerate() {
+            let (h, last) = (part.h, k + 1 == self.parts.len());
+            let with = |which: usize| part.with(which, parameter);
+            let mut dframe = [0.0; 3];
+            if self.shifts > 0 {
+                self.along(points.of(point(k, FULL)), (&dq, &dv), work);
+                for i in 0..self.shifts {
+                    let own = with(FULL).map_or(0.0, |w| w.p[i] - part.frame[i] * w.mass);
+                    dframe[i] = (work.dp[i] + own) / part.mass;
+                    dv[i] -= dframe[i];
+                }
             }
+            let begin = points.of(point(k, BEGIN));
+            self.along(begin, (&dq, &dv), work);
+            let mut dend = work.dp.clone();
+            plus(&mut dend, 1.0, with(BEGIN).map(|w| &w.p));
+            let mut dmoved = [0.0; 3];
+            if self.shifts > 0 {
+                dmoved = begin.vary_center(t, &work.by);
+                dmoved = with(BEGIN).map_or(dmoved, |w| add(dmoved, w.center));
+            }
+
+            // M(q_m) u - h/2 g(q_m, u) = M(q) v
+            let middle = points.of(point(k, MIDDLE));
+            let mut right = dend.clone();
+            plus(&mut right, -1.0, with(MIDDLE).map(|w| &w.p));
+            plus(&mut right, 0.5 * h, with(MIDDLE).map(|w| &w.g));
+            let mut du = dv.clone();
+            let mut dmiddle = vec![0.0; n];
+            let mut change = vec![0.0; n];
+            let mut least = f64::INFINITY;
+            for _ in 0..ROUNDS {
+                advance_times(system, t, &part.mean, 0.5 * h, (&dq, &du), &mut dmiddle);
+                self.along(middle, (&dmiddle, &du), work);
+                (0..n).for_each(|i| change[i] = right[i] - work.dp[i] + 0.5 * h * work.dg[i]);
+                points.masses[k].solve_tree(t, &mut change);
+                plus(&mut du, 1.0, Some(&change));
+                let (far, size) = (largest(&change), largest(&du));
+                if far <= SETTLED * size || far >= least {
+                    break;
+                }
+                least = far;
+            }
+            plus(&mut dend, h, Some(&work.dg));
+            plus(&mut dend, h, with(MIDDLE).map(|w| &w.g));
+            let mut dnext = vec![0.0; n];
+            advance_times(system, t, &part.mean, h, (&dq, &du), &mut dnext);
+            if last {
+                plus(&mut dend, 1.0, Some(&dsurplus));
+            }
+            if self.shifts > 0 {
+                let there = points.of(point(k, THERE));
+                there.vary_into(t, &dnext, &vec![0.0; n], &mut work.by);
+                dmoved = sub(dmoved, there.vary_center(t, &work.by));
+                dmoved = with(THERE).map_or(dmoved, |w| sub(dmoved, w.center));
+                let (columns, mut dlever) = (columns(point(k, THERE)), [0.0; 3]);
+                for i in 0..self.shifts {
+                    let axis = columns[i].linear;
+                    dnext[i] = dq[i] + h * dframe[i] + dot(axis, dmoved);
+                    if last {
+                        dlever = add(dlever, scale(dsurplus[i], axis));
+                    }
+                }
+                for i in self.turning.clone() {
+                    let turned = add(cross(dmoved, part.lever), cross(part.moved, dlever));
+                    dend[i] -= dot(columns[i].angular, turned);
+                }
+            }
+            dq = dnext;
+            self.along(points.of(point(k, END)), (&dq, &vec![0.0; n]), work);
+            plus(&mut dend, -1.0, Some(&work.dp));
+            plus(&mut dend, -1.0, with(END).map(|w| &w.p));
+            points.masses[k + 1].solve_tree(t, &mut dend);
+            dv = dend;
+            (0..self.shifts).for_each(|i| dv[i] += dframe[i]);
+        }
+        plus(place, 1.0, Some(&dq));
+        plus(velocity, 1.0, Some(&dv));
+    }
+
+    /// The transposed product: adds the gradients with `xi`, `v_theta` and `v'` to those with `xi+` and `v+`.
+    pub fn transpose_times(
+        &self,
+        points: &Points,
+        (place, velocity): (&[f64], &[f64]),
+        (xi, theta, after): (&mut [f64], &mut [f64], &mut [f64]),
+    ) {
+        let (n, t, work) = (self.n, self.t, &mut Work::default());
+        let system = points.of(point(0, BEGIN)).system();
+        let zero = vec![0.0; n];
+        let (mut yq, mut yv) = (place.to_vec(), velocity.to_vec());
+        let mut ysurplus = vec![0.0; n];
+        for (k, part) in self.parts.iter().enumerate().rev() {
+            let (h, last) = (part.h, k + 1 == self.parts.len());
+            let mut yframe = [0.0; 3];
+            (0..self.shifts).for_each(|i| yframe[i] = yv[i]);
+            let mut yend = yv.clone();
+            points.masses[k + 1].solve_tree(t, &mut yend);
+            let back: Vec<f64> = yend.iter().map(|x| -x).collect();
+            self.back(points.of(point(k, END)), (&back, None, None), work);
+            plus(&mut yq, 1.0, Some(&work.xi));
+            let mut yold = zero.clone();
+            let mut ycenter = [0.0; 3];
+            if self.shifts > 0 {
+                let there = points.of(point(k, THERE));
+                let columns = &there.columns[system.trees()[t].dofs.clone()];
+                let mut ylever = [0.0; 3];
+                for i in self.turning.clone() {
+                    let axis = columns[i].angular;
+                    ycenter = sub(ycenter, scale(yend[i], cross(part.lever, axis)));
+                    ylever = sub(ylever, scale(yend[i], cross(axis, part.moved)));
+                }
+                for i in 0..self.shifts {
+                    let axis = columns[i].linear;
+                    yold[i] += yq[i];
+                    yframe[i] += h * yq[i];
+                    ycenter = add(ycenter, scale(yq[i], axis));
+                    yq[i] = 0.0;
+                    if last {
+                        ysurplus[i] += dot(axis, ylever);
+                    }
+                }
+                self.back(there, (&zero, None, Some(scale(-1.0, ycenter))), work);
+                plus(&mut yq, 1.0, Some(&work.xi));
+            }
+            if last {
+                plus(&mut ysurplus, 1.0, Some(&yend));
+            }
+            let mut yu = zero.clone();
+            advance_transposed(system, t, &part.mean, h, &yq, (&mut yold, &mut yu));
+            let middle = points.of(point(k, MIDDLE));
+            let rate: Vec<f64> = yend.iter().map(|x| h * x).collect();
+            self.back(middle, (&zero, Some(&rate), None), work);
+            plus(&mut yu, 1.0, Some(&work.dv));
+            let own = work.xi.clone();
+            advance_transposed(system, t, &part.mean, 0.5 * h, &own, (&mut yold, &mut yu));
+            // the transposed equation of the mean velocity
+            let (mut z, mut change, mut least) = (zero.clone(), yu.clone(), f64::INFINITY);
+            let mut place = zero.clone();
+            for _ in 0..ROUNDS {
+                points.masses[k].solve_tree(t, &mut change);
+                plus(&mut z, 1.0, Some(&change));
+                let (far, size) = (largest(&change), largest(&z));
+                let half: Vec<f64> = z.iter().map(|x| -0.5 * h * x).collect();
+                self.back(middle, (&z, Some(&half), None), work);
+                place.copy_from_slice(&work.xi);
+                if far <= SETTLED * size || far >= least {
+                    break;
+                }
+                least = far;
+                let mut met = work.dv.clone();
+                let mut unused = zero.clone();
+                advance_transposed(system, t, &part.mean, 0.5 * h, &place, (&mut unused, &mut met));
+                (0..n).for_each(|i| change[i] = yu[i] - met[i]);
+            }
+            plus(&mut yend, 1.0, Some(&z));
+            let down: Vec<f64> = place.iter().map(|x| -x).collect();
+            let mut unused = zero.clone();
+            advance_transposed(system, t, &part.mean, 0.5 * h, &down, (&mut yold, &mut unused));
+            let center = (self.shifts > 0).then_some(ycenter);
+            self.back(points.of(point(k, BEGIN)), (&yend, None, center), work);
+            plus(&mut yold, 1.0, Some(&work.xi));
+            yv.copy_from_slice(&work.dv);
+            if self.shifts > 0 {
+                let mut full = zero.clone();
+                (0..self.shifts).for_each(|i| full[i] = (yframe[i] - yv[i]) / part.mass);
+                self.back(points.of(point(k, FULL)), (&full, None, None), work);
+                plus(&mut yold, 1.0, Some(&work.xi));
+                plus(&mut yv, 1.0, Some(&work.dv));
+            }
+            yq = yold;
+        }
+        let mut yextra = zero;
+        if self.surplus {
+            self.back(points.of(SURPLUS), (&ysurplus, None, None), work);
+            plus(&mut yq, 1.0, Some(&work.xi));
+            yextra.copy_from_slice(&work.dv);
+        } else {
+            points.masses[0].multiply_tree(t, &ysurplus, &mut yextra);
+        }
+        plus(xi, 1.0, Some(&yq));
+        plus(theta, 1.0, Some(&yv));
+        plus(theta, -1.0, Some(&yextra));
+        plus(after, 1.0, Some(&yextra));
+    }
+
+    /// Changes of momenta and rates along `xi` and `dv`, in `work`.
+    fn along(&self, at: &Kinematics, (xi, dv): (&[f64], &[f64]), work: &mut Work) {
+        at.vary_into(self.t, xi, dv, &mut work.by);
+        work.dp.resize(self.n, 0.0);
+        work.dg.resize(self.n, 0.0);
+        at.vary_momenta(self.t, &work.by, &mut work.dp, &mut work.dg);
+        for (p, (armature, v)) in work.dp.iter_mut().zip(self.armature(at).iter().zip(dv)) {
+            *p += armature * v;
         }
     }
-    out
+
+    /// Gradients with `xi` and `dv` of `yp . p + yg . g + yc . c`, in `work`.
+    fn back(&self, at: &Kinematics, (yp, yg, yc): (&[f64], Option<&[f64]>, Option<Vector>), work: &mut Work) {
+        work.gradient.clear(at, self.t);
+        at.momenta_transposed(self.t, yp, yg, &mut work.gradient);
+        if let Some(yc) = yc {
+            at.center_transposed(self.t, yc, &mut work.gradient);
+        }
+        for list in [&mut work.xi, &mut work.dv] {
+            list.clear();
+            list.resize(self.n, 0.0);
+        }
+        at.vary_transposed(self.t, &mut work.gradient, &mut work.xi, &mut work.dv);
+        for (v, (armature, y)) in work.dv.iter_mut().zip(self.armature(at).iter().zip(yp)) {
+            *v += armature * y;
+        }
+    }
+
+    fn armature<'a>(&self, at: &'a Kinematics) -> &'a [f64] {
+        let model = &*at.system.model;
+        &model.armature[model.trees[self.t].dofs.clone()]
+    }
 }
 
-/// `a + b`.
-fn sum(a: &Matrix, b: &Matrix) -> Matrix {
-    axpy(a, 1.0, b)
+impl PartTangent {
+    fn with(&self, which: usize, parameter: Option<usize>) -> Option<&With> {
+        parameter.map(|k| &self.with[which][k])
+    }
 }
 
-/// `a - b`.
-fn minus(a: &Matrix, b: &Matrix) -> Matrix {
-    axpy(a, -1.0, b)
+impl With {
+    fn new(others: &mut [Kinematics; 4], e: f64, t: usize, (q, v): (&[f64], &[f64])) -> Self {
+        let tree = others[0].system().trees()[t].clone();
+        let values = others.each_mut().map(|k| {
+            let (mut all_q, mut all_v) = k.at.clone();
+            all_q[tree.coordinates.clone()].copy_from_slice(q);
+            all_v[tree.dofs.clone()].copy_from_slice(v);
+            k.update_tree(t, &all_q, &all_v);
+            let (mut p, mut g) = (all_v.clone(), all_v);
+            k.momenta(t, &mut p, &mut g);
+            let (mass, center) = k.center_of_tree(t);
+            (p[tree.dofs.clone()].to_vec(), g[tree.dofs.clone()].to_vec(), mass, center)
+        });
+        let n = tree.dofs.len();
+        Self {
+            p: (0..n).map(|i| combine(values.each_ref().map(|x| x.0[i]), e)).collect(),
+            g: (0..n).map(|i| combine(values.each_ref().map(|x| x.1[i]), e)).collect(),
+            mass: combine(values.each_ref().map(|x| x.2), e),
+            center: std::array::from_fn(|i| combine(values.each_ref().map(|x| x.3[i]), e)),
+        }
+    }
 }
 
-/// `a + s b`.
-fn axpy(a: &Matrix, s: f64, b: &Matrix) -> Matrix {
-    Matrix::from_fn(a.rows(), a.columns(), |i, j| a[(i, j)] + s * b[(i, j)])
+/// `y += s x`, if there is an `x`.
+fn plus(y: &mut [f64], s: f64, x: Option<&Vec<f64>>) {
+    if let Some(x) = x {
+        y.iter_mut().zip(x).for_each(|(y, x)| *y += s * x);
+    }
+}
+
+fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0f64, |m, x| m.max(x.abs()))
+}
+
+/// Advances one tree, `q+ = q + h G v`, over its own coordinates and dofs.
+fn advance(system: &System, t: usize, q: &[f64], v: &[f64], h: f64, out: &mut [f64]) {
+    let tree = &system.model.trees[t];
+    for body in &system.model.bodies[tree.bodies.clone()] {
+        let own = body.q - tree.coordinates.start..;
+        let own = own.start..own.start + body.joint.configuration_size();
+        let dofs = body.v - tree.dofs.start..body.v - tree.dofs.start + body.joint.velocity_size();
+        body.joint.advance(&body.mount, &q[own.clone()], &v[dofs], h, &mut out[own]);
+    }
 }

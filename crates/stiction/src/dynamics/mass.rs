@@ -304,6 +304,13 @@ impl MassMatrix {
         }
     }
 
+    /// Memory that it holds, roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        8 * (self.entries.len() + self.factor.len())
+            + size_of::<FreeBody>() * self.free.len()
+            + size_of::<SpatialInertia>() * self.composite.len()
+    }
+
     /// `M_ij`.
     pub fn entry(&self, i: usize, j: usize) -> f64 {
         let model = &*self.system.model;

@@ -14,6 +14,7 @@
 //! alone.
 
 mod bias;
+mod body_tangent;
 mod drift;
 mod drift_tangent;
 mod jacobian;
@@ -23,15 +24,18 @@ mod mass;
 mod spatial;
 mod system;
 mod tangent;
+mod tangent_transposed;
 mod valid;
 
+pub(crate) use body_tangent::body_derivative;
 pub use drift::{Drift, NotDrifted};
-pub(crate) use drift_tangent::{Stencil, combine, drift_derivative};
+pub(crate) use drift_tangent::{Begin, Points, Stencil, TreeDrift, combine};
 pub use joint::Joint;
 pub use kinematics::Kinematics;
 pub use mass::{FreePoint, MassMatrix, SingularMass};
 pub use system::{System, Tree};
 pub(crate) use tangent::{LinkChange, Variation, advance_derivative, difference};
+pub(crate) use tangent_transposed::Covariation;
 pub use valid::InvalidSystem;
 
 use crate::space::{Pose, Tensor, Vector};

@@ -31,12 +31,12 @@ pub struct Tree {
     /// Whether the root is on a free joint.
     pub(super) free: bool,
     /// Whether the tree is one body whose mass matrix is constant: without forces its velocities stay.
-    pub(super) even: bool,
+    pub(crate) even: bool,
 }
 
 impl Tree {
     /// Whether the tree is one free body.
-    pub(super) fn is_free_body(&self) -> bool {
+    pub(crate) fn is_free_body(&self) -> bool {
         self.free && self.bodies.len() == 1
     }
 }
@@ -208,6 +208,11 @@ impl System {
     /// The links as they were given.
     pub fn links(&self) -> &[Link] {
         &self.model.links
+    }
+
+    /// Inertia of drives, seen at each degree of freedom.
+    pub(crate) fn armature(&self) -> &[f64] {
+        &self.model.armature
     }
 
     /// The trees; links fixed to the world are in none.

@@ -45,7 +45,7 @@ pub(crate) struct LinkChange {
 
 impl Kinematics {
     /// Absolute spatial velocity of a body at the reference of its tree.
-    fn absolute(&self, t: usize, b: usize) -> Spatial {
+    pub(super) fn absolute(&self, t: usize, b: usize) -> Spatial {
         self.states[b].velocity.plus(Spatial { angular: [0.0; 3], linear: self.references[t].velocity })
     }
 
@@ -235,6 +235,37 @@ pub(crate) fn left_jacobian(turn: Vector, x: Vector) -> Vector {
         (sin / angle, (1.0 - cos) / (angle * angle), (angle - sin) / (angle * angle * angle))
     };
     add(add(scale(a, x), scale(b, cross(turn, x))), scale(c * dot(turn, x), turn))
+}
+
+/// Rotation vectors of a tree's joints that rotate in space, and the places of their velocities.
+pub(super) fn rotations<'a>(
+    system: &'a System,
+    t: usize,
+    v: &'a [f64],
+    h: f64,
+) -> impl Iterator<Item = (usize, Vector)> + 'a {
+    let tree = &system.model.trees[t];
+    system.model.bodies[tree.bodies.clone()].iter().filter_map(move |body| {
+        let at = body.joint.quaternion()? + body.v - tree.dofs.start;
+        Some((at, scale(h, three(v, at))))
+    })
+}
+
+/// Product of the derivative of `q+ = q + h G v` of one tree: `out := A xi + B dv`, over its dofs.
+pub(super) fn advance_times(
+    system: &System,
+    t: usize,
+    v: &[f64],
+    h: f64,
+    (xi, dv): (&[f64], &[f64]),
+    out: &mut [f64],
+) {
+    (0..out.len()).for_each(|i| out[i] = xi[i] + h * dv[i]);
+    for (at, turn) in rotations(system, t, v, h) {
+        let carried = Quaternion::turn(turn).apply(three(xi, at));
+        let turned = left_jacobian(turn, three(dv, at));
+        (0..3).for_each(|k| out[at + k] = carried[k] + h * turned[k]);
+    }
 }
 
 /// Derivative of `q+ = q + h G v` of one tree: `xi+ = A xi + B dv`, over its dofs.

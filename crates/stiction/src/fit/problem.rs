@@ -186,7 +186,7 @@ impl Problem {
             other => other,
         })?;
         let model = Model::new(&scene).map_err(|faults| in_words(&faults))?;
-        trajectory::run_with_derivatives(Arc::new(model), &self.plan(), &parameters).map(|(_, j)| j)
+        trajectory::run_with_derivatives(&Arc::new(model), &self.plan(), &parameters).map(|(_, j)| j)
     }
 
     fn plan(&self) -> Plan<'_> {

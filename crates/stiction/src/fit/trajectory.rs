@@ -80,19 +80,19 @@ pub(super) fn run(model: Arc<Model>, plan: &Plan<'_>) -> Result<Vec<f64>, Fault>
 
 /// The quantities along a run of the theta scheme, and their derivatives with the parameters.
 pub(super) fn run_with_derivatives(
-    model: Arc<Model>,
+    model: &Arc<Model>,
     plan: &Plan<'_>,
     parameters: &Parameters,
 ) -> Result<(Vec<f64>, Matrix), Fault> {
     let (n, p) = (model.system().velocity_size(), parameters.len());
     let (mut values, mut slopes) = (vec![], vec![vec![]; p]);
-    let mut eyes = Eyes::new(&model);
+    let mut eyes = Eyes::new(model);
     let mut stepper = Stepper::of(model.clone());
     stepper.set_stop(Some(plan.stop.clone()));
     let mut state = stepper.initial();
     let mut before = state.clone();
     let mut tangents: Vec<Vec<f64>> = (0..p).map(|k| parameters.start(k).to_vec()).collect();
-    tangents.iter_mut().for_each(|t| t.resize(tangent_size(&model, &state), 0.0));
+    tangents.iter_mut().for_each(|t| t.resize(tangent_size(model, &state), 0.0));
     let mut tangents_before = tangents.clone();
     loop {
         let (seen, slack) = (values.len(), slack(&stepper));
@@ -110,7 +110,7 @@ pub(super) fn run_with_derivatives(
                     let mut ends = [before.clone(), state.clone()];
                     for (end, tangent) in ends.iter_mut().zip(both) {
                         let moved: Vec<f64> = tangent[..2 * n].iter().map(|x| by * x).collect();
-                        displace(&model, end, &moved);
+                        displace(model, end, &moved);
                     }
                     let mut out = vec![f64::NAN; seen];
                     eyes.look(plan, [&ends[0], &ends[1]], slack, &mut out);

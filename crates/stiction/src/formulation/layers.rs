@@ -70,20 +70,20 @@ impl Soft {
 impl ContactProblem {
     /// Assembles the problem for bodies at the end of the step as far as it is known (`motion.kinematics`), and the masses there.
     /// Gaps of `contacts` are those at the end less `h W_n v_theta` of that end, so that they are linear in the velocities. `soft` has one entry per contact.
-    /// `springs`: whether slip counts the rate of the tangential springs.
+    /// `position` is that end, `seen` the velocities that led there. `springs`: whether slip counts the rate of the tangential springs.
     pub(crate) fn assemble_implicit(
         &mut self,
         model: &Model,
         (state, motion, contacts): (&State, &Motion, &ContactSet),
+        (position, seen): (&[f64], &[f64]),
         soft: &[Soft],
-        theta: f64,
-        springs: bool,
+        (theta, springs): (f64, bool),
     ) {
         (self.h, self.theta) = (motion.h, theta);
         self.choose_standing(model, state, motion);
         self.start_forces(model, state, contacts);
         self.jacobian(model, motion, contacts);
-        self.standing_rows(model, motion);
+        self.standing_rows(model, motion, seen);
         let linear = self.linear_rows;
         let own = self.factors().offsets().windows(2).flat_map(|w| &self.b[w[0]..w[1].min(w[0] + linear)]);
         self.fastest = own.fold(0.0f64, |m, x| m.max(x.abs()));
@@ -100,7 +100,7 @@ impl ContactProblem {
             let gap = contacts.elements[c.first].gap + compression;
             self.add_gap(c.first, gap, f64::NEG_INFINITY);
         }
-        self.standing_laws(model, state, motion);
+        self.standing_laws(model, position, motion);
     }
 
     /// Forces of the last step where the contacts are the same.

@@ -16,6 +16,8 @@ pub struct Standing {
     pub row: usize,
     /// Velocity of the row when the step begins, `J v`.
     pub start: f64,
+    /// Velocity that led to where the gap is known: 0 in the theta scheme, whose gaps are those at the beginning.
+    pub known: f64,
     /// What drives and springs add to the velocity.
     pub shift: f64,
     /// `E^-1` of a compliant row; 0 if it is rigid.
@@ -78,8 +80,9 @@ impl ContactProblem {
         passed.len() > before
     }
 
-    /// Computes `W` and `b = J (theta v + (1-theta) free)` of the standing rows.
-    pub(super) fn standing_rows(&mut self, model: &Model, motion: &Motion) {
+    /// Computes `W` and `b = J (theta v + (1-theta) free)` of the standing rows. `known`: velocities that led to where gaps are known; empty if these are
+    /// at the beginning of the step.
+    pub(super) fn standing_rows(&mut self, model: &Model, motion: &Motion, known: &[f64]) {
         let (system, Operator::Factored(a)) = (model.system(), &mut self.operator) else {
             unreachable!("made as factors")
         };
@@ -88,7 +91,7 @@ impl ContactProblem {
             row.add_row(model.scene(), &motion.kinematics, &mut self.row);
             a.begin(1);
             let (mut velocity, mut terms) = (0.0, 0.0);
-            standing.start = 0.0;
+            (standing.start, standing.known) = (0.0, 0.0);
             for tree in row.trees(model.scene(), system).into_iter().flatten() {
                 let dofs = system.trees()[tree].dofs.clone();
                 let own = &mut self.row[dofs.clone()];
@@ -97,7 +100,8 @@ impl ContactProblem {
                 motion.kick().solve_root_transposed(tree, w);
                 velocity += dot(own, &self.middle[dofs.clone()]);
                 terms += own.iter().zip(&self.middle[dofs.clone()]).map(|(j, v)| (j * v).abs()).sum::<f64>();
-                standing.start += dot(own, &motion.velocity[dofs]);
+                standing.start += dot(own, &motion.velocity[dofs.clone()]);
+                standing.known += known.get(dofs).map_or(0.0, |known| dot(own, known));
                 own.fill(0.0);
             }
             self.b.push(velocity);
@@ -105,21 +109,27 @@ impl ContactProblem {
         }
     }
 
-    /// Adds elements, compliance and gaps of the standing rows.
-    pub(super) fn standing_laws(&mut self, model: &Model, state: &State, motion: &Motion) {
+    /// Adds elements, compliance and gaps of the standing rows at a configuration.
+    pub(super) fn standing_laws(&mut self, model: &Model, position: &[f64], motion: &Motion) {
         let scene = model.scene();
         for i in 0..self.standing.len() {
             let row = &model.standing()[self.standing[i].row];
             let element = self.elements.len();
             let at = self.rows_of(element).start;
-            let given = row.gap(scene, &motion.kinematics, &state.position, &motion.targets);
-            let (gap, drive) = (given.unwrap_or(0.0), row.drive_velocity(scene, &motion.targets));
+            let given = row.gap(scene, &motion.kinematics, position, &motion.targets);
+            // linear in the velocities about those that led here
+            let gap = given.map_or(0.0, |gap| gap - self.h * self.standing[i].known);
+            let drive = row.drive_velocity(scene, &motion.targets);
             self.elements.push(row.element);
             let (e_inv, shift) = match row.compliance {
                 None if row.is_limit() => {
                     let gap = if scene.step.gap == GapLevel::Position { gap } else { 0.0 };
                     let owner = row.joint.map(|j| Owner::Body(j.body));
-                    self.add_gap(element, gap, -self.recovery_velocity(model, motion, owner.as_slice()));
+                    let slowest = match scene.step.scheme {
+                        Scheme::Implicit => f64::NEG_INFINITY,
+                        _ => -self.recovery_velocity(model, motion, owner.as_slice()),
+                    };
+                    self.add_gap(element, gap, slowest);
                     (0.0, 0.0)
                 }
                 None => {

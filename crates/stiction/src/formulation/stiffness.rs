@@ -74,7 +74,7 @@ impl ContactProblem {
             scale = law.scale(overlap, mobility);
             law.keep_tangential(scale, &mut self.deformation[linear * c.first..][..linear]);
             for i in 0..linear {
-                self.point[(i, i)] = e_inv[(i, i)] / scale;
+                self.point[(i, i)] = law.point(scale, i)[0];
             }
             e_inv = &self.point;
         }
@@ -86,7 +86,10 @@ impl ContactProblem {
         let own = &self.deformation[linear * c.first..][..law.rows()];
         for k in 0..c.count {
             for i in 0..linear {
-                let relaxed = dot(law.e_inv_k().row(linear * k + i), own);
+                let relaxed = match law.varies() {
+                    true => law.point(scale, i)[1] * own[i],
+                    false => dot(law.e_inv_k().row(linear * k + i), own),
+                };
                 self.b[first + rows * k + i] -= relaxed;
                 self.terms[first + rows * k + i] += relaxed.abs();
             }
@@ -106,7 +109,7 @@ impl ContactProblem {
     ) -> bool {
         let mut any = false;
         for (index, c) in contacts.contacts.iter().enumerate() {
-            let Some(law) = laws.of(model, c.rule).filter(|law| law.varies()) else { continue };
+            let Some(law) = laws.of(model, c.rule).filter(|law| law.is_hertz()) else { continue };
             let (scale, force) = (self.scale[index], lambda[self.rows_of(c.first).start]);
             let (before, gap) = (self.deformation[self.linear_rows * c.first].max(0.0), self.gap[c.first]);
             let end = law.normal_after(scale, force, before);

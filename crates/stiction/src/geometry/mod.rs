@@ -49,4 +49,4 @@ pub use hull::{Edge, Face};
 pub use mass::{MassProperties, combined, mass_properties};
 pub use shape::{InvalidShape, MOST_VERTICES, Member, Shape, Term};
 pub use solid::Solid;
-pub use touch::{Touch, Unsupported, Workspace, supported, touches};
+pub use touch::{Touch, Unknown, Unsupported, Workspace, supported, touches};

@@ -1,7 +1,7 @@
 //! Where two solids touch.
 
 use super::closest::separation;
-use super::implicit;
+use super::implicit::{self, Closest};
 use super::manifold::Manifold;
 use super::outline::Outline;
 use super::placed::Placed;
@@ -36,6 +36,22 @@ pub struct Unsupported {
     pub mixed: bool,
 }
 
+/// Touches that are not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unknown {
+    /// Such pairs are not compared.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// The closest points of shapes given by functions were not found.
+    #[error("the closest points of a {a} and a {b} were not found")]
+    NotFound {
+        /// Shape of the first.
+        a: &'static str,
+        /// Shape of the second.
+        b: &'static str,
+    },
+}
+
 /// Whether [`touches`] handles the pair: all but two half-spaces (or other shapes without bounds), and solids of different kinds of scene.
 pub fn supported(a: &Solid, b: &Solid) -> bool {
     a.planar() == b.planar() && !(a.is_unbounded() && b.is_unbounded())
@@ -48,9 +64,17 @@ pub struct Workspace {
     pub(super) outlines: [Outline; 2],
     /// Along gravity, of any length; 0 without. Round faces on a slope touch with the point of their rim farthest along it, too.
     pub down: Vector,
+    implicit: implicit::Memory,
+    /// Closest points from which the next pair given by functions starts, such as those of an earlier place of the bodies.
+    pub start: Option<Closest>,
+    /// Closest points of the last pair given by functions, if it touches.
+    pub found: Option<Closest>,
 }
 
 /// Adds to `out` the touches of a pair whose gap is at most `margin` metres.
+///
+/// # Errors
+/// If the pair is not supported, or its closest points are not found.
 ///
 /// With overlaps the normal is that of the least depth (for curved shapes: the nearest local least).
 pub fn touches(
@@ -61,13 +85,21 @@ pub fn touches(
     margin: f64,
     workspace: &mut Workspace,
     out: &mut Vec<Touch>,
-) -> Result<(), Unsupported> {
+) -> Result<(), Unknown> {
     if !supported(a, b) {
         let mixed = a.planar() != b.planar();
-        return Err(Unsupported { a: a.shape().name(), b: b.shape().name(), mixed });
+        return Err(Unsupported { a: a.shape().name(), b: b.shape().name(), mixed }.into());
     }
     if a.implicit || b.implicit {
-        out.extend(implicit::touch((a, pose_a), (b, pose_b), margin));
+        let Workspace { implicit: memory, start, found, .. } = workspace;
+        let not_found = |()| Unknown::NotFound { a: a.shape().name(), b: b.shape().name() };
+        let (start, pair) = (start.take(), ((a, pose_a), (b, pose_b)));
+        *found = implicit::touch(pair.0, pair.1, margin, start.as_ref(), memory).map_err(not_found)?.map(
+            |(touch, closest)| {
+                out.push(touch);
+                closest
+            },
+        );
         return Ok(());
     }
     if a.is_half_space() {
@@ -87,7 +119,7 @@ pub fn touches(
         spheres(pose_a.position, apart, *r, *s, margin, out);
         return Ok(());
     }
-    let Workspace { memory: [memory_a, memory_b], outlines, down } = workspace;
+    let Workspace { memory: [memory_a, memory_b], outlines, down, .. } = workspace;
     outlines.iter_mut().for_each(|o| o.down = *down);
     let origin = pose_a.position;
     let pair = [Placed::new(a, pose_a, origin, memory_a), Placed::new(b, pose_b, origin, memory_b)];

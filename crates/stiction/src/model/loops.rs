@@ -14,7 +14,7 @@
 use super::resolved::{End, Loop};
 use crate::dynamics::Kinematics;
 use crate::scene::LoopKind;
-use crate::space::{Pose, Quaternion, Vector, cross, dot, length, scale, sub};
+use crate::space::{Pose, Quaternion, Vector, add, cross, dot, length, scale, sub};
 
 const AXES: [Vector; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
@@ -51,8 +51,45 @@ impl Loop {
         if far > 0.0 { scale(1.0 / far, across) } else { AXES[0] }
     }
 
+    /// Changes of a row's axis and of what it is open by, where the points of the ends move by `shift` and their
+    /// bodies rotate by `turn`.
+    pub(crate) fn vary(
+        &self,
+        kinematics: &Kinematics,
+        row: usize,
+        turn: [Vector; 2],
+        shift: [Vector; 2],
+    ) -> (Vector, f64) {
+        let (axis, turns) = self.axis(kinematics, row);
+        let apart = sub(shift[1], shift[0]);
+        match (self.kind, turns) {
+            (LoopKind::Distance | LoopKind::Rope, _) => {
+                // along the axis, which a rope has the other way round
+                let far = length(sub(self.point(kinematics, 1), self.point(kinematics, 0)));
+                let longer = dot(axis, apart);
+                let across = sub(apart, scale(longer, axis));
+                let sign = if self.kind == LoopKind::Rope { -1.0 } else { 1.0 };
+                let daxis = if far > 0.0 { scale(sign / far, across) } else { [0.0; 3] };
+                (daxis, longer)
+            }
+            (LoopKind::Hinge, true) => {
+                let [a, b] = [0, 1].map(|end| self.frame(kinematics, end).apply(AXES[2]));
+                let gap = dot(sub(turn[1], turn[0]), cross(b, cross(axis, a)));
+                (cross(turn[0], axis), gap)
+            }
+            (_, true) => {
+                let [a, b] = [0, 1].map(|end| self.frame(kinematics, end));
+                let [w, x, y, z] = b.after(a.inverse()).0;
+                let both = cross(add(turn[0], turn[1]), [x, y, z]);
+                let rotated = add(scale(w, sub(turn[1], turn[0])), both);
+                ([0.0; 3], w.signum() * dot(axis, rotated))
+            }
+            (_, false) => ([0.0; 3], dot(axis, apart)),
+        }
+    }
+
     /// Point of an end in the world.
-    fn point(&self, kinematics: &Kinematics, end: usize) -> Vector {
+    pub(crate) fn point(&self, kinematics: &Kinematics, end: usize) -> Vector {
         pose(kinematics, &self.ends[end]).point(self.ends[end].point)
     }
 
@@ -76,6 +113,39 @@ impl Loop {
                 let [w, x, y, z] = b.after(a.inverse()).0;
                 2.0 * w.signum() * dot(axis, [x, y, z])
             }
+        }
+    }
+
+    /// Rate of a row's velocity while `v` does not change, `J' v`, m/s^2 or rad/s^2.
+    pub fn velocity_product(&self, kinematics: &Kinematics, row: usize) -> f64 {
+        let (axis, turns) = self.axis(kinematics, row);
+        // velocity and acceleration of the points, angular velocity and acceleration of the bodies
+        let [a, b] = [0, 1].map(|end| {
+            let still = [[0.0; 3]; 4];
+            self.ends[end].body.map_or(still, |body| {
+                let point = self.point(kinematics, end);
+                let (acceleration, turning) = kinematics.bias_acceleration(body, point);
+                [
+                    kinematics.point_velocity(body, point),
+                    acceleration,
+                    kinematics.angular_velocity(body),
+                    turning,
+                ]
+            })
+        });
+        let apart = |k: usize| sub(b[k], a[k]);
+        match self.kind {
+            LoopKind::Distance | LoopKind::Rope => {
+                let (along, rate) = (self.along(kinematics), apart(0));
+                let far = length(sub(self.point(kinematics, 1), self.point(kinematics, 0)));
+                let across = dot(rate, rate) - dot(along, rate).powi(2);
+                let sign = if self.kind == LoopKind::Rope { -1.0 } else { 1.0 };
+                sign * (dot(along, apart(1)) + if far > 0.0 { across / far } else { 0.0 })
+            }
+            // its axes turn with the first body
+            LoopKind::Hinge if turns => dot(axis, apart(3)) + dot(cross(a[2], axis), apart(2)),
+            _ if turns => dot(axis, apart(3)),
+            _ => dot(axis, apart(1)),
         }
     }
 

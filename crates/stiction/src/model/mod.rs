@@ -169,7 +169,7 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     let contacts = ContactTable::new(scene, &parts)?;
     let auto = contacts.is_auto();
     if (scene.step.scheme != Scheme::Theta || auto)
-        && let Some(what) = beyond_scheme(scene, &system)
+        && let Some(what) = beyond_scheme(scene, &system, auto)
     {
         if auto {
             let message = format!("expected a law without choice: law = \"auto\" does not know {what}");
@@ -182,19 +182,38 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     Ok((system, parts, contacts))
 }
 
-/// What of a scene a scheme other than theta does not know: standing rows (the implicit scheme knows rigid limits and friction of joints), and
-/// surfaces that move by themselves.
-fn beyond_scheme(scene: &Resolved, system: &System) -> Option<String> {
-    let known = |row: &StandingRow| {
-        scene.step.scheme == Scheme::Implicit
-            && row.compliance.is_none()
-            && row.restitution == 0.0
-            && (row.is_limit() || matches!(row.kind, StandingKind::Friction(_)))
+/// What of a scene a scheme other than theta does not know: some standing rows, and surfaces that move by themselves. With `law = "auto"` (`auto`) no scheme
+/// knows any of them.
+fn beyond_scheme(scene: &Resolved, system: &System, auto: bool) -> Option<String> {
+    let implicit = scene.step.scheme == Scheme::Implicit;
+    let midpoint = scene.step.explicit_share > 0.0;
+    let rigid = |row: &StandingRow| row.compliance.is_none();
+    let of_joint = |row: &StandingRow| row.is_limit() || matches!(row.kind, StandingKind::Friction(_));
+    let known = |row: &StandingRow| match scene.step.scheme {
+        _ if auto => false,
+        Scheme::Theta => true,
+        Scheme::Implicit => row.restitution == 0.0 && (!midpoint || (of_joint(row) && rigid(row))),
+        Scheme::Compliant => !rigid(row),
+        Scheme::Event => !rigid(row) || !matches!(row.kind, StandingKind::Drive(_)),
     };
-    let row = standing::rows(scene, system).into_iter().find(|row| !known(row)).map(|row| row.name(scene));
+    let rest =
+        |name: String| if implicit && midpoint { format!("{name} (explicit_share = 0 does)") } else { name };
+    let name = |row: StandingRow| match scene.step.scheme {
+        _ if auto => row.name(scene),
+        Scheme::Implicit if row.restitution > 0.0 => format!("{}: restitution", row.name(scene)),
+        Scheme::Compliant => format!("rigid rows: {}, expected a spring and damper of it", row.name(scene)),
+        Scheme::Event => {
+            format!("drives that prescribe a motion: {}, expected gains or an effort", row.name(scene))
+        }
+        _ => rest(row.name(scene)),
+    };
+    let row = standing::rows(scene, system).into_iter().find(|row| !known(row)).map(name);
+    if implicit && !midpoint {
+        return row;
+    }
     let running = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
     let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);
-    row.or_else(|| running.or(moving).map(|name| format!("a surface that moves by itself: '{name}'")))
+    row.or_else(|| running.or(moving).map(|name| rest(format!("a surface that moves by itself: '{name}'"))))
 }
 
 /// Shapes of all bodies, then those of the world.

@@ -249,8 +249,18 @@ impl Resolved {
         if matches!(self.step.scheme, Scheme::Theta | Scheme::Implicit) {
             return match () {
                 () if smooth => Some(("friction_set", "smooth friction needs scheme = \"compliant\"")),
-                () if matches!(rule.law, Law::HuntCrossley { .. }) => {
-                    Some(("law", "hunt_crossley needs scheme = \"compliant\""))
+                () if self.step.scheme == Scheme::Implicit
+                    && matches!(rule.law, Law::HuntCrossley { .. }) =>
+                {
+                    Some(("law", "hunt_crossley needs scheme = \"compliant\" or \"theta\""))
+                }
+                () if matches!(rule.law, Law::HuntCrossley { tangential: [0.0, 0.0], .. })
+                    && rule.friction > 0.0 =>
+                {
+                    Some((
+                        "law",
+                        "hunt_crossley with friction expects tangential_stiffness or tangential_damping above 0",
+                    ))
                 }
                 () => None,
             };

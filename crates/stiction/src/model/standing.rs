@@ -150,6 +150,27 @@ impl StandingRow {
         }
     }
 
+    /// Force of a compliant row where it is explicit, `-K g - C (J v - u)` within the row's bounds, N or N m; `None` if the row is rigid.
+    pub fn compliant_force(&self, gap: Option<f64>, slip: f64) -> Option<f64> {
+        let c = self.compliance?;
+        let force = -c.stiffness * gap.unwrap_or(0.0) - c.damping * slip;
+        Some(match self.element {
+            Element::Unilateral if gap.is_some_and(|gap| gap > 0.0) => 0.0,
+            Element::Unilateral => force.max(0.0),
+            Element::Bounded { limit } => force.clamp(-limit, limit),
+            _ => force,
+        })
+    }
+
+    /// Power that a compliant row's damper takes at such a force, W: what the force takes and the spring does not keep.
+    pub fn damping_power(&self, gap: f64, velocity: f64, force: f64) -> f64 {
+        let kept = match self.element {
+            Element::Unilateral => gap.min(0.0),
+            _ => gap,
+        };
+        -force * velocity - self.compliance.map_or(0.0, |c| c.stiffness) * kept * velocity
+    }
+
     /// Adds the row of `J`, over all of `v`.
     pub fn add_row(&self, scene: &Resolved, kinematics: &Kinematics, row: &mut [f64]) {
         if let Some(j) = self.joint {

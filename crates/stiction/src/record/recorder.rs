@@ -358,6 +358,7 @@ impl Observer for Recorder {
             | Failed::Passes { h: smallest, .. } => h = *smallest,
             Failed::Interrupted { .. }
             | Failed::Undecided { .. }
+            | Failed::Undetected(_)
             | Failed::NotFinite { .. }
             | Failed::Mass(_)
             | Failed::Model(_) => (),

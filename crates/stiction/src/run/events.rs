@@ -2,7 +2,7 @@
 
 use crate::model::{Model, Owner};
 use crate::state::ContactId;
-use crate::step::{ElementReport, Located, ModelChange, Status};
+use crate::step::{BranchChange, Branched, ElementReport, Located, ModelChange, Status};
 
 /// What happens to an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,11 +21,25 @@ pub enum EventKind {
     ToCompliant,
     /// All contacts become rigid again (`law = "auto"`).
     ToRigid,
+    /// One of several possible motions is followed from here on (scheme = "event").
+    Branch,
+    /// That motion ends where the element's normal force vanishes.
+    BranchEndsForce,
+    /// That motion ends where the element's slip stops.
+    BranchEndsSlip,
+    /// That motion ends where the element's friction reaches its bound.
+    BranchEndsFriction,
+    /// That motion ends where the element touches.
+    BranchEndsTouch,
+    /// That motion ends at a limit or with the friction of a joint.
+    BranchEndsJoint,
+    /// That motion is the only one from here on.
+    BranchUnique,
 }
 
 impl EventKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 14] = [
         Self::Open,
         Self::Close,
         Self::Stick,
@@ -33,6 +47,13 @@ impl EventKind {
         Self::ImpactWithoutCollision,
         Self::ToCompliant,
         Self::ToRigid,
+        Self::Branch,
+        Self::BranchEndsForce,
+        Self::BranchEndsSlip,
+        Self::BranchEndsFriction,
+        Self::BranchEndsTouch,
+        Self::BranchEndsJoint,
+        Self::BranchUnique,
     ];
 
     /// As it is written in tables.
@@ -45,6 +66,30 @@ impl EventKind {
             Self::ImpactWithoutCollision => "impact-without-collision",
             Self::ToCompliant => "to-compliant",
             Self::ToRigid => "to-rigid",
+            Self::Branch => "branch",
+            Self::BranchEndsForce => "branch-ends-force",
+            Self::BranchEndsSlip => "branch-ends-slip",
+            Self::BranchEndsFriction => "branch-ends-friction",
+            Self::BranchEndsTouch => "branch-ends-touch",
+            Self::BranchEndsJoint => "branch-ends-joint",
+            Self::BranchUnique => "branch-unique",
+        }
+    }
+
+    /// Whether it is about which of several motions is followed.
+    pub fn is_branch(self) -> bool {
+        self as usize >= Self::Branch as usize
+    }
+
+    fn of(change: BranchChange) -> Self {
+        match change {
+            BranchChange::Begins => Self::Branch,
+            BranchChange::Force => Self::BranchEndsForce,
+            BranchChange::Slip => Self::BranchEndsSlip,
+            BranchChange::Friction => Self::BranchEndsFriction,
+            BranchChange::Touch => Self::BranchEndsTouch,
+            BranchChange::Joint => Self::BranchEndsJoint,
+            BranchChange::Unique => Self::BranchUnique,
         }
     }
 }
@@ -107,10 +152,19 @@ impl Watch {
         self.events.clear();
     }
 
-    /// Takes the events of a step whose scheme has located them.
-    pub fn take(&mut self, model: &Model, located: &[Located]) {
+    /// Takes the events of a step whose scheme has located them; what a branch does stands before what its contacts do at that time.
+    pub fn take(&mut self, model: &Model, located: &[Located], branches: &[Branched]) {
+        let owner = |part: u32| model.parts()[part as usize].owner;
+        let mut branches = branches.iter().peekable();
+        let branch = |b: &Branched| {
+            let (body_a, body_b) = (owner(b.contact.part_a), owner(b.contact.part_b));
+            let kind = EventKind::of(b.change);
+            Event { time: b.time, contact: b.contact, element: 0, body_a, body_b, kind, impulse: 0.0 }
+        };
         for l in located {
-            let owner = |part: u32| model.parts()[part as usize].owner;
+            while let Some(b) = branches.next_if(|b| b.time <= l.time) {
+                self.events.push(branch(b));
+            }
             let (body_a, body_b) = (owner(l.contact.part_a), owner(l.contact.part_b));
             let mut add = |kind: EventKind| {
                 let (time, contact) = (l.time, l.contact);
@@ -125,6 +179,7 @@ impl Watch {
                 Status::Slip => EventKind::Slip,
             });
         }
+        self.events.extend(branches.map(branch));
     }
 
     /// Takes changes between rigid and compliant contacts, in order of time with other events.

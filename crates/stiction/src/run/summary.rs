@@ -35,6 +35,8 @@ pub struct Summary {
     pub events: [usize; EventKind::ALL.len()],
     /// The first of them.
     pub first_events: Vec<Event>,
+    /// The first events about which of several motions is followed.
+    pub branches: Vec<Event>,
     /// Steps in which nothing was near.
     pub free: usize,
     /// Steps by what is known of them, in the order of [`Trust::ALL`].
@@ -43,8 +45,9 @@ pub struct Summary {
     pub unchosen: usize,
     /// The first impact without a collision.
     pub first_impact: Option<Event>,
-    /// The first step whose motion is not unique: the time it ended, s, and the rows that carry force.
-    pub first_without_motion: Option<(f64, Vec<RowId>)>,
+    /// The first step whose motion is not unique: the time it ended, s, the rows between which it is not, and what they do in the
+    /// branch that was taken.
+    pub first_without_motion: Option<(f64, Vec<(RowId, Status)>)>,
     /// Time in which contacts were compliant by `law = "auto"`, s, and that of all steps; both 0 without that law.
     pub compliant_time: f64,
     /// See `compliant_time`.
@@ -79,6 +82,7 @@ impl Default for Summary {
             first_events: vec![],
             compliant_time: 0.0,
             auto_time: 0.0,
+            branches: vec![],
             start: [0.0; ENTRIES.len()],
             now: [0.0; ENTRIES.len()],
             largest_change: 0.0,
@@ -99,9 +103,13 @@ impl Observer for Summary {
         self.trust[view.report.trust as usize] += 1;
         self.free += usize::from(view.report.parts == 0);
         if view.report.trust == Trust::MotionNotUnique && self.first_without_motion.is_none() {
-            let loaded = view.elements().iter().filter(|e| e.status != Status::Open);
-            let mut rows: Vec<RowId> = loaded.map(|e| RowId::Contact(e.id)).collect();
-            rows.dedup();
+            let of = |id: &RowId| {
+                let mut own = view.elements().iter().filter(|e| RowId::Contact(e.id) == *id);
+                let row =
+                    || view.workspace().standing.iter().find(|s| view.model().standing()[s.row].id == *id);
+                own.next().map(|e| e.status).or_else(|| row().map(|s| s.status)).unwrap_or(Status::Open)
+            };
+            let rows = view.workspace().other_motion.iter().map(|id| (*id, of(id))).collect();
             self.first_without_motion = Some((view.state.time, rows));
         }
         if view.report.parts > 0 {
@@ -157,6 +165,9 @@ impl Summary {
         self.events[event.kind as usize] += 1;
         if event.kind == EventKind::ImpactWithoutCollision && self.first_impact.is_none() {
             self.first_impact = Some(*event);
+        }
+        if event.kind.is_branch() && self.branches.len() < KEPT {
+            self.branches.push(*event);
         }
         if self.first_events.len() < KEPT {
             self.first_events.push(*event);

@@ -124,7 +124,7 @@ pub enum Law {
         transport: bool,
     },
     /// Hunt and Crossley's law along the normal, `K d^exponent (1 + 3/2 dissipation d')` at the overlap d, with one spring and one damper along
-    /// the tangents; for scheme = "compliant".
+    /// the tangents; for schemes compliant and theta.
     HuntCrossley {
         /// K, N/m^exponent.
         stiffness: f64,

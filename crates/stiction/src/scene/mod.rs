@@ -39,7 +39,7 @@ pub use machine::{Gear, Loop, LoopKind, Motor, WorldMotion};
 pub use material::{Grain, Law, Material, Pair};
 pub use numbers::Numbers;
 pub use schema::schema;
-pub use settings::{ForceTime, FrictionKind, GapLevel, RecordSettings, Scheme, StepSettings, Table};
+pub use settings::{Branch, ForceTime, FrictionKind, GapLevel, RecordSettings, Scheme, StepSettings, Table};
 pub use summary::summary;
 
 use schemars::JsonSchema;

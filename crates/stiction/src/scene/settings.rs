@@ -47,6 +47,8 @@ pub struct StepSettings {
     /// Error that the integrators of scheme = "compliant" and "event" allow per step of its own, relative to 1 m, 1 rad, 1 m/s and 1 rad/s or what is
     /// larger; 1e-10 by default.
     pub accuracy: f64,
+    /// Which of several possible motions scheme = "event" follows where it decides what follows; nearest by default.
+    pub branch: Branch,
     /// How many times a failed step is halved before the run ends; 10 by default, at most 60.
     pub retries: usize,
 }
@@ -67,6 +69,7 @@ impl Default for StepSettings {
             recovery_velocity: 0.1,
             bounce_threshold: 0.01,
             accuracy: 1e-10,
+            branch: Branch::Nearest,
             retries: 10,
         }
     }
@@ -124,6 +127,24 @@ pub enum Scheme {
     /// Contact points, normals and gaps at the end of a step, which are solved with the motion (chakraborty2007); explicit_share is
     /// 0, or 0.5 for the midpoint rule where the contacts allow it.
     Implicit,
+}
+
+/// Which of several solutions of the contact problem at an instant is followed. Where none is of the kind wanted, and between several
+/// of it, the nearest is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Branch {
+    /// The one whose normal forces are nearest to those before.
+    #[default]
+    Nearest,
+    /// The one in which the most contacts keep touching.
+    KeepContact,
+    /// The one in which the most contacts open.
+    Separate,
+    /// The one in which the most contacts keep touching and slip.
+    Slip,
+    /// The one in which the most contacts stick.
+    Stick,
 }
 
 /// Time in a step at which the forces f are evaluated: weight, springs, loads, motors. Contact forces are

@@ -49,6 +49,11 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Configuration at the end of the last step.
+    pub(crate) fn position(&self) -> &[f64] {
+        &self.position
+    }
+
     /// Deformation of all elements after the last step, rows n, t(, o).
     pub fn deformation(&self) -> &[f64] {
         &self.deformation
@@ -159,8 +164,7 @@ fn remember(
             own.extend(after.iter().zip(before).map(|(a, d)| (a - d) / h));
             own.resize(2 * after.len(), 0.0);
             let (rate, damping) = own.split_at_mut(after.len());
-            law.damping_times(rate, damping);
-            report.damping_loss += h * scale * rate.iter().zip(damping).map(|(a, b)| *a * *b).sum::<f64>();
+            report.damping_loss += h * law.damping_power(scale, rate, damping);
         }
         state.memory.push(RowId::Contact(c.id), lambda, remembered);
     }

@@ -4,8 +4,8 @@ use super::Failed;
 use super::motion::{Motion, part_pose};
 use crate::contact::Directions;
 use crate::contact::set::{Contact, ContactSet, Element, Travel};
-use crate::geometry::implicit::is_convex_at;
-use crate::geometry::{Aabb, BroadPhase, Touch, Workspace, bounding_box, gap_along, touches};
+use crate::geometry::implicit::{Closest, is_convex_at};
+use crate::geometry::{Aabb, BroadPhase, Touch, Unknown, Workspace, bounding_box, gap_along, touches};
 use crate::model::Owner;
 use crate::model::{InvalidModel, Model, Part};
 use crate::space::{Frame, Pose, Vector, add, cross, scale};
@@ -24,6 +24,21 @@ pub struct Detection {
     with_world: Vec<((u32, u32), usize)>,
     workspace: Workspace,
     touches: Vec<Touch>,
+    /// Closest points of shapes given by functions, of the last call and of this one, in the order of their pairs.
+    known: Vec<((u32, u32), Closest)>,
+    next: Vec<((u32, u32), Closest)>,
+    /// The first pair whose closest points were not found.
+    missed: Option<(u32, u32)>,
+}
+
+/// Closest points that were not found: there is no contact problem.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("the closest points of '{}' and '{}' were not found at t = {time} s", names[0], names[1])]
+pub struct Undetected {
+    /// s.
+    pub time: f64,
+    /// Names of the parts.
+    pub names: [String; 2],
 }
 
 impl Detection {
@@ -34,19 +49,37 @@ impl Detection {
 }
 
 /// Finds the contacts whose gap is at most `margin`.
+///
+/// # Errors
+/// If the closest points of a pair are not found; `contacts` then lacks it.
 pub fn detect(
     model: &Model,
     motion: &Motion,
     margin: f64,
     memory: &mut Detection,
     contacts: &mut ContactSet,
-) {
+) -> Result<(), Undetected> {
+    // what a step finds follows from its state, not from earlier steps
+    memory.known.clear();
+    detect_again(model, motion, margin, memory, contacts)
+}
+
+/// The same for bodies that are near where they were at the last call: closest points of functions start from those found then.
+pub(super) fn detect_again(
+    model: &Model,
+    motion: &Motion,
+    margin: f64,
+    memory: &mut Detection,
+    contacts: &mut ContactSet,
+) -> Result<(), Undetected> {
     contacts.clear();
     if model.contacts().rules().is_empty() {
-        return;
+        return Ok(());
     }
-    let Detection { poses, boxes, broad, candidates, with_world, workspace, .. } = memory;
-    workspace.down = model.scene().gravity;
+    memory.workspace.down = model.scene().gravity;
+    memory.missed = None;
+    memory.next.clear();
+    let Detection { poses, boxes, broad, candidates, with_world, .. } = memory;
     poses.clear();
     poses.extend(model.parts().iter().map(|part| part_pose(model, motion, part)));
     boxes.clear();
@@ -68,6 +101,15 @@ pub fn detect(
     for k in 0..memory.with_world.len() {
         let (parts, rule) = memory.with_world[k];
         detect_pair(model, motion, parts, rule, margin, memory, contacts);
+    }
+    std::mem::swap(&mut memory.known, &mut memory.next);
+    memory.known.sort_unstable_by_key(|k| k.0);
+    match memory.missed {
+        Some((a, b)) => {
+            let names = [a, b].map(|k| model.parts()[k as usize].name.clone());
+            Err(Undetected { time: motion.time, names })
+        }
+        None => Ok(()),
     }
 }
 
@@ -106,9 +148,19 @@ fn detect_pair(
     let [a, b] = [part_a, part_b].map(|k| &model.parts()[k as usize]);
     let [pose_a, pose_b] = [part_a, part_b].map(|k| &memory.poses[k as usize]);
     memory.touches.clear();
+    let before = memory.known.binary_search_by_key(&(part_a, part_b), |k| k.0);
+    memory.workspace.start = before.ok().map(|k| memory.known[k].1);
+    memory.workspace.found = None;
     let known =
         touches(&a.solid, pose_a, &b.solid, pose_b, margin, &mut memory.workspace, &mut memory.touches);
-    debug_assert!(known.is_ok(), "pairs are checked when a model is compiled");
+    debug_assert!(
+        !matches!(known, Err(Unknown::Unsupported(_))),
+        "pairs are checked when a model is compiled"
+    );
+    if known.is_err() {
+        memory.missed.get_or_insert((part_a, part_b));
+    }
+    memory.next.extend(memory.workspace.found.map(|c| ((part_a, part_b), c)));
     memory.touches.sort_unstable_by_key(|touch| touch.feature);
     let compiled = &model.contacts().rules()[rule];
     let along = compiled.given.grain.map(|grain| {

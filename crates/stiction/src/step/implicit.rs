@@ -28,25 +28,33 @@ mod between;
 mod ending;
 mod secant;
 
+use super::detect::detect_again;
 use super::motion::Motion;
+use super::project::OPEN;
+use super::surfaces::Surfaces;
 use super::theta::remember_solver;
 use super::{Failed, StepReport, Workspace, detect, place};
 use crate::contact::set::ContactSet;
 use crate::dynamics::{Drift, Kinematics, NotDrifted};
 use crate::formulation::Soft;
+use crate::geometry::{Touch, Workspace as Touching};
 use crate::inputs::Inputs;
 use crate::model::{InvalidModel, Model, Owner};
 use crate::space::{dot, length, sub};
 use crate::state::{ContactId, RowId, State};
+use complementarity::problem::Element;
 use secant::Secant;
 
 /// Iterations after which a step counts as not settled.
 const ROUNDS: usize = 40;
 /// Velocities have settled when they change by at most this share of the largest.
 const SETTLED: f64 = 1e-12;
-/// Where the changes do not decrease any more, changes up to this share are accepted: the contact problem is solved to its tolerance, not beyond. They count
-/// in the residual of the step.
+/// Where changes have not decreased for this many iterations, those up to this share of the largest velocity are accepted: near flat faces the contact point runs farther than
+/// the tolerance of the contact problem tells. They count in the residual of the step, and above the tolerance as loose.
+const STALE: usize = 4;
 const ROUNDED: f64 = 1e-7;
+/// Rounding of a place, over its distance from the origin.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Overlap at the end of a step that counts as rounding: share of the way that the fastest point makes, and of the bodies' size.
 const OVERLAP: f64 = 1e-8;
 const OVERLAP_SIZE: f64 = 1e-11;
@@ -82,6 +90,9 @@ pub(super) struct Scratch {
     /// Gaps and their rates at the beginning of the step.
     begin: Vec<(ContactId, f64, f64)>,
     path: Option<Kinematics>,
+    surfaces: Surfaces,
+    touching: Touching,
+    found: Vec<Touch>,
 }
 
 /// One step of length `h`. On failure the state is as it was.
@@ -100,11 +111,11 @@ pub(super) fn step(
     let share = model.scene().step.explicit_share;
     if share > 0.0 {
         let before = *report;
-        let found = solve(model, state, share, work, report).and_then(|()| {
+        let found = solve(model, state, inputs, share, work, report).and_then(|()| {
             if is_smooth(model, state, work) { Ok(()) } else { Err(unsettled(state, h, 0.0)) }
         });
         match found {
-            Ok(()) => return ending::finish(model, state, work, report),
+            Ok(()) => return ending::finish(model, state, inputs, work, report),
             Err(Failed::Unsettled { .. } | Failed::Unsolved { .. }) => {
                 let wasted = report.iterations - before.iterations;
                 *report = before;
@@ -113,8 +124,8 @@ pub(super) fn step(
             Err(why) => return Err(why),
         }
     }
-    solve(model, state, 0.0, work, report)?;
-    ending::finish(model, state, work, report)
+    solve(model, state, inputs, 0.0, work, report)?;
+    ending::finish(model, state, inputs, work, report)
 }
 
 fn unsettled(state: &State, h: f64, change: f64) -> Failed {
@@ -170,6 +181,7 @@ fn relative(kinematics: &Kinematics, owners: [Owner; 2], point: [f64; 3]) -> [f6
 fn solve(
     model: &Model,
     state: &State,
+    inputs: &Inputs,
     theta: f64,
     work: &mut Workspace,
     report: &mut StepReport,
@@ -199,6 +211,8 @@ fn solve(
     (end.h, end.time, end.margin) = (h, motion.time, motion.margin);
     end.velocity.copy_from_slice(&motion.velocity);
     end.fastest.clone_from(&motion.fastest);
+    end.targets.clone_from(&motion.targets);
+    end.surfaces.clone_from(&motion.surfaces);
     position.clone_from(&state.position);
     after.clone_from(&state.velocity);
     for list in [&mut *mean, &mut *seen, &mut *kick] {
@@ -212,17 +226,31 @@ fn solve(
     let fastest = motion.fastest.iter().chain(&motion.free).fold(0.0f64, |m, v| m.max(v.abs()));
     let scale = fastest.max(h * length(model.scene().gravity)).max(f64::MIN_POSITIVE);
     let (mut change, mut before) = (f64::INFINITY, f64::INFINITY);
-    let mut regimes = false;
+    let (mut regimes, tolerance) = (false, model.scene().step.tolerance);
+    // the least change so far, and iterations since
+    let (mut least, mut stale) = (f64::INFINITY, 0);
+    // a change that moves nothing farther than this within the step
+    let rounding = ROUNDING / h * farthest(model, motion);
     for round in 0..ROUNDS {
         end.kinematics.go_to(position, seen);
-        detect(model, end, motion.margin, detection, next);
+        if round == 1 {
+            end.surfaces.place(model, inputs, state.time + h);
+        }
+        if round == 0 {
+            detect(model, end, motion.margin, detection, next)?;
+        } else {
+            detect_again(model, end, motion.margin, detection, next)?;
+        }
         if round > 0 {
-            let settled = change <= SETTLED * scale || (change >= 0.5 * before && change <= ROUNDED * scale);
-            if settled && !regimes && lies_within(model, next, soft, h * scale) {
-                let left = change / scale;
+            let open = open_rows(model, end, position);
+            let settled = change <= SETTLED * scale
+                || (change >= 0.5 * before && change <= tolerance * scale + rounding)
+                || (stale >= STALE && change <= ROUNDED * scale);
+            if settled && !regimes && open <= OPEN && lies_within(model, next, soft, h * scale) {
+                report.violation = report.violation.max(open);
+                let left = (change - rounding) / scale;
                 report.residual.relative = report.residual.relative.max(left);
-                // rounding left more than the tolerance: reported as such
-                report.loose += usize::from(left > model.scene().step.tolerance);
+                report.loose += usize::from(left > tolerance);
                 return Ok(());
             }
         } else {
@@ -238,7 +266,7 @@ fn solve(
             half.resize(position.len(), 0.0);
             model.system().advance(&state.position, mean, 0.5 * h, half);
             middle.kinematics.go_to(half, seen);
-            detect(model, middle, motion.margin, detection, between);
+            detect_again(model, middle, motion.margin, detection, between)?;
             for c in &mut next.contacts {
                 if let Ok(k) = between.contacts.binary_search_by_key(&c.id, |m| m.id) {
                     c.frame = between.contacts[k].frame;
@@ -249,8 +277,13 @@ fn solve(
         }
         // linear in the velocities: psi(q+) + h W_n (v_theta - that of q+)
         for c in &next.contacts {
-            next.elements[c.first].gap -=
-                h * dot(c.frame.n, relative(&end.kinematics, c.owners, next.elements[c.first].point));
+            let point = next.elements[c.first].point;
+            let mut rate = dot(c.frame.n, relative(&end.kinematics, c.owners, point));
+            if round > 0 {
+                let moving = end.surfaces.relative(&end.kinematics, c.owners, point, c.frame.n);
+                rate += dot(c.frame.n, moving[0]);
+            }
+            next.elements[c.first].gap -= h * rate;
         }
         std::mem::swap(contacts, next);
         // layers keep what the last iteration found of them
@@ -271,7 +304,8 @@ fn solve(
             end.mass.solve(kick);
             end.free.extend(after.iter().zip(&*kick).map(|(v, by)| v - by));
         }
-        problem.assemble_implicit(model, (state, end, contacts), soft, theta, springs);
+        let at = (&position[..], &seen[..]);
+        problem.assemble_implicit(model, (state, end, contacts), at, soft, (theta, springs));
         if round == 0 {
             remember_solver(model, state, contacts, problem, forces);
         } else if !same || forces.lambda.len() != problem.b.len() {
@@ -299,6 +333,8 @@ fn solve(
             after.iter_mut().zip(&*impulse).for_each(|(v, by)| *v += by);
         }
         (before, change) = (change, secant.residual(after));
+        stale = if change < 0.5 * least { 0 } else { stale + 1 };
+        least = least.min(change);
         let slow = round > 1 && !regimes && change > ROUNDED * scale && change > SLOW * before;
         secant.accelerate(&motion.mass, slow, after, kick);
         secant.point.clone_from(after);
@@ -320,6 +356,29 @@ fn solve(
     }
     report.wasted += report.iterations;
     Err(unsettled(state, h, change))
+}
+
+/// The most by which rigid rows that bind both ways are open at the end, or limits passed, m or rad.
+fn open_rows(model: &Model, end: &Motion, position: &[f64]) -> f64 {
+    let rigid = model.standing().iter().filter(|row| row.compliance.is_none());
+    rigid
+        .filter_map(|row| {
+            let gap = row.gap(model.scene(), &end.kinematics, position, &end.targets)?;
+            match row.element {
+                Element::Bilateral => Some(gap.abs()),
+                Element::Unilateral => Some(-gap),
+                _ => None,
+            }
+        })
+        .fold(0.0, f64::max)
+}
+
+/// The farthest that a point of a body is from the origin, m.
+fn farthest(model: &Model, motion: &Motion) -> f64 {
+    let of = |(i, reach): (usize, &f64)| {
+        length(motion.kinematics.pose(i).position) + if reach.is_finite() { *reach } else { 0.0 }
+    };
+    model.reaches().iter().enumerate().map(of).fold(0.0, f64::max)
 }
 
 /// The list, all zero.

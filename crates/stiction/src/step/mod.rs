@@ -38,18 +38,18 @@ mod trust;
 
 pub use crate::model::InvalidModel;
 pub use advance::{Scratch, Solved, advance};
-pub use detect::{Detection, detect};
+pub use detect::{Detection, Undetected, detect};
 pub(crate) use load::each_load;
 pub(crate) use motion::CLOSED;
 pub(crate) use motion::applied_force;
-pub(crate) use motion::fall;
 pub use motion::{Motion, place};
+pub(crate) use motion::{fall, set_targets, targets_at};
 pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
 pub(crate) use project::close;
 pub use report::{
-    ElementReport, Energy, Failed, Located, ModelChange, StandingReport, Status, StepReport, elements,
-    standing,
+    BranchChange, Branched, ElementReport, Energy, Failed, Located, ModelChange, StandingReport, Status,
+    StepReport, elements, standing,
 };
 pub use servos::{Eliminated, Servos};
 pub use solve::{ContactSolver, Forces};
@@ -86,10 +86,14 @@ pub struct Workspace {
     pub attempts: u64,
     /// Rows of the last step whose overlap no motion was found to undo ([`ContactProblem::relax`]), part by part of the step.
     pub relaxed: Vec<RowId>,
+    /// Rows of islands whose motion was not unique when a step was last examined ([`Stepper::examine`]).
+    pub other_motion: Vec<RowId>,
     /// Changes of contacts in the last step, in order of time, if the scheme locates them.
     pub located: Vec<Located>,
     /// Changes between rigid and compliant contacts in the last step (`law = "auto"`), in order of time.
     pub changes: Vec<ModelChange>,
+    /// Where the last step began or ceased to follow one of several motions, in order of time.
+    pub branches: Vec<Branched>,
     laws: Laws,
     detection: Detection,
     solver: ContactSolver,
@@ -115,8 +119,10 @@ impl Workspace {
             standing: vec![],
             attempts: 0,
             relaxed: vec![],
+            other_motion: vec![],
             located: vec![],
             changes: vec![],
+            branches: vec![],
             laws: Laws::default(),
             detection: Detection::default(),
             solver: ContactSolver::new(model),
@@ -141,6 +147,21 @@ impl Workspace {
     /// Whether velocities after the last step are those after impacts with restitution.
     pub(crate) fn bounced(&self) -> bool {
         !self.advancing.bounced.is_empty()
+    }
+
+    /// The projection of the last step's positions; without rows there was none.
+    pub(crate) fn projection(&self) -> &Projection {
+        &self.advancing.projection
+    }
+
+    /// Configuration at the end of the last step.
+    pub(crate) fn end_position(&self) -> &[f64] {
+        self.advancing.position()
+    }
+
+    /// The drift of the last step.
+    pub(crate) fn drift(&self) -> Option<&crate::dynamics::Drift> {
+        self.advancing.drift.as_ref()
     }
 
     /// Parts of the last drift of a tree.
@@ -248,11 +269,14 @@ impl Stepper {
 
     /// Examines the last step, which ended at `state`, if it is one of those that are sampled: [`StepReport::trust`]. Examinations take at
     /// most about a twentieth of the time of the steps, and allocate memory.
-    pub fn examine(&self, state: &mut State, report: &mut StepReport) {
-        let Workspace { problem, forces, .. } = &self.work;
+    pub fn examine(&mut self, state: &mut State, report: &mut StepReport) {
+        let Workspace { problem, forces, contacts, .. } = &self.work;
         if trust::is_due(problem, &mut state.solver, report) {
-            report.trust = trust::examine(problem, &forces.lambda);
-            state.solver.trust = report.trust;
+            let (trust, open) = trust::examine(problem, &forces.lambda);
+            let row = |k: usize| theta::row_id(&self.model, contacts, problem, k);
+            let mut rows: Vec<RowId> = open.into_iter().map(row).collect();
+            rows.dedup();
+            (report.trust, state.solver.trust, self.work.other_motion) = (trust, trust, rows);
         }
     }
 

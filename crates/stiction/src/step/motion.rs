@@ -15,6 +15,9 @@ use crate::state::State;
 /// Gaps up to this count as closed where the normal law is about velocities, m.
 pub(crate) const CLOSED: f64 = 1e-9;
 
+/// How far ahead courses are differentiated, s.
+const AHEAD: f64 = 1e-5;
+
 /// Poses, velocities, the factored mass matrix, and the velocity without contact forces.
 #[derive(Debug, Clone)]
 pub struct Motion {
@@ -183,7 +186,7 @@ pub fn place(
 }
 
 /// Targets of the motors in the step from `time` over `h`.
-fn set_targets(model: &Model, inputs: &Inputs, time: f64, h: f64, targets: &mut Vec<Target>) {
+pub(crate) fn set_targets(model: &Model, inputs: &Inputs, time: f64, h: f64, targets: &mut Vec<Target>) {
     targets.clear();
     for (k, motor) in model.scene().motors.iter().enumerate() {
         let course = motor.drive.course();
@@ -195,6 +198,24 @@ fn set_targets(model: &Model, inputs: &Inputs, time: f64, h: f64, targets: &mut 
         };
         let at = if matches!(motor.drive, Drive::Effort(_)) { time } else { time + h };
         targets.push(Target { end: end.unwrap_or_else(|| course.at(at)), velocity });
+    }
+}
+
+/// Targets of the motors at a time; the rates of positions are from differences ahead of it.
+pub(crate) fn targets_at(model: &Model, inputs: &Inputs, time: f64, targets: &mut Vec<Target>) {
+    targets.clear();
+    for (k, motor) in model.scene().motors.iter().enumerate() {
+        let course = motor.drive.course();
+        let end = inputs.targets.get(k).copied().flatten();
+        let velocity = match &motor.drive {
+            Drive::Position { velocity: Some(velocity), .. } => velocity.at(time),
+            Drive::Position { .. } if end.is_none() => {
+                let [now, next, last] = [0.0, 1.0, 2.0].map(|k| course.at(time + k * AHEAD));
+                (4.0 * next - 3.0 * now - last) / (2.0 * AHEAD)
+            }
+            _ => 0.0,
+        };
+        targets.push(Target { end: end.unwrap_or_else(|| course.at(time)), velocity });
     }
 }
 

@@ -30,7 +30,7 @@ pub fn overlaps(model: &Model, state: &State) -> Result<Vec<Overlap>, Failed> {
     let least = step.recovery_velocity * step.h;
     let (mut motion, mut contacts) = (Motion::new(model), ContactSet::default());
     place(model, state, &Inputs::default(), step.h, &mut motion)?;
-    detect(model, &motion, CLOSED, &mut Detection::default(), &mut contacts);
+    detect(model, &motion, CLOSED, &mut Detection::default(), &mut contacts)?;
     let mut found: Vec<([u32; 2], f64)> = vec![];
     for c in contacts.contacts.iter().filter(|c| model.contacts().rules()[c.rule].compliance.is_none()) {
         let (parts, depth) = ([c.id.part_a, c.id.part_b], -contacts.elements[c.first].gap);

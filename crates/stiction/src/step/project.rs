@@ -103,7 +103,7 @@ impl Gram {
 #[derive(Debug, Clone, Default)]
 pub struct Projection {
     /// Rows that are projected, as places in [`ContactProblem::standing`].
-    rows: Vec<usize>,
+    pub(crate) rows: Vec<usize>,
     gram: Gram,
     gaps: Vec<f64>,
     /// Force that the projection adds to each row of the contact problem; empty if there is none.
@@ -194,7 +194,7 @@ impl Projection {
     }
 
     /// Velocity `v'` after the projection.
-    pub(super) fn kicked(&self) -> &Vec<f64> {
+    pub(crate) fn kicked(&self) -> &Vec<f64> {
         &self.kicked
     }
 

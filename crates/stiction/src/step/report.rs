@@ -1,11 +1,11 @@
 //! What a step did: what it cost, what its elements did, where the energy is; and why a step fails.
 
+use super::detect::Undetected;
 use super::jam::is_jammed;
-use super::{Forces, InvalidModel, Projection, Solved, Trust, load};
-use crate::contact::set::ContactSet;
+use super::{InvalidModel, Projection, Solved, Trust, load};
 use crate::dynamics::{Kinematics, SingularMass};
 use crate::formulation::ContactProblem;
-use crate::model::{Model, Owner, StandingKind, StandingRow};
+use crate::model::{Model, Owner, StandingKind, StandingRow, Target};
 use crate::space::{Frame, Vector};
 use crate::state::{ContactId, Remembered, RowId, State};
 use complementarity::problem::Element;
@@ -106,6 +106,9 @@ pub enum Failed {
         /// s.
         time: f64,
     },
+    /// Where two parts touch is not known.
+    #[error(transparent)]
+    Undetected(#[from] Undetected),
     /// The mass matrix cannot be factored.
     #[error(transparent)]
     Mass(#[from] SingularMass),
@@ -182,6 +185,36 @@ pub struct ModelChange {
     pub contact: ContactId,
     /// Whether contacts are compliant from now on; else they are rigid.
     pub compliant: bool,
+}
+
+/// What happens to the branch that is followed where several motions are possible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BranchChange {
+    /// One of several motions is followed from here on.
+    Begins,
+    /// It ends: the normal force of a contact has vanished.
+    Force,
+    /// It ends: the slip of a contact has stopped.
+    Slip,
+    /// It ends: friction of a contact that sticks has reached its bound.
+    Friction,
+    /// It ends: another contact touches.
+    Touch,
+    /// It ends: a joint reaches or leaves a limit, or its friction sets in or gives way.
+    Joint,
+    /// It goes on, as the only motion that is possible.
+    Unique,
+}
+
+/// A change of the branch that is followed ([`crate::scene::Branch`]).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Branched {
+    /// s.
+    pub time: f64,
+    /// The contact it is about.
+    pub contact: ContactId,
+    /// What happens.
+    pub change: BranchChange,
 }
 
 /// A standing row after a step.
@@ -399,37 +432,31 @@ pub fn elements(
     }
 }
 
-/// What the limits and friction of joints did in a step of the implicit scheme, which has no other standing rows.
-pub(super) fn standing_rows(
+/// What a compliant standing row does at a state and the targets of its time. `own` is scratch.
+pub(super) fn compliant_row(
     model: &Model,
-    problem: &ContactProblem,
-    contacts: &ContactSet,
-    forces: &Forces,
-    out: &mut Vec<StandingReport>,
-    report: &mut StepReport,
-) {
-    out.clear();
-    let (h, still) = (problem.h, STILL * problem.fastest);
-    for (element, standing) in (contacts.elements.len()..).zip(&problem.standing) {
-        let (row, at) = (&model.standing()[standing.row], problem.rows_of(element).start);
-        let (force, velocity) = (forces.lambda[at], forces.velocity[at] - problem.gap_rate[element]);
-        let (gap, effort) = (problem.gap[element], row.sign() * force);
-        let status = match row.kind {
-            StandingKind::Friction(_) if velocity.abs() > still => Status::Slip,
-            StandingKind::Friction(_) => Status::Stick,
-            _ if force > 0.0 => Status::Stick,
-            _ => Status::Open,
-        };
-        match row.kind {
-            StandingKind::Friction(_) => report.friction_loss -= h * force * velocity,
-            _ => report.recovery_work -= h * force * problem.gap_rate[element].min(0.0),
-        }
-        out.push(StandingReport { row: standing.row, gap, effort, velocity: row.sign() * velocity, status });
-    }
+    index: usize,
+    (kinematics, state, targets): (&Kinematics, &State, &[Target]),
+    own: &mut Vec<f64>,
+) -> StandingReport {
+    let (row, scene) = (&model.standing()[index], model.scene());
+    own.clear();
+    own.resize(state.velocity.len(), 0.0);
+    row.add_row(scene, kinematics, own);
+    let velocity = own.iter().zip(&state.velocity).map(|(j, v)| j * v).sum::<f64>();
+    let gap = row.gap(scene, kinematics, &state.position, targets);
+    let force = row.compliant_force(gap, velocity - row.drive_velocity(scene, targets)).unwrap_or(0.0);
+    let status = match row.element {
+        Element::Unilateral if force <= 0.0 => Status::Open,
+        Element::Bounded { limit } if force.abs() >= limit => Status::Slip,
+        _ => Status::Stick,
+    };
+    let (effort, velocity) = (row.sign() * force, row.sign() * velocity);
+    StandingReport { row: index, gap: gap.unwrap_or(0.0), effort, velocity, status }
 }
 
 /// Work that surfaces which move by themselves do in an element, J.
-fn moving_work(problem: &ContactProblem, element: usize, lambda: &[f64]) -> f64 {
+pub(super) fn moving_work(problem: &ContactProblem, element: usize, lambda: &[f64]) -> f64 {
     if problem.moving.is_empty() {
         return 0.0;
     }

@@ -66,7 +66,13 @@ pub(super) fn step(
         };
         let unsolved = matches!(why, Failed::Unsolved { .. });
         let again = (unsolved
-            || matches!(why, Failed::Unsettled { .. } | Failed::Open { .. } | Failed::Passes { .. }))
+            || matches!(
+                why,
+                Failed::Unsettled { .. }
+                    | Failed::Open { .. }
+                    | Failed::Passes { .. }
+                    | Failed::Undetected(_)
+            ))
             && level < retries.min(MOST_RETRIES)
             && work.solver.has_budget();
         if unsolved && (work.retry.keep_unsolved || !again) && work.retry.unsolved.is_none() {

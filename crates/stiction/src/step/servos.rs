@@ -12,6 +12,7 @@
 
 use crate::dynamics::{Kinematics, MassMatrix, SingularMass};
 use crate::model::{Model, StandingRow, Target};
+use crate::scene::Scheme;
 use crate::state::State;
 use complementarity::problem::Element;
 
@@ -23,13 +24,13 @@ const AT_BOUND: f64 = 1.0 - 1e-9;
 pub struct Eliminated {
     /// Its place in [`Model::standing`].
     pub row: usize,
-    dof: usize,
+    pub(crate) dof: usize,
     /// `E = h K + C`.
     e: f64,
     /// `-K g + C u`.
     base: f64,
     /// Largest effort.
-    limit: f64,
+    pub(crate) limit: f64,
 }
 
 impl Eliminated {
@@ -134,9 +135,11 @@ impl Servos {
     }
 }
 
-/// Whether a row can be eliminated: it yields, acts on one joint, both ways, and on the velocity at the end of the step.
+/// Whether a row can be eliminated: it yields, acts on one joint, both ways, and on the velocity at the end of the step. The implicit
+/// scheme iterates its rows and eliminates none.
 fn can(model: &Model, row: &StandingRow) -> bool {
     model.scene().step.explicit_share == 0.0
+        && model.scene().step.scheme != Scheme::Implicit
         && row.compliance.is_some()
         && row.joint.is_some()
         && row.other.is_none()

@@ -61,7 +61,17 @@ impl Surfaces {
         }
     }
 
-    /// Pose of a world part that moves, when the step begins.
+    /// Places world parts where they are at a time.
+    pub(super) fn place(&mut self, model: &Model, inputs: &Inputs, time: f64) {
+        for (owner, surface) in &mut self.moving {
+            if let (Owner::World(i), Some(pose)) = (*owner, &mut surface.pose) {
+                let input = inputs.motions.iter().rev().find(|m| m.part == i);
+                *pose = model.scene().world[i].driven_pose(input, time);
+            }
+        }
+    }
+
+    /// Pose of a world part that moves, when the step begins or where it was placed.
     pub(super) fn pose(&self, owner: Owner) -> Option<Pose> {
         self.of(owner).and_then(|s| s.pose)
     }

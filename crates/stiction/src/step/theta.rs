@@ -54,7 +54,7 @@ pub(super) fn step(
         drift.hand_over(&state.position, &mut work.motion.kinematics, &mut work.motion.mass);
     }
     place(model, state, inputs, h, &mut work.motion)?;
-    detect(model, &work.motion, work.motion.margin, &mut work.detection, &mut work.contacts);
+    detect(model, &work.motion, work.motion.margin, &mut work.detection, &mut work.contacts)?;
     if model.scene().step.gap == GapLevel::Velocity {
         keep_closed(model, state, work);
     }
@@ -125,7 +125,12 @@ fn beyond(model: &Model, work: &mut Workspace) -> bool {
 }
 
 /// What an element of the contact problem belongs to.
-fn row_id(model: &Model, contacts: &ContactSet, problem: &ContactProblem, element: usize) -> RowId {
+pub(super) fn row_id(
+    model: &Model,
+    contacts: &ContactSet,
+    problem: &ContactProblem,
+    element: usize,
+) -> RowId {
     match contacts.contacts.iter().find(|c| c.elements().contains(&element)) {
         Some(c) => RowId::Contact(c.id),
         None => model.standing()[problem.standing[element - contacts.elements.len()].row].id,

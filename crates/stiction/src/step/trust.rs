@@ -107,8 +107,11 @@ pub(super) fn is_due(problem: &ContactProblem, memory: &mut SolverMemory, report
     due
 }
 
-/// Examines the solution of a contact problem. Allocates memory.
-pub(super) fn examine(problem: &ContactProblem, lambda: &[f64]) -> Trust {
+/// Examines the solution of a contact problem: what is known of it, and the elements of islands whose motion is not unique. Allocates memory.
+pub(super) fn examine(problem: &ContactProblem, lambda: &[f64]) -> (Trust, Vec<usize>) {
     let settings = Settings { most_basis: 0, ..Settings::default() };
-    problem.certificate(lambda, &settings).map_or(Trust::NotExamined, |known| Trust::of(&known))
+    let Some(known) = problem.certificate(lambda, &settings) else { return (Trust::NotExamined, vec![]) };
+    let trust = Trust::of(&known);
+    let open = known.forces.filter(|_| trust == Trust::MotionNotUnique).map(|forces| forces.other_motion);
+    (trust, open.unwrap_or_default())
 }

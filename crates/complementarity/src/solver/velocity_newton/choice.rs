@@ -17,7 +17,8 @@
 //! small `eps`, and rounds with this direction follow. Where rounds do not converge, solutions are computed at
 //! three small `eps` and extrapolated. If Newton's method does not reach the first of them from the current
 //! forces, the solution is followed from a large `eps`, where it is unique. If it cannot be followed, there is
-//! no limit on this branch. On large islands that costs too much, and the forces stay as they are.
+//! no limit on this branch. The path does not depend on the start and takes little more than a solution by other means:
+//! on large islands that move it is taken at once, instead of them.
 
 use super::run::{Ended, FIRST, MOST, Run, WARM};
 use crate::solver::Choice;
@@ -39,13 +40,16 @@ const VANISHES: f64 = 1e3;
 const UNIQUE: f64 = 1e-3;
 /// Factor of `eps` between solutions that are extrapolated.
 const APART: f64 = 0.25;
-/// Number of rows of an island up to which solutions with compliance are followed.
-const FEW_ROWS: usize = 150;
 /// Largest number of Newton steps to a solution with compliance where the forces are not yet a solution.
 const FEW_STEPS: usize = 6;
-/// Factor of `eps` along the path, and the largest factor after failures before the path is abandoned.
-const DOWN: f64 = 0.1;
+/// Factor of `eps` along the path, the largest factor after failures before the path is abandoned, and the largest number
+/// of linear systems. (The islands of 36 parts in a bin take 37 on average.)
+const DOWN: f64 = 0.2;
 const CAREFUL: f64 = 0.97;
+const PATH_SYSTEMS: usize = 250;
+/// Solutions before the end of the path are computed to this share of what compliance adds to the velocities (square), in
+/// at most so many Newton steps: more are better spent at another `eps`.
+const ON_THE_WAY: (f64, usize) = (0.1, 12);
 /// A solution on the path is computed to this share of what compliance adds to the velocities (square).
 const ACCURACY: f64 = 1e-15;
 /// Forces grow without bound if they grow by this factor over the last two decades of the path.
@@ -68,10 +72,8 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
     pub fn choose(&mut self) -> Choice {
         self.begin_choice();
         let Some(eps) = self.small() else { return self.end_choice(Choice::Unique) };
-        let few = self.weights.len() <= FEW_ROWS;
         let choice = match self.rounds(eps, ROUNDS, false) {
             Rounds::Made(choice) => choice,
-            _ if !few => Choice::NotExamined,
             _ => match self.reach(eps) {
                 Ended::Solved => self.limit(eps),
                 Ended::Stalled => self.branch(eps),
@@ -80,6 +82,17 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
             },
         };
         self.end_choice(choice)
+    }
+
+    /// Solves and chooses along the path, which does not depend on the current forces; if it cannot be followed to the limit,
+    /// restores these and returns `NotExamined`.
+    pub fn choose_along_path(&mut self) -> Choice {
+        self.begin_choice();
+        let choice = match self.small() {
+            Some(eps) if self.path(eps) == Ended::Solved => self.limit(eps),
+            _ => Choice::NotExamined,
+        };
+        self.end_choice(if choice.is_made() { choice } else { Choice::NotExamined })
     }
 
     /// Result where the path cannot be followed: the limit near its end or, if there is none, a solution near
@@ -237,7 +250,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
 
     /// Follows the solutions about the centre zero with decreasing `eps`, down to `last`.
     fn path(&mut self, last: f64) -> Ended {
-        let (mut eps, mut factor, mut found) = (FIRST * self.mean, DOWN, 0);
+        let (mut eps, mut factor, mut found, first) = (FIRST * self.mean, DOWN, 0, self.memory.steps);
         self.island.force.fill(0.0);
         self.island.recentre_at_zero();
         self.island.keep();
@@ -246,7 +259,11 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
             if found > 0 {
                 self.predict(before, eps);
             }
-            if self.newton(eps, ACCURACY) {
+            let solved = match eps > last {
+                true => self.newton_within(ON_THE_WAY.1, eps, ON_THE_WAY.0),
+                false => self.newton(eps, ACCURACY),
+            };
+            if solved {
                 found += 1;
                 let size = self.island.force.iter().map(|f| f * f).sum::<f64>().sqrt();
                 if eps >= 1e2 * last {
@@ -266,7 +283,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
                 factor = factor.sqrt();
                 eps = if found > 0 { before * factor } else { eps / DOWN };
             }
-            if self.spent() {
+            if self.spent() || self.memory.steps - first > PATH_SYSTEMS {
                 return Ended::Limit;
             }
             if factor > CAREFUL || eps > MOST * self.mean {

@@ -1,9 +1,11 @@
 //! Bodies given by functions `f(x) <= 0`: surfaces with derivatives, and closest points of any pair.
 
 mod closest;
+mod interior;
+mod newton;
 mod surface;
 
-pub use closest::{Body, Closest, closest};
+pub use closest::{Body, Closest, GOOD, Memory, closest, closest_from};
 pub use surface::{Monomial, Surface, Value};
 
 use super::shape::Shape;
@@ -73,41 +75,63 @@ pub(super) fn body<'a>(solid: &'a Solid, pose: &'a Pose) -> Body<'a> {
     Body { surfaces: &solid.surfaces, pose, inside: pose.point(solid.inside) }
 }
 
-/// The touch of two solids, one of which at least is given by functions, if its gap is at most `margin`.
+/// The touch of two solids, one of which at least is given by functions, if its gap is at most `margin`, with the closest points if they are computed; `Err` if they
+/// are not found. `start` are points nearby.
 pub(super) fn touch(
     (a, pose_a): (&Solid, &Pose),
     (b, pose_b): (&Solid, &Pose),
     margin: f64,
-) -> Option<Touch> {
+    start: Option<&Closest>,
+    memory: &mut Memory,
+) -> Result<Option<(Touch, Closest)>, ()> {
     // far apart, without solving anything
     for ((plane, pose), (other, other_pose)) in [((a, pose_a), (b, pose_b)), ((b, pose_b), (a, pose_a))] {
         if plane.is_half_space() {
             let n = super::plane::outward(pose, plane.planar());
             if dot(n, sub(other_pose.position, pose.position)) > other.reach + margin {
-                return None;
+                return Ok(None);
             }
         }
     }
     let apart = sub(pose_b.position, pose_a.position);
     if dot(apart, apart).sqrt() > a.reach + b.reach + margin && !a.is_half_space() && !b.is_half_space() {
-        return None;
+        return Ok(None);
     }
-    let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
-    let size = (finite(a.reach) + finite(b.reach)).max(f64::MIN_POSITIVE);
-    let (mut one, mut two) = (body(a, pose_a), body(b, pose_b));
-    // a body without bounds counts where the other one is
-    if !a.reach.is_finite() {
-        one.inside = two.inside;
-    }
-    if !b.reach.is_finite() {
-        two.inside = one.inside;
-    }
-    let found = closest(&one, &two, size)?;
+    let found = if let Some(found) = over_plane((a, pose_a), (b, pose_b)) {
+        found
+    } else if let Some(found) = over_plane((b, pose_b), (a, pose_a)) {
+        let [x, y] = found.points;
+        let [one, two] = found.active;
+        Closest { points: [y, x], normal: scale(-1.0, found.normal), active: [two, one], ..found }
+    } else {
+        let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
+        let size = (finite(a.reach) + finite(b.reach)).max(f64::MIN_POSITIVE);
+        let (mut one, mut two) = (body(a, pose_a), body(b, pose_b));
+        // a body without bounds counts where the other one is
+        if !a.reach.is_finite() {
+            one.inside = two.inside;
+        }
+        if !b.reach.is_finite() {
+            two.inside = one.inside;
+        }
+        closest_from(start, &one, &two, size, memory).ok_or(())?
+    };
     let [x, y] = found.points;
     let point = scale(0.5, add(x, y));
     // curved faces keep one number; edges and corners of intersections have theirs
     let feature = (found.active[0] & 0x7fff) << 15 | found.active[1] & 0x7fff;
-    (found.gap <= margin).then_some(Touch { point, normal: found.normal, gap: found.gap, feature })
+    let touch = Touch { point, normal: found.normal, gap: found.gap, feature };
+    Ok((found.gap <= margin).then_some((touch, found)))
+}
+
+/// Closest points of a half-space and a body whose farthest point along a direction is known in closed form.
+fn over_plane((plane, at): (&Solid, &Pose), (other, pose): (&Solid, &Pose)) -> Option<Closest> {
+    let (true, [(surface, local)]) = (plane.is_half_space(), other.surfaces.as_slice()) else { return None };
+    let n = super::plane::outward(at, plane.planar());
+    let pose = pose.then(local);
+    let y = pose.point(surface.support(pose.attitude.inverse().apply(scale(-1.0, n)))?);
+    let gap = dot(n, sub(y, at.position));
+    Some(Closest { points: [sub(y, scale(gap, n)), y], normal: n, gap, active: [1, 1], residual: 0.0 })
 }
 
 /// Whether the surface of a solid curves outward where a body touches it.
@@ -157,5 +181,7 @@ pub(super) fn rotation(q: [f64; 4]) -> Quaternion {
     Quaternion(q).unit()
 }
 
+#[cfg(test)]
+mod random_pairs;
 #[cfg(test)]
 mod tests;

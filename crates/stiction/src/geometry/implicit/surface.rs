@@ -1,6 +1,6 @@
 //! Implicit surfaces: a body is where convex functions `f(x) <= 0`; each with its gradient and Hessian.
 
-use crate::space::{Pose, Tensor, Vector, dot, sub, times, transpose_times};
+use crate::space::{Pose, Tensor, Vector, add, dot, inverse_spd, scale, sub, times, transpose_times};
 
 /// A term of a polynomial: `coefficient x^i y^j z^k`.
 pub type Monomial = (f64, [u32; 3]);
@@ -24,14 +24,14 @@ pub enum Surface {
         /// `c`.
         constant: f64,
     },
-    /// `(sum |x_i / a_i|^p)^(1/p) - 1`.
+    /// `(r^2 - 1) / 2` with `r = (sum |x_i / a_i|^p)^(1/p)`: unlike `r` itself smooth in the middle.
     Superellipsoid {
         /// `a`, m.
         semi_axes: Vector,
         /// `p`, at least 2.
         exponent: f64,
     },
-    /// Distance from a segment along z, less the radius (capsule).
+    /// `(d^2 - r^2) / 2 r` with `d` the distance from a segment along z, `r` the radius (capsule).
     Segment {
         /// m.
         half_length: f64,
@@ -81,12 +81,14 @@ impl Surface {
                 // scaled, so that high powers neither vanish nor overflow
                 let largest = u[0].max(u[1]).max(u[2]);
                 if largest == 0.0 {
-                    return Value { f: -1.0, gradient: [0.0; 3], hessian };
+                    (0..3).for_each(|i| hessian[i][i] = 1.0 / (semi_axes[i] * semi_axes[i]));
+                    return Value { f: -0.5, gradient: [0.0; 3], hessian };
                 }
                 let w = u.map(|u| u / largest);
                 let sum: f64 = w.iter().map(|w| w.powf(*p)).sum();
                 let norm = sum.powf(1.0 / p);
                 let g = [0, 1, 2].map(|i| (w[i] / norm).powf(p - 1.0) * x[i].signum() / semi_axes[i]);
+                let r = norm * largest;
                 for i in 0..3 {
                     for j in 0..3 {
                         let own = if i == j {
@@ -94,32 +96,16 @@ impl Surface {
                         } else {
                             0.0
                         };
-                        hessian[i][j] = (p - 1.0) * (own - g[i] * g[j]) / (norm * largest);
+                        // of r^2 / 2: g g' + r times the Hessian of r
+                        hessian[i][j] = (p - 1.0) * own - (p - 2.0) * g[i] * g[j];
                     }
                 }
-                Value { f: norm * largest - 1.0, gradient: g, hessian }
+                Value { f: 0.5 * (r * r - 1.0), gradient: g.map(|g| r * g), hessian }
             }
             Self::Segment { half_length, radius } => {
                 let r = [x[0], x[1], x[2] - x[2].clamp(-half_length, *half_length)];
-                let far = dot(r, r).sqrt();
-                if far == 0.0 {
-                    return Value { f: -radius, gradient: [0.0; 3], hessian };
-                }
-                let n = r.map(|r| r / far);
-                let beyond = if r[2] == 0.0 { 0.0 } else { 1.0 };
-                for i in 0..3 {
-                    for j in 0..3 {
-                        let one = if i != j {
-                            0.0
-                        } else if i == 2 {
-                            beyond
-                        } else {
-                            1.0
-                        };
-                        hessian[i][j] = (one - n[i] * n[j]) / far;
-                    }
-                }
-                Value { f: far - radius, gradient: n, hessian }
+                (0..if r[2] == 0.0 { 2 } else { 3 }).for_each(|i| hessian[i][i] = 1.0 / radius);
+                Value { f: 0.5 * (dot(r, r) / radius - radius), gradient: r.map(|r| r / radius), hessian }
             }
             Self::Polynomial(terms) => {
                 let (mut f, mut gradient) = (0.0, [0.0; 3]);
@@ -147,6 +133,33 @@ impl Surface {
                 }
                 Value { f, gradient, hessian }
             }
+        }
+    }
+
+    /// The point farthest along a direction, where there is a closed form.
+    pub fn support(&self, d: Vector) -> Option<Vector> {
+        match self {
+            Self::Superellipsoid { semi_axes, exponent: p } => {
+                // u_i = x_i / a_i with |u|_p = 1 that is largest along a_i d_i
+                let w = [0, 1, 2].map(|i| semi_axes[i] * d[i].abs());
+                let largest = w[0].max(w[1]).max(w[2]);
+                let w = w.map(|w| (w / largest).powf(1.0 / (p - 1.0)));
+                let norm = w.iter().map(|w| w.powf(*p)).sum::<f64>().powf(1.0 / p);
+                (largest > 0.0).then(|| [0, 1, 2].map(|i| semi_axes[i] * d[i].signum() * w[i] / norm))
+            }
+            Self::Quadric { matrix, vector, constant } => {
+                let inverse = inverse_spd(matrix)?;
+                let (middle, along) = (times(&inverse, vector.map(|b| -b)), times(&inverse, d));
+                let (size, length) = (dot(middle, times(matrix, middle)) - constant, dot(d, along));
+                let x = add(middle, scale((size / length).sqrt(), along));
+                x.iter().all(|x| x.is_finite()).then_some(x)
+            }
+            Self::Segment { half_length, radius } => {
+                let length = dot(d, d).sqrt();
+                let end = [0.0, 0.0, if d[2] == 0.0 { 0.0 } else { half_length * d[2].signum() }];
+                (length > 0.0).then(|| add(end, scale(radius / length, d)))
+            }
+            Self::Plane { .. } | Self::Polynomial(_) => None,
         }
     }
 
@@ -185,7 +198,7 @@ impl Surface {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::{Quaternion, add, scale};
+    use crate::space::Quaternion;
 
     fn all() -> Vec<Surface> {
         vec![

@@ -5,7 +5,7 @@ use super::super::{Workspace, mass_properties, touches};
 use super::*;
 use crate::space::{cross, length, unit};
 
-fn random(state: &mut u64) -> f64 {
+pub(super) fn random(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut x = *state;
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -13,7 +13,7 @@ fn random(state: &mut u64) -> f64 {
     ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-fn vector(state: &mut u64) -> Vector {
+pub(super) fn vector(state: &mut u64) -> Vector {
     [0, 1, 2].map(|_| 2.0 * random(state) - 1.0)
 }
 
@@ -92,40 +92,29 @@ fn superellipsoids_satisfy_the_equations() {
     let mut seed = 9;
     let a = solid(&Shape::Superellipsoid { semi_axes: [0.3, 0.2, 0.25], exponent: 4.0 });
     let b = solid(&Shape::Superellipsoid { semi_axes: [0.2, 0.25, 0.1], exponent: 3.0 });
-    let (mut overlaps, mut all, mut rough) = (0, 0, 0);
+    let mut overlaps = 0;
     for apart in [1.0, 0.5, 0.4] {
         for _ in 0..60 {
             let [pa, pb] = poses(&mut seed, apart);
             let (one, two) = (body(&a, &pa), body(&b, &pb));
             let found = closest(&one, &two, 0.7).expect("found");
-            all += 1;
-            // where Newton's method fails the points are of first order
-            if found.residual > 1e-8 {
-                rough += 1;
-                continue;
-            }
             overlaps += usize::from(found.gap < 0.0);
             let values = [
                 one.surfaces[0].0.placed(&pa, found.points[0]),
                 two.surfaces[0].0.placed(&pb, found.points[1]),
             ];
-            assert!(values.iter().all(|v| v.f.abs() < 1e-9), "{values:?}");
+            assert!(found.residual <= GOOD && values.iter().all(|v| v.f.abs() < 1e-8), "{values:?}");
             for (v, sign) in values.iter().zip([1.0, -1.0]) {
                 assert!(length(sub(unit(v.gradient), scale(sign, found.normal))) < 1e-6);
             }
             let across = cross(sub(found.points[1], found.points[0]), found.normal);
             assert!(length(across) < 1e-8 && found.gap > -0.3);
             let back = closest(&two, &one, 0.7).expect("found");
-            assert!(
-                back.residual > 1e-8 || (back.gap - found.gap).abs() < 1e-7,
-                "{} {}",
-                back.gap,
-                found.gap
-            );
+            // deep overlaps have several local least depths
+            assert!(found.gap < -0.05 || (back.gap - found.gap).abs() < 1e-7, "{} {}", back.gap, found.gap);
         }
     }
-    println!("{rough} of {all} pairs by first order, {overlaps} overlap");
-    assert!(overlaps > 10 && 20 * rough <= all, "{overlaps} {rough} of {all}");
+    assert!(overlaps > 10, "{overlaps}");
 }
 
 #[test]

@@ -66,7 +66,15 @@ impl Checker<'_> {
                 return HARMLESS;
             };
             let Some(inertia) = mass_properties(&part.shape, density, self.planar) else {
-                let message = format!("body '{name}' has a half_space, expected mass and inertia for it");
+                let message = match &part.shape {
+                    Shape::HalfSpace => {
+                        format!("body '{name}' has a half_space, expected mass and inertia for it")
+                    }
+                    other => format!(
+                        "the inertia of the {} of body '{name}' is not computed, expected mass and inertia",
+                        other.name()
+                    ),
+                };
                 self.fault(at, message);
                 return HARMLESS;
             };

@@ -1,7 +1,7 @@
 //! Step and recording.
 
 use super::{At, Checker};
-use crate::scene::{ForceTime, FrictionKind, GapLevel, Scheme, Table};
+use crate::scene::{Branch, ForceTime, FrictionKind, GapLevel, Scheme, Table};
 use complementarity::problem::{SIDES, SIDES_EXPECTED};
 
 impl Checker<'_> {
@@ -31,6 +31,12 @@ impl Checker<'_> {
         self.not_negative(step.bounce_threshold, at.key("bounce_threshold"));
         let accuracy = |x| (1e-13..=1e-2).contains(&x);
         self.number(step.accuracy, at.key("accuracy"), accuracy, "a number from 1e-13 to 0.01");
+        if step.branch != Branch::Nearest && step.scheme != Scheme::Event {
+            self.fault(
+                at.key("branch"),
+                "branch is given, expected scheme = \"event\", which alone follows one",
+            );
+        }
         if step.retries > 60 {
             self.fault(at.key("retries"), format!("retries is {}, expected at most 60", step.retries));
         }

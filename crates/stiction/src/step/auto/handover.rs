@@ -19,7 +19,7 @@ use crate::integrate::Field;
 use crate::model::Model;
 use crate::space::length;
 use crate::state::{RowId, State};
-use crate::step::event::field::{Buffers, Closed, Equations, Mode};
+use crate::step::event::field::{Buffers, Closed, Equations, Mode, Of, POWERS};
 use crate::step::event::{REST, unit};
 use crate::step::{Energy, Status, Workspace};
 use complementarity::matrix::{Matrix, dot};
@@ -38,11 +38,12 @@ pub fn consistent(model: &Model, state: &State, inputs: &Inputs) -> State {
         model,
         inputs,
         closed: &mut closed,
+        held: &mut vec![],
         unit: unit(model),
-        powers: [0.0; 2],
+        powers: [0.0; POWERS],
         memory: &mut buffers,
     };
-    let mut y = [&state.position[..], &state.velocity, &[0.0; 2]].concat();
+    let mut y = [&state.position[..], &state.velocity, &[0.0; POWERS]].concat();
     // whether contacts slip
     let _ = equations.settle_modes(state.time, &y);
     if equations.project(state.time, &mut y).is_some() {
@@ -63,11 +64,12 @@ pub fn to_compliant(model: &Model, state: &mut State, inputs: &Inputs) -> f64 {
         model,
         inputs,
         closed: &mut closed,
+        held: &mut vec![],
         unit: unit(model),
-        powers: [0.0; 2],
+        powers: [0.0; POWERS],
         memory: &mut buffers,
     };
-    let mut y = [&state.position[..], &state.velocity, &[0.0; 2]].concat();
+    let mut y = [&state.position[..], &state.velocity, &[0.0; POWERS]].concat();
     let rates = equations.settle_modes(state.time, &y);
     let targets: Vec<Target> =
         equations.closed.iter().zip(&rates).map(|(c, rate)| Target::new(model, c, *rate)).collect();
@@ -116,11 +118,12 @@ pub fn to_rigid(
         model,
         inputs,
         closed: &mut closed,
+        held: &mut vec![],
         unit: unit(model),
-        powers: [0.0; 2],
+        powers: [0.0; POWERS],
         memory: &mut buffers,
     };
-    let mut y = [&state.position[..], &state.velocity, &[0.0; 2]].concat();
+    let mut y = [&state.position[..], &state.velocity, &[0.0; POWERS]].concat();
     // large overlaps take more rounds than rounding does
     equations.project(state.time, &mut y)?;
     equations.project(state.time, &mut y)?;
@@ -203,15 +206,15 @@ impl Target {
 
 impl Equations<'_> {
     /// The least change of velocities, in the metric of the masses, that changes the relative velocities of rows by `wanted`.
-    fn change(&mut self, instant: &Instant, rows: &[(usize, usize)], wanted: Vec<f64>) -> Option<Vec<f64>> {
+    fn change(&mut self, instant: &Instant, rows: &[usize], wanted: Vec<f64>) -> Option<Vec<f64>> {
         let (a, _) = instant.system();
-        self.memory.b = Matrix::from_fn(rows.len(), rows.len(), |i, j| a[(rows[i].0, rows[j].0)]);
+        self.memory.b = Matrix::from_fn(rows.len(), rows.len(), |i, j| a[(rows[i], rows[j])]);
         self.memory.right = wanted;
         if !self.solve() {
             return None;
         }
         let mut change = vec![0.0; self.sizes().1];
-        for ((row, _), p) in rows.iter().zip(&self.memory.solution) {
+        for (row, p) in rows.iter().zip(&self.memory.solution) {
             change.iter_mut().zip(instant.mobility().row(*row)).for_each(|(c, m)| *c += p * m);
         }
         Some(change)
@@ -256,7 +259,10 @@ impl Equations<'_> {
         let (nq, nv) = self.sizes();
         for round in 0..4 {
             let instant = self.instant(t, y)?;
-            let rows = self.rows(&instant)?;
+            // scenes with standing rows are refused, so that all rows are of contacts
+            let of_contact = |(row, of)| if let Of::Contact(k) = of { Some((row, k)) } else { None };
+            let (rows, of): (Vec<usize>, Vec<usize>) =
+                self.rows(&instant)?.into_iter().filter_map(of_contact).unzip();
             // the contact of a row, its direction, and its place
             let place = |row: usize| {
                 let at = instant.offsets().partition_point(|o| *o <= row) - 1;
@@ -265,13 +271,15 @@ impl Equations<'_> {
             let wanted: Vec<f64> = match round {
                 3 => rows
                     .iter()
-                    .map(|&(row, k)| {
+                    .zip(&of)
+                    .map(|(&row, &k)| {
                         -targets[k].rate[place(row).1] - dot(instant.jacobian().row(row), &y[nq..nq + nv])
                     })
                     .collect(),
                 _ => rows
                     .iter()
-                    .map(|&(row, k)| match place(row) {
+                    .zip(&of)
+                    .map(|(&row, &k)| match place(row) {
                         (at, 0) => -targets[k].deformation[0] - instant.contacts().elements[at].gap,
                         _ => 0.0,
                     })

@@ -19,11 +19,11 @@ use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
 use crate::integrate::Field;
-use crate::model::{Model, Owner};
+use crate::model::{Model, Owner, StandingKind};
 use crate::scene::FrictionKind;
 use crate::space::{Vector, scale, sub};
 use crate::state::ContactId;
-use crate::step::{Detection, Motion, Status, detect, load};
+use crate::step::{Detection, Motion, Status, detect, load, targets_at};
 
 /// What a contact does until one of its margins is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,6 +121,7 @@ pub struct Equations<'a> {
 pub struct Buffers {
     force: Vec<f64>,
     outside: Vec<f64>,
+    row: Vec<f64>,
 }
 
 impl Equations<'_> {
@@ -265,7 +266,7 @@ impl Equations<'_> {
 
     /// Applied forces, and the power of those from outside.
     fn applied(&mut self, t: f64, v: &[f64]) {
-        let Self { model, inputs, motion, memory: Buffers { force, outside }, .. } = self;
+        let Self { model, inputs, motion, memory: Buffers { force, outside, .. }, .. } = self;
         for x in [&mut *force, &mut *outside] {
             x.clear();
             x.resize(v.len(), 0.0);
@@ -275,6 +276,31 @@ impl Equations<'_> {
         load::add_outside(model.scene(), &motion.kinematics, inputs, t, outside);
         force.iter_mut().zip(&*outside).for_each(|(f, outside)| *f += outside);
         self.powers.work = outside.iter().zip(v).map(|(f, v)| f * v).sum();
+    }
+
+    /// Forces of springs, dampers and servos of joints, compliant limits, gears and loops, and their powers.
+    fn standing(&mut self, t: f64, (q, v): (&[f64], &[f64])) {
+        let Self { model, inputs, motion, memory: Buffers { force, row: own, .. }, powers, .. } = self;
+        if model.standing().is_empty() {
+            return;
+        }
+        targets_at(model, inputs, t, &mut motion.targets);
+        let scene = model.scene();
+        for row in model.standing() {
+            own.clear();
+            own.resize(v.len(), 0.0);
+            row.add_row(scene, &motion.kinematics, own);
+            let velocity: f64 = own.iter().zip(v).map(|(j, v)| j * v).sum();
+            let gap = row.gap(scene, &motion.kinematics, q, &motion.targets);
+            let slip = velocity - row.drive_velocity(scene, &motion.targets);
+            // the model's check admits no rigid rows
+            let Some(pushed) = row.compliant_force(gap, slip) else { continue };
+            force.iter_mut().zip(&*own).for_each(|(f, j)| *f += pushed * j);
+            match row.kind {
+                StandingKind::Drive(_) => powers.work += pushed * velocity,
+                _ => powers.damping += row.damping_power(gap.unwrap_or(0.0), velocity, pushed),
+            }
+        }
     }
 }
 
@@ -290,7 +316,11 @@ impl Field for Equations<'_> {
         }
         self.powers = Powers::default();
         self.applied(t, v);
-        detect(self.model, self.motion, self.margin, self.detection, self.contacts);
+        self.standing(t, (q, v));
+        if detect(self.model, self.motion, self.margin, self.detection, self.contacts).is_err() {
+            out.fill(f64::NAN);
+            return;
+        }
         for point in &mut *self.points {
             let margins = match point.mode {
                 Mode::Open => [f64::INFINITY; 3],

@@ -4,7 +4,9 @@
 
 mod field;
 
-use super::{ElementReport, Failed, Located, Status, StepReport, Trust, Workspace, place};
+use super::report::compliant_row;
+use super::{ElementReport, Failed, Located, Status, StepReport, Trust, Workspace, place, targets_at};
+use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
 use crate::integrate::{Field, Radau, next_length};
 use crate::model::Model;
@@ -68,8 +70,20 @@ pub(super) fn step(
     work: &mut Workspace,
 ) -> Result<StepReport, Failed> {
     place(model, state, inputs, h, &mut work.motion)?;
-    let Workspace { motion, detection, contacts, elements, located, solver, compliant, .. } = work;
+    let Workspace {
+        motion,
+        detection,
+        contacts,
+        elements,
+        standing,
+        located,
+        branches,
+        solver,
+        compliant,
+        ..
+    } = work;
     located.clear();
+    branches.clear();
     let Scratch { points, buffers, path } = compliant;
     let (margin, gravity) = (motion.margin, length(model.scene().gravity));
     let mass: f64 = model.scene().bodies.iter().map(|b| b.link.inertia.mass).sum();
@@ -93,6 +107,15 @@ pub(super) fn step(
     report.recovery_work += path.begin(&mut equations, state);
     path.run(&mut equations, state, h, solver.stop.as_ref(), located, &mut report)?;
     path.finish(&mut equations, state, h, elements, &mut report)?;
+    standing.clear();
+    if !model.standing().is_empty() {
+        // where the step ended, before the workspace shows how it got there
+        let mut after = Kinematics::new(model.system());
+        after.go_to(&state.position, &state.velocity);
+        targets_at(model, inputs, state.time, &mut motion.targets);
+        let (at, mut own) = ((&after, &*state, &motion.targets[..]), vec![]);
+        standing.extend((0..model.standing().len()).map(|row| compliant_row(model, row, at, &mut own)));
+    }
     Ok(report)
 }
 

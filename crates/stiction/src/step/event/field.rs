@@ -1,5 +1,6 @@
 //! Rigid motion while no contact changes its mode: closed contacts keep touching, those that stick do not slip, and those that slip
-//! have their friction against the slip.
+//! have their friction against the slip. Joint limits and ropes that carry force, friction of joints that stick, gears and loops are
+//! rows beside those of contacts; friction of joints that turn is a known effort, and so are springs and servos.
 //!
 //! With `A` and `b` of trinkle1995 (21)-(23), the unknown forces `x` (normal ones, and tangential ones where contacts stick) solve
 //! `B x = -b` in the rows of these forces, where `B` has the friction of slipping contacts, `-mu lambda_n d`, in its columns. Redundant contacts make
@@ -10,11 +11,12 @@ use crate::analysis::accelerate::Given;
 use crate::analysis::instant::Instant;
 use crate::inputs::Inputs;
 use crate::integrate::Field;
-use crate::model::Model;
+use crate::model::{Model, StandingKind};
 use crate::space::Vector;
 use crate::state::{ContactId, State};
 use complementarity::factor::Lu;
 use complementarity::matrix::{Matrix, dot, norm};
+use complementarity::problem::Element;
 
 /// Contacts with gaps up to this are found by the equations, m: closed ones have none but for rounding and trial steps.
 const NEAR: f64 = 1e-5;
@@ -23,6 +25,12 @@ const EPS: f64 = 1e-6;
 /// Most corrections, and the relative defect at which they end.
 const CORRECTIONS: usize = 40;
 const CORRECT: f64 = 1e-15;
+
+/// Slip at which a contact that slips is about to stop, m/s: below, rounding decides the direction of its slip, and with it that of its friction.
+pub const STOP: f64 = 1e-8;
+
+/// Number of powers that are integrated beside the motion.
+pub const POWERS: usize = 3;
 
 /// What a closed contact does.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,6 +48,8 @@ pub struct Closed {
     pub mode: Mode,
     /// It sticks by other forces than those of the modes, which are beyond its friction: redundant contacts share their load in several ways.
     pub shares: bool,
+    /// It slips fast enough for its slip to have a direction: its end is then where the slip is [`STOP`].
+    pub moves: bool,
     /// Force on the second body along n, t, o at the last evaluation, N.
     pub force: Vector,
     /// Relative velocity there, m/s.
@@ -54,7 +64,43 @@ pub struct Closed {
 impl Closed {
     pub fn new(id: ContactId, mode: Mode) -> Self {
         let zero = [0.0; 3];
-        Self { id, mode, shares: false, force: zero, velocity: zero, margins: [0.0; 2], slip_margin: 1.0 }
+        let (margins, slip_margin) = ([0.0; 2], 1.0);
+        Self { id, mode, shares: false, moves: false, force: zero, velocity: zero, margins, slip_margin }
+    }
+}
+
+/// What a rigid standing row does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Hold {
+    /// A limit or rope without force.
+    Open,
+    /// A limit or rope that carries force.
+    Closed,
+    /// Friction of a joint at rest.
+    Stick,
+    /// Friction of a joint that moves in this direction, 1 or -1.
+    Slip(f64),
+    /// A gear or loop.
+    Bilateral,
+}
+
+/// A standing row that is rigid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Held {
+    /// Its place in [`Model::standing`].
+    pub row: usize,
+    pub hold: Hold,
+    /// Its force at the last evaluation, N or N m, its gap, m or rad, and velocity.
+    pub force: f64,
+    pub gap: f64,
+    pub velocity: f64,
+    /// What is left of what it does: gap, force or friction in units of weight (times 1 m), or velocity along its direction.
+    pub margin: f64,
+}
+
+impl Held {
+    pub fn new(row: usize, hold: Hold) -> Self {
+        Self { row, hold, force: 0.0, gap: 0.0, velocity: 0.0, margin: f64::INFINITY }
     }
 }
 
@@ -64,10 +110,12 @@ pub struct Equations<'a> {
     pub model: &'a Model,
     pub inputs: &'a Inputs,
     pub closed: &'a mut Vec<Closed>,
+    /// All rigid standing rows, in the order of the model.
+    pub held: &'a mut Vec<Held>,
     /// Force that counts as 1 in margins, N.
     pub unit: f64,
-    /// Power lost to friction, and of what acts from outside, W.
-    pub powers: [f64; 2],
+    /// Powers lost to friction and to dampers of joints, and of what acts from outside, W.
+    pub powers: [f64; POWERS],
     pub memory: &'a mut Buffers,
 }
 
@@ -82,8 +130,15 @@ pub struct Buffers {
     defect: Vec<f64>,
 }
 
-/// A row of unknown force: the row in the problem at the instant, and the contact in the list of closed ones.
-type Row = (usize, usize);
+/// Where an unknown force is: a contact in the list of closed ones, or a standing row in that of rigid ones.
+#[derive(Debug, Clone, Copy)]
+pub enum Of {
+    Contact(usize),
+    Held(usize),
+}
+
+/// A row of unknown force: the row in the problem at the instant, and whose it is.
+type Row = (usize, Of);
 
 impl Equations<'_> {
     /// Sizes of `q` and `v`.
@@ -114,7 +169,12 @@ impl Equations<'_> {
             let at = found.binary_search_by_key(&c.id, |f| f.id).ok()?;
             let own = instant.offsets()[at]..instant.offsets()[at + 1];
             let sticks = c.mode == Mode::Stick && instant.mu()[at] > 0.0;
-            rows.extend(own.take(if sticks { usize::MAX } else { 1 }).map(|row| (row, k)));
+            rows.extend(own.take(if sticks { usize::MAX } else { 1 }).map(|row| (row, Of::Contact(k))));
+        }
+        for (k, held) in self.held.iter().enumerate() {
+            if let Hold::Closed | Hold::Stick | Hold::Bilateral = held.hold {
+                rows.push((row_of(instant, held.row)?, Of::Held(k)));
+            }
         }
         Some(rows)
     }
@@ -158,6 +218,10 @@ impl Equations<'_> {
         let mut columns: Vec<Vec<(usize, f64)>> = vec![];
         for &(row, k) in &rows {
             let mut column = vec![(row, 1.0)];
+            let Of::Contact(k) = k else {
+                columns.push(column);
+                continue;
+            };
             let at = instant.offsets().partition_point(|o| *o <= row) - 1;
             self.closed[k].velocity = instant.relative_velocity(at);
             if let Mode::Slip(first) = self.closed[k].mode {
@@ -175,16 +239,25 @@ impl Equations<'_> {
             }
         }
         for (i, &(row, k)) in rows.iter().enumerate() {
-            if let Mode::Slip(_) = self.closed[k].mode {
+            if let Of::Contact(k) = k
+                && let Mode::Slip(_) = self.closed[k].mode
+            {
                 self.closed[k].slip_margin = self.memory.b[(i, i)] / a[(row, row)];
             }
         }
+        let mut forces = vec![0.0; b.len()];
+        for held in &*self.held {
+            if let (Hold::Slip(along), Element::Bounded { limit }) =
+                (held.hold, self.model.standing()[held.row].element)
+            {
+                forces[row_of(instant, held.row)?] = -along * limit;
+            }
+        }
         self.memory.right.clear();
-        self.memory.right.extend(rows.iter().map(|(row, _)| -b[*row]));
+        self.memory.right.extend(rows.iter().map(|(row, _)| -b[*row] - dot(a.row(*row), &forces)));
         if !self.solve() {
             return None;
         }
-        let mut forces = vec![0.0; b.len()];
         for (column, x) in columns.iter().zip(&self.memory.solution) {
             column.iter().for_each(|(at, share)| forces[*at] += share * x);
         }
@@ -194,7 +267,9 @@ impl Equations<'_> {
 
     /// Forces, velocities, margins and powers of the closed contacts.
     fn read(&mut self, instant: &Instant, forces: &[f64], mu: &[f64]) {
-        self.powers[0] = 0.0;
+        self.powers = [0.0; POWERS];
+        self.powers[2] = instant.outside_power(&self.memory.state.velocity);
+        self.read_standing(instant, forces);
         for c in &mut *self.closed {
             let found = &instant.contacts().contacts;
             let Ok(at) = found.binary_search_by_key(&c.id, |f| f.id) else { continue };
@@ -205,11 +280,43 @@ impl Equations<'_> {
             let friction = match c.mode {
                 Mode::Stick if mu[at] > 0.0 && !c.shares => (mu[at] * n - t.hypot(o)) / self.unit,
                 Mode::Stick => f64::INFINITY,
-                Mode::Slip(first) => c.velocity[1] * first[0] + c.velocity[2] * first[1],
+                Mode::Slip(first) => {
+                    let along = c.velocity[1] * first[0] + c.velocity[2] * first[1];
+                    if c.moves { along - STOP } else { along }
+                }
             };
             c.margins = [n / self.unit, friction];
             if let Mode::Slip(_) = c.mode {
                 self.powers[0] -= t * c.velocity[1] + o * c.velocity[2];
+            }
+        }
+    }
+
+    /// Forces, velocities, margins and powers of the standing rows.
+    fn read_standing(&mut self, instant: &Instant, forces: &[f64]) {
+        for held in &mut *self.held {
+            let row = &self.model.standing()[held.row];
+            let at = instant.row_at(held.row);
+            held.force = row_of(instant, held.row).map_or(0.0, |k| forces[k]);
+            (held.gap, held.velocity) = (at.gap, at.velocity);
+            let limit = if let Element::Bounded { limit } = row.element { limit } else { 0.0 };
+            held.margin = match held.hold {
+                Hold::Open => at.gap,
+                Hold::Closed => held.force / self.unit,
+                Hold::Stick => (limit - held.force.abs()) / self.unit,
+                Hold::Slip(along) => along * at.velocity,
+                Hold::Bilateral => f64::INFINITY,
+            };
+            if let Hold::Slip(_) = held.hold {
+                self.powers[0] -= held.force * at.velocity;
+            }
+        }
+        for (index, row) in self.model.standing().iter().enumerate() {
+            let at = instant.row_at(index);
+            match row.kind {
+                _ if row.compliance.is_none() => {}
+                StandingKind::Drive(_) => self.powers[2] += at.force * at.velocity,
+                _ => self.powers[1] += row.damping_power(at.gap, at.velocity, at.force),
             }
         }
     }
@@ -226,7 +333,10 @@ impl Equations<'_> {
             let (mut change, mut moved) = (vec![0.0; nv], 0.0f64);
             if round < 2 {
                 // gaps; slip has no position
-                let gap = |(row, _): &Row| {
+                let gap = |(row, of): &Row| {
+                    if let Of::Held(k) = of {
+                        return -instant.row_at(self.held[*k].row).gap;
+                    }
                     let at = instant.offsets().partition_point(|o| o <= row) - 1;
                     let first = instant.offsets()[at] == *row;
                     if first { -instant.contacts().elements[at].gap } else { 0.0 }
@@ -260,6 +370,12 @@ impl Equations<'_> {
     }
 }
 
+/// Row of a standing row in the problem at the instant, if it takes part.
+fn row_of(instant: &Instant, row: usize) -> Option<usize> {
+    let first = instant.offsets().last().copied().unwrap_or(0);
+    instant.standing().position(|other| other == row).map(|k| first + k)
+}
+
 /// Direction of a slip that began along `first`: the slip's own, unless it has turned against that.
 fn direction(slip: [f64; 2], first: [f64; 2]) -> [f64; 2] {
     let (size, along) = (slip[0].hypot(slip[1]), slip[0] * first[0] + slip[1] * first[1]);
@@ -276,7 +392,6 @@ impl Field for Equations<'_> {
         let Some(instant) = self.instant(t, y) else { return };
         let Some(forces) = self.forces(&instant) else { return };
         let Some(accelerations) = instant.accelerations(&forces) else { return };
-        self.powers[1] = instant.outside_power(&y[nq..nq + nv]);
         self.model.system().rate(&y[..nq], &y[nq..nq + nv], &mut out[..nq]);
         out[nq..nq + nv].copy_from_slice(&accelerations);
         out[nq + nv..].copy_from_slice(&self.powers);

@@ -5,33 +5,26 @@
 //! where its slip vanishes. Touching contacts that approach go through the impact law of the theta scheme, and so do slips for which no finite
 //! forces exist (impact without collision).
 
+mod decide;
 pub(super) mod field;
 
-use super::impact::bounce;
-use super::{ElementReport, Failed, Located, Status, StepReport, Trust, Workspace};
-use super::{detect, place};
-use crate::analysis::accelerate::{
-    Answer, Given, NotAccelerated, Possible, Question, Transition, accelerate,
-};
-use crate::analysis::instant::InvalidInstant;
+use super::{BranchChange, ElementReport, Failed, StandingReport, Status, StepReport, Trust, Workspace};
+use super::{detect, targets_at};
 use crate::contact::set::ContactSet;
-use crate::formulation::assemble;
 use crate::inputs::Inputs;
 use crate::integrate::{DormandPrince, Field, next_length};
 use crate::model::Model;
 use crate::space::length;
 use crate::state::{ContactId, RowId, State, next_time};
-use complementarity::report::Status as Decision;
+use complementarity::problem::Element;
 use complementarity::residual::Residual;
-use field::{Buffers, Closed, Equations, Mode};
+use field::{Buffers, Closed, Equations, Held, Hold, Mode, POWERS, STOP};
 use std::sync::atomic::Ordering;
 
 /// Margins count as used up below minus this: gaps in metres, slips in metres per second, forces in units of weight.
 const USED_UP: f64 = 1e-12;
 /// Margins up to this are used up together with the one that ended the step.
 const TOGETHER: f64 = 1e-11;
-/// Forces differ by more than this share of the weight.
-const DIFFERS: f64 = 1e-6;
 /// Bracket of an event, s.
 const LOCATED: f64 = 1e-15;
 /// Evaluations after which the location of an event is as good as it gets.
@@ -41,19 +34,18 @@ pub(super) const CLOSED: f64 = 1e-9;
 pub(super) const REST: f64 = 1e-9;
 /// Gaps that are watched, m.
 const AHEAD: f64 = 1e-2;
-/// Length of the step whose contact problem is an impact, s.
-const INSTANT: f64 = 1e-12;
+/// Time by which a change of features is passed, s.
+const SWITCH: f64 = 1e-9;
 /// Events at one time before the motion counts as stuck.
 const MOST_AT_ONCE: usize = 100;
 /// Least step of the integrator, as a share of the scene's.
 const LEAST: f64 = 1e-13;
-/// Contacts up to which all solutions at an event are sought.
-const ALL: usize = 6;
 
 /// Memory of [`step`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scratch {
     closed: Vec<Closed>,
+    held: Vec<Held>,
     buffers: Buffers,
     method: DormandPrince,
     near: ContactSet,
@@ -89,6 +81,7 @@ pub(super) fn step_while(
 ) -> Result<(StepReport, Option<ContactId>), Failed> {
     let mut scratch = std::mem::take(&mut work.event);
     work.located.clear();
+    work.branches.clear();
     scratch.kept.copy_from(state);
     let report = StepReport { solver: "dormand-prince", ..StepReport::default() };
     let mut path = Path { model, inputs, h, work, s: &mut scratch, report, at_once: 0, least, left: None };
@@ -123,8 +116,9 @@ macro_rules! equations {
             model: $path.model,
             inputs: $path.inputs,
             closed: &mut $path.s.closed,
+            held: &mut $path.s.held,
             unit: unit($path.model),
-            powers: [0.0; 2],
+            powers: [0.0; POWERS],
             memory: &mut $path.s.buffers,
         }
     };
@@ -152,9 +146,17 @@ impl Path<'_> {
             }
             let tried = length.min(end - state.time);
             if tried < LEAST * self.h {
+                if self.switch(state)? {
+                    length = 1e-3 * self.h;
+                    continue;
+                }
                 return Err(Failed::Integration { time: state.time, h: tried });
             }
             self.load(state);
+            self.evaluate(state.time);
+            for c in &mut self.s.closed {
+                c.moves = c.velocity[1].hypot(c.velocity[2]) > 10.0 * STOP;
+            }
             let Some(error) = self.attempt(state.time, tried) else {
                 length = 0.25 * tried;
                 continue;
@@ -176,8 +178,16 @@ impl Path<'_> {
             if self.at_once > MOST_AT_ONCE {
                 return Err(Failed::Integration { time: state.time, h: made });
             }
+            let ended = event.is_some().then(|| self.cause());
             self.accept(state, made)?;
-            if event.is_some() && !self.watch_margin() {
+            let watched = event.is_some() && self.watch_margin();
+            if let Some((contact, why)) = ended.filter(|_| !watched) {
+                if why == BranchChange::Slip {
+                    self.stop(state);
+                }
+                if state.solver.trust == Trust::MotionNotUnique {
+                    self.note_branch(state.time, contact, why);
+                }
                 self.decide(state)?;
                 self.evaluate(state.time);
                 self.watch_margin();
@@ -209,6 +219,7 @@ impl Path<'_> {
                 self.s.closed.push(Closed::new(c.id, Mode::Stick));
             }
         }
+        let held_known = self.hold(state);
         self.load(state);
         self.evaluate(state.time);
         for c in &mut self.s.closed {
@@ -218,18 +229,64 @@ impl Path<'_> {
             }
         }
         let holds = self.evaluate(state.time)
-            && self.s.closed.iter().all(|c| c.margins.iter().all(|m| *m >= -USED_UP));
+            && self.s.closed.iter().all(|c| c.margins.iter().all(|m| *m >= -USED_UP))
+            && self.s.held.iter().all(|h| h.margin >= -USED_UP);
         // contacts that touch and are not among the closed ones may have to close
         let known = self.s.closed.len() == self.s.near.contacts.len();
-        if holds && known { Ok(()) } else { self.decide(state) }
+        if holds && known && held_known { Ok(()) } else { self.decide(state) }
+    }
+
+    /// Standing rows as the last step left them; false if that is not known of all.
+    fn hold(&mut self, state: &State) -> bool {
+        self.s.held.clear();
+        let mut known = true;
+        let Workspace { motion, .. } = &mut *self.work;
+        motion.kinematics.go_to(&state.position, &state.velocity);
+        let rigid = self.model.standing().iter().enumerate().filter(|(_, row)| row.compliance.is_none());
+        for (index, row) in rigid {
+            let force = state.memory.find(row.id).and_then(|m| m.forces.first()).copied();
+            let gap = row.gap(self.model.scene(), &motion.kinematics, &state.position, &[]);
+            let velocity = row.joint.map_or(0.0, |j| row.sign() * state.velocity[j.dof]);
+            let closed = gap.is_some_and(|gap| gap <= CLOSED);
+            let hold = match row.element {
+                Element::Unilateral if closed && force.is_some_and(|f| f > 0.0) => Hold::Closed,
+                Element::Unilateral => Hold::Open,
+                Element::Bounded { .. } if velocity.abs() > REST => Hold::Slip(velocity.signum()),
+                Element::Bounded { .. } => Hold::Stick,
+                _ => Hold::Bilateral,
+            };
+            known &= force.is_some() && !(closed && hold == Hold::Open);
+            self.s.held.push(Held::new(index, hold));
+        }
+        known
+    }
+
+    /// Why the modes do not hold at the end of the last attempt, and which contact that is about.
+    fn cause(&self) -> (Option<ContactId>, BranchChange) {
+        for c in &self.s.closed {
+            let why = match (c.margins.map(|m| m <= TOGETHER), c.mode) {
+                ([true, _], _) => BranchChange::Force,
+                ([_, true], Mode::Stick) => BranchChange::Friction,
+                ([_, true], Mode::Slip(_)) => BranchChange::Slip,
+                _ => continue,
+            };
+            return (Some(c.id), why);
+        }
+        if self.s.held.iter().any(|h| h.margin <= TOGETHER) {
+            return (self.s.closed.first().map(|c| c.id), BranchChange::Joint);
+        }
+        let is_open = |id: ContactId| self.s.closed.binary_search_by_key(&id, |c| c.id).is_err();
+        let touches = |c: &&crate::contact::set::Contact| {
+            is_open(c.id) && self.s.near.elements[c.first].gap <= TOGETHER
+        };
+        (self.s.near.contacts.iter().find(touches).map(|c| c.id), BranchChange::Touch)
     }
 
     /// Finds contacts with gaps up to `margin`.
     fn find_near(&mut self, state: &State, margin: f64) -> Result<(), Failed> {
         let Workspace { motion, detection, .. } = &mut *self.work;
         motion.kinematics.go_to(&state.position, &state.velocity);
-        detect(self.model, motion, margin, detection, &mut self.s.near);
-        Ok(())
+        Ok(detect(self.model, motion, margin, detection, &mut self.s.near)?)
     }
 
     fn load(&mut self, state: &State) {
@@ -237,13 +294,13 @@ impl Path<'_> {
         y.clear();
         y.extend_from_slice(&state.position);
         y.extend_from_slice(&state.velocity);
-        y.extend_from_slice(&[0.0; 2]);
+        y.extend_from_slice(&[0.0; POWERS]);
         let accuracy = self.model.scene().step.accuracy;
         self.s.scale.clear();
         self.s.scale.extend(y.iter().map(|y| accuracy * (1.0 + y.abs())));
         let n = y.len();
         // losses and work follow the motion
-        self.s.scale[n - 2..].fill(f64::INFINITY);
+        self.s.scale[n - POWERS..].fill(f64::INFINITY);
     }
 
     /// Forces and margins at the present place; false if the modes have none.
@@ -273,9 +330,12 @@ impl Path<'_> {
         if let Some(least) = self.least {
             closed = self.s.closed.iter().map(|c| c.slip_margin - least).fold(closed, f64::min);
         }
+        let closed = self.s.held.iter().map(|h| h.margin).fold(closed, f64::min);
         let Workspace { motion, detection, .. } = &mut *self.work;
         motion.kinematics.go_to(&y[..nq], &y[nq..nq + nv]);
-        detect(self.model, motion, AHEAD, detection, &mut self.s.near);
+        if detect(self.model, motion, AHEAD, detection, &mut self.s.near).is_err() {
+            return -1.0;
+        }
         let is_open = |id: ContactId| self.s.closed.binary_search_by_key(&id, |c| c.id).is_err();
         let open = self.s.near.contacts.iter().filter(|c| is_open(c.id));
         open.map(|c| self.s.near.elements[c.first].gap).fold(closed, f64::min)
@@ -306,25 +366,29 @@ impl Path<'_> {
             path.s.stage = stage;
             Some(value)
         };
-        let (mut low, mut high) = ((0.0, USED_UP), (within, value_at(self, within)?));
+        let start = self.s.y.clone();
+        let first = (self.least(t, &start) + 0.5 * USED_UP).max(USED_UP);
+        let (mut low, mut high) = ((0.0, first), (within, value_at(self, within)?));
         // the polynomial was too low: nothing happens
         if high.1 > 0.0 {
             return Some(within);
         }
+        let (mut last, mut side) = (high.1, 0);
+        // the secant method with halved values of an end that stays (Illinois), and bisection in between
         for look in 0..LOOKS {
-            if high.0 - low.0 <= LOCATED || high.1 > -0.1 * USED_UP {
+            if high.0 - low.0 <= LOCATED || last > -0.1 * USED_UP {
                 break;
             }
             let secant = (low.0 * high.1 - high.0 * low.1) / (high.1 - low.1);
             let inside = secant > low.0 && secant < high.0;
-            let at = if inside && look % 3 != 2 { secant } else { 0.5 * (low.0 + high.0) };
+            let at = if inside && look % 5 != 4 { secant } else { 0.5 * (low.0 + high.0) };
             let value = value_at(self, at)?;
             if value <= 0.0 {
-                high = (at, value);
-                low.1 *= 0.5;
+                low.1 *= if side < 0 { 0.5 } else { 1.0 };
+                (high, last, side) = ((at, value), value, -1);
             } else {
-                low = (at, value);
-                high.1 *= 0.5;
+                high.1 *= if side > 0 { 0.5 } else { 1.0 };
+                (low, side) = ((at, value), 1);
             }
         }
         value_at(self, high.0)?;
@@ -338,7 +402,8 @@ impl Path<'_> {
         let end = self.s.method.end();
         self.s.y.extend_from_slice(end);
         self.report.friction_loss += end[nq + nv];
-        self.report.work += end[nq + nv + 1];
+        self.report.damping_loss += end[nq + nv + 1];
+        self.report.work += end[nq + nv + 2];
         self.report.rounds += 1;
         self.model.system().scale_attitudes(&mut self.s.y[..nq]);
         let time = state.time + h;
@@ -346,7 +411,7 @@ impl Path<'_> {
         let mut equations = equations!(self);
         let projected = equations.project(time, &mut y);
         self.s.y = y;
-        if projected.is_none() && !self.s.closed.is_empty() {
+        if projected.is_none() && !(self.s.closed.is_empty() && self.s.held.is_empty()) {
             return Err(Failed::Integration { time: state.time, h });
         }
         state.time = time;
@@ -355,184 +420,70 @@ impl Path<'_> {
         Ok(())
     }
 
-    /// What follows at a state: impacts, then the modes by the contact problem at the instant.
-    fn decide(&mut self, state: &mut State) -> Result<(), Failed> {
-        let mut without_collision = false;
-        for _ in 0..MOST_AT_ONCE {
-            let given =
-                Given { inputs: self.inputs.clone(), gap: CLOSED, velocity: REST, ..Given::default() };
-            self.find_near(state, CLOSED)?;
-            let all = self.s.near.contacts.len() <= ALL;
-            let question = Question { given, all, conditions: false, tolerance: 1e-9, ..Question::default() };
-            let answer = match accelerate(self.model, state, &question) {
-                Ok(answer) => answer,
-                Err(NotAccelerated::Instant(InvalidInstant::Approaching { .. })) => {
-                    self.impact(state)?;
-                    continue;
-                }
-                Err(_) => return Err(Failed::Integration { time: state.time, h: 0.0 }),
-            };
-            let trust = answer.trust();
-            if self.least.is_some() && matches!(trust, Trust::MotionNotUnique | Trust::NoRigidSolution) {
-                // contacts that do not slip cannot be the cause alone, but may be all there are
-                let first = answer.contacts.iter().find(|c| c.slips).or(answer.contacts.first());
-                self.left = first.map(|c| c.id);
-                return Ok(());
-            }
-            self.report.trust = self.report.trust.max(trust);
-            state.solver.trust = trust;
-            match self.choose(&answer) {
-                Some(chosen) => {
-                    let modes = self.modes(&answer, &chosen);
-                    self.change(state.time, modes);
-                    self.load(state);
-                    let mut y = std::mem::take(&mut self.s.y);
-                    let _ = equations!(self).project(state.time, &mut y);
-                    let (nq, nv) = (state.position.len(), state.velocity.len());
-                    state.position.copy_from_slice(&y[..nq]);
-                    state.velocity.copy_from_slice(&y[nq..nq + nv]);
-                    self.s.y = y;
-                    return Ok(());
-                }
-                None if answer.pyramid.status == Decision::NoSolution && !without_collision => {
-                    without_collision = true;
-                    self.impact(state)?;
-                }
-                None => return Err(Failed::Undecided { time: state.time }),
-            }
+    /// Goes on to where a slip that is about to stop has stopped, by the accelerations of the present place: a few nanoseconds.
+    fn stop(&mut self, state: &mut State) {
+        self.load(state);
+        let slip = |c: &Closed| c.velocity[1].hypot(c.velocity[2]);
+        let stopping = |c: &&Closed| c.moves && slip(c) < 10.0 * STOP;
+        if !self.evaluate(state.time) {
+            return;
         }
-        Err(Failed::Integration { time: state.time, h: 0.0 })
+        let least = self.s.closed.iter().filter(stopping).min_by(|a, b| slip(a).total_cmp(&slip(b)));
+        let Some((id, at, [_, t, o])) = least.map(|c| (c.id, slip(c), c.velocity)) else { return };
+        let (rate, start) = (self.s.rate.clone(), self.s.y.clone());
+        let go = |path: &mut Self, by: f64| {
+            path.s.y.clear();
+            path.s.y.extend(start.iter().zip(&rate).map(|(y, rate)| y + by * rate));
+        };
+        let trial = STOP;
+        go(self, trial);
+        self.evaluate(state.time + trial);
+        let after = self
+            .s
+            .closed
+            .iter()
+            .find(|c| c.id == id)
+            .map_or(at, |c| (c.velocity[1] * t + c.velocity[2] * o) / at);
+        let by = trial * at / (at - after);
+        if (0.0..1e-6).contains(&by) {
+            go(self, by);
+            let (nq, nv) = (state.position.len(), state.velocity.len());
+            self.model.system().scale_attitudes(&mut self.s.y[..nq]);
+            state.position.copy_from_slice(&self.s.y[..nq]);
+            state.velocity.copy_from_slice(&self.s.y[nq..nq + nv]);
+            state.time += by;
+        }
     }
 
-    /// Of several solutions the one whose forces are nearest to the last.
-    fn choose(&self, answer: &Answer) -> Option<Possible> {
-        let list = match &answer.cone {
-            Some(cone) if !cone.list.is_empty() => &cone.list,
-            _ => &answer.pyramid.list,
-        };
-        let far = |p: &Possible| -> f64 {
-            let each = answer.contacts.iter().zip(&p.contacts).map(|(at, c)| {
-                let last = self.s.closed.iter().find(|k| k.id == at.id).map_or(0.0, |k| k.force[0]);
-                (c.force[0] - last).powi(2)
-            });
-            each.sum()
-        };
-        list.iter().min_by(|a, b| far(a).total_cmp(&far(b))).cloned()
+    /// Goes on where a closed contact is about to have other features (the rim of a disc that comes to lie flat): past that place by the motion of
+    /// [`SWITCH`], where what touches is looked for afresh. False if its contacts remain.
+    fn switch(&mut self, state: &mut State) -> Result<bool, Failed> {
+        self.at_once += 1;
+        if self.at_once > MOST_AT_ONCE {
+            return Ok(false);
+        }
+        let old = state.position.clone();
+        self.model.system().advance(&old, &state.velocity, SWITCH, &mut state.position);
+        self.find_near(state, AHEAD)?;
+        let found = |c: &Closed| self.s.near.contacts.binary_search_by_key(&c.id, |n| n.id).is_ok();
+        if self.s.closed.iter().all(found) {
+            state.position.copy_from_slice(&old);
+            return Ok(false);
+        }
+        state.time += SWITCH;
+        self.decide(state)?;
+        Ok(true)
     }
 
-    /// Modes of the contacts in a solution.
-    fn modes(&self, answer: &Answer, chosen: &Possible) -> Vec<Closed> {
-        let least = 1e-11 * unit(self.model);
-        let mode = |(at, c): (
-            &crate::analysis::accelerate::ContactAt,
-            &crate::analysis::accelerate::ContactForce,
-        )| {
-            let along = |v: [f64; 3]| {
-                let size = v[1].hypot(v[2]);
-                Mode::Slip([v[1] / size, v[2] / size])
-            };
-            let mode = match c.transition {
-                Transition::StickToOpen | Transition::SlipToOpen => return None,
-                Transition::StickToStick => Mode::Stick,
-                Transition::StickToSlip if at.mu > 0.0 => along(c.acceleration),
-                Transition::StickToSlip => Mode::Stick,
-                Transition::SlipToSlip => along(at.velocity),
-            };
-            (c.force[0] > least).then(|| Closed {
-                force: c.force,
-                velocity: at.velocity,
-                ..Closed::new(at.id, mode)
-            })
-        };
-        let mut modes: Vec<Closed> = answer.contacts.iter().zip(&chosen.contacts).filter_map(mode).collect();
-        // forces that differ from those of the modes make the same motion: contacts are redundant
-        let differs = |c: &Closed| {
-            let own = modes.iter().find(|m| m.id == c.id);
-            own.is_some_and(|m| (0..3).any(|i| (m.force[i] - c.force[i]).abs() > DIFFERS * unit(self.model)))
-        };
-        let redundant = self.s.closed.iter().any(differs);
-        for c in self.s.closed.iter().filter(|c| c.mode == Mode::Stick && c.margins[1] <= TOGETHER) {
-            let [_, t, o] = c.force;
-            let size = t.hypot(o);
-            let Some(own) = modes.iter_mut().find(|m| m.id == c.id && m.mode == Mode::Stick) else {
-                continue;
-            };
-            if redundant {
-                own.shares = true;
-            } else if size > 0.0 {
-                // friction has just reached its bound, and the slip begins with no acceleration: the instant cannot tell it from sticking
-                own.mode = Mode::Slip([-t / size, -o / size]);
-            }
-        }
-        modes
-    }
-
-    /// Takes new modes, and notes what changed.
-    fn change(&mut self, time: f64, modes: Vec<Closed>) {
-        let status = |list: &[Closed], id: ContactId| match list.iter().find(|c| c.id == id).map(|c| c.mode) {
-            None => Status::Open,
-            Some(Mode::Stick) => Status::Stick,
-            Some(Mode::Slip(_)) => Status::Slip,
-        };
-        let mut ids: Vec<ContactId> = modes.iter().chain(&self.s.closed).map(|c| c.id).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        for contact in ids {
-            let (was, is) = (status(&self.s.closed, contact), status(&modes, contact));
-            if was != is {
-                self.work.located.push(Located { time, contact, was, is });
-            }
-        }
-        self.s.closed = modes;
-    }
-
-    /// The velocities after an impact at a state, by the impact law of the theta scheme: its contact problem in a step of no length.
-    fn impact(&mut self, state: &mut State) -> Result<(), Failed> {
-        let Workspace { motion, detection, contacts, problem, laws, solver, impacts, forces, .. } =
-            &mut *self.work;
-        laws.set_step(self.model, INSTANT)?;
-        place(self.model, state, self.inputs, INSTANT, motion)?;
-        detect(self.model, motion, CLOSED, detection, contacts);
-        contacts.elements.iter_mut().for_each(|e| e.gap = 0.0);
-        assemble(self.model, laws, state, motion, contacts, problem);
-        forces.lambda.clear();
-        forces.lambda.resize(problem.b.len(), 0.0);
-        forces.memory.clear();
-        solver.begin_step();
-        let mut report = StepReport::default();
-        solver.solve(problem, state.time, forces, &mut report)?;
-        let bounced = bounce(
-            self.model,
-            (motion, contacts),
-            problem,
-            forces,
-            solver,
-            impacts,
-            (state.time, &mut report),
-        )?;
-        let velocity = &mut self.s.velocity;
-        if bounced {
-            velocity.clone_from(&impacts.velocity);
-        } else {
-            velocity.clone_from(&motion.free);
-            problem.push(&motion.mass, &forces.lambda, &mut self.s.stage, velocity);
-        }
-        state.velocity.copy_from_slice(velocity);
-        self.report.iterations += report.iterations;
-        Ok(())
-    }
-
-    /// Takes forces within friction's bounds where those of the modes are not.
-    fn share(&mut self, state: &State) {
-        let given = Given { inputs: self.inputs.clone(), gap: CLOSED, velocity: REST, ..Given::default() };
-        let question = Question { given, conditions: false, tolerance: 1e-9, ..Question::default() };
-        let Ok(answer) = accelerate(self.model, state, &question) else { return };
-        let Some(chosen) = self.choose(&answer) else { return };
-        for (at, found) in answer.contacts.iter().zip(&chosen.contacts) {
-            if let Some(own) = self.s.closed.iter_mut().find(|c| c.id == at.id) {
-                own.force = found.force;
-            }
-        }
+    /// Moves a state to where the modes hold.
+    fn project(&mut self, state: &mut State) {
+        self.load(state);
+        let mut y = std::mem::take(&mut self.s.y);
+        let _ = equations!(self).project(state.time, &mut y);
+        let (nq, nv) = (state.position.len(), state.velocity.len());
+        state.position.copy_from_slice(&y[..nq]);
+        state.velocity.copy_from_slice(&y[nq..nq + nv]);
+        self.s.y = y;
     }
 
     /// What the contacts do at the end.
@@ -542,13 +493,14 @@ impl Path<'_> {
         if self.s.closed.iter().any(|c| c.shares) {
             self.share(state);
         }
+        self.look_again(state);
         self.find_near(state, CLOSED)?;
         if self.left.is_none() {
             state.time = next_time(start, self.h);
         }
         state.memory.clear();
         let rows = self.model.contacts().linear_rows();
-        let Workspace { elements, motion, .. } = &mut *self.work;
+        let Workspace { elements, .. } = &mut *self.work;
         elements.clear();
         for c in &self.s.closed {
             let Some(found) = self.s.near.contacts.iter().find(|n| n.id == c.id) else { continue };
@@ -572,10 +524,47 @@ impl Path<'_> {
             });
         }
         self.report.parts = usize::from(!elements.is_empty());
+        self.report_standing(state);
+        let Workspace { motion, .. } = &mut *self.work;
         // joints see the change of momentum over the whole step
         let kept = &self.s.kept;
         motion.kinematics.go_to(&kept.position, &kept.velocity);
         (motion.h, motion.time) = (state.time - start, start);
         Ok(())
+    }
+
+    /// What the standing rows do at the end.
+    fn report_standing(&mut self, state: &mut State) {
+        let model = self.model;
+        let Workspace { standing, motion, .. } = &mut *self.work;
+        standing.clear();
+        motion.kinematics.go_to(&state.position, &state.velocity);
+        targets_at(model, self.inputs, state.time, &mut motion.targets);
+        let mut own = vec![0.0; state.velocity.len()];
+        let mut held = self.s.held.iter().peekable();
+        for (index, row) in model.standing().iter().enumerate() {
+            let (force, gap, velocity, status) = match held.next_if(|h| h.row == index) {
+                Some(h) => {
+                    self.report.violation = match h.hold {
+                        Hold::Bilateral => self.report.violation.max(h.gap.abs()),
+                        _ => self.report.violation,
+                    };
+                    state.memory.push(row.id, &[h.force], &[]);
+                    let status = match h.hold {
+                        Hold::Open => Status::Open,
+                        Hold::Slip(_) => Status::Slip,
+                        _ => Status::Stick,
+                    };
+                    (h.force, h.gap, h.velocity, status)
+                }
+                None => {
+                    let at = (&motion.kinematics, &*state, &motion.targets[..]);
+                    standing.push(super::report::compliant_row(model, index, at, &mut own));
+                    continue;
+                }
+            };
+            let (effort, velocity) = (row.sign() * force, row.sign() * velocity);
+            standing.push(StandingReport { row: index, gap, effort, velocity, status });
+        }
     }
 }

@@ -3,11 +3,13 @@
 //! Points of the two bodies approach each other at most at a velocity `L`, so that a pair with the gaps `g0` and `g1` at the ends of the step cannot have met if
 //! `g0 + g1 >= L h`. Else the way is followed: from a time at which the gap is `g` nothing happens for `g / L` (conservative advancement).
 
+use super::super::detect::Undetected;
 use super::super::motion::CLOSED;
 use super::super::{Failed, Workspace};
-use super::size;
+use super::{Scratch, size};
 use crate::dynamics::Kinematics;
-use crate::geometry::{Workspace as Touching, touches};
+use crate::geometry::touches;
+use crate::inputs::Inputs;
 use crate::model::{Model, Owner};
 use crate::state::{ContactId, State};
 
@@ -20,11 +22,17 @@ const MOST: usize = 64;
 
 /// # Errors
 /// If a pair overlaps on the way: a shorter step meets it at its end.
-pub(super) fn check(model: &Model, state: &State, work: &mut Workspace) -> Result<(), Failed> {
+pub(super) fn check(
+    model: &Model,
+    state: &State,
+    inputs: &Inputs,
+    work: &mut Workspace,
+) -> Result<(), Failed> {
     let h = work.motion.h;
     let scratch = &mut work.implicit;
-    let mut found = Vec::new();
-    let mut touching = Touching::default();
+    let Scratch { surfaces, touching, found, path, half, .. } = scratch;
+    surfaces.clone_from(&work.motion.surfaces);
+    let carried = surfaces.fastest(&work.motion.kinematics, model.reaches());
     for c in &work.contacts.contacts {
         // a pair that touches when the step begins is kept apart there
         let pair = |id: ContactId| (id.part_a, id.part_b) == (c.id.part_a, c.id.part_b);
@@ -41,7 +49,7 @@ pub(super) fn check(model: &Model, state: &State, work: &mut Workspace) -> Resul
         }
         let velocity = |owner: Owner| match owner {
             Owner::Body(i) => work.motion.fastest[i],
-            Owner::World(_) => 0.0,
+            Owner::World(_) => carried,
         };
         let fastest = 1.5 * (velocity(c.owners[0]) + velocity(c.owners[1]))
             + h * crate::space::length(model.scene().gravity);
@@ -49,25 +57,27 @@ pub(super) fn check(model: &Model, state: &State, work: &mut Workspace) -> Resul
             continue;
         }
         let graze = GRAZE * size(model, c.owners);
-        let path = scratch.path.get_or_insert_with(|| Kinematics::new(model.system()));
+        let path = path.get_or_insert_with(|| Kinematics::new(model.system()));
         let (mut time, mut gap) = (0.0, begin);
         for _ in 0..MOST {
             time += (gap.max(0.0) / fastest).max(h / MOST as f64);
             if time >= h {
                 break;
             }
-            scratch.half.resize(state.position.len(), 0.0);
-            model.system().advance(&state.position, &scratch.mean, time, &mut scratch.half);
-            path.go_to(&scratch.half, &scratch.mean);
+            half.resize(state.position.len(), 0.0);
+            model.system().advance(&state.position, &scratch.mean, time, half);
+            path.go_to(half, &scratch.mean);
+            surfaces.place(model, inputs, state.time + time);
             let [a, b] = [c.id.part_a, c.id.part_b].map(|k| &model.parts()[k as usize]);
             let pose = |part: &crate::model::Part| match part.owner {
                 Owner::Body(i) => path.pose(i).then(&part.local),
-                Owner::World(_) => part.local,
+                Owner::World(_) => surfaces.pose(part.owner).unwrap_or(part.local),
             };
             found.clear();
             let margin = fastest * h + CLOSED;
-            if touches(&a.solid, &pose(a), &b.solid, &pose(b), margin, &mut touching, &mut found).is_err() {
-                break;
+            if touches(&a.solid, &pose(a), &b.solid, &pose(b), margin, touching, found).is_err() {
+                let names = [a.name.clone(), b.name.clone()];
+                return Err(Undetected { time: state.time + time, names }.into());
             }
             gap = found.iter().map(|t| t.gap).fold(margin, f64::min);
             if gap < -(graze + layers) {

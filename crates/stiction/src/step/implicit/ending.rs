@@ -1,10 +1,11 @@
 //! The end of an implicit step: checks of the way, the next state, what contacts remember, and the report.
 
 use super::super::detect::refuse_dent;
-use super::super::report::elastic;
-use super::super::{ElementReport, Failed, Status, StepReport, Workspace, trust};
+use super::super::report::{elastic, moving_work, standing};
+use super::super::{ElementReport, Failed, Solved, Status, StepReport, Workspace, trust};
 use super::between;
 use crate::contact::set::Element;
+use crate::inputs::Inputs;
 use crate::model::Model;
 use crate::state::{RowId, State, next_time};
 use complementarity::matrix::dot;
@@ -17,10 +18,11 @@ const STILL: f64 = 1e-9;
 pub(super) fn finish(
     model: &Model,
     state: &mut State,
+    inputs: &Inputs,
     work: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failed> {
-    between::check(model, state, work)?;
+    between::check(model, state, inputs, work)?;
     for c in &work.contacts.contacts {
         if work.forces.lambda[work.problem.rows_of(c.first).start] > 0.0 {
             // the gap of the linearised problem is not that of the shapes
@@ -55,6 +57,7 @@ pub(super) fn finish(
         let pick = |v: &[f64]| [v[0], v[1], if linear == 3 { v[2] } else { 0.0 }];
         let (force, mut speed) = (pick(lambda), pick(s));
         speed[0] -= work.problem.gap_rate[c.first];
+        report.work += moving_work(&work.problem, c.first, lambda);
         report.friction_loss -= h * (force[1] * speed[1] + force[2] * speed[2]);
         let (mut moment, mut turn, mut fastest) = ([0.0; 3], [0.0; 3], speed[1].hypot(speed[2]));
         for i in linear..lambda.len() {
@@ -95,14 +98,9 @@ pub(super) fn finish(
             impact: false,
         });
     }
-    super::super::report::standing_rows(
-        model,
-        &work.problem,
-        &work.contacts,
-        &work.forces,
-        &mut work.standing,
-        report,
-    );
+    let Workspace { laws, motion, contacts, problem, forces, advancing, implicit, standing: rows, .. } = work;
+    let solved = Solved { laws, motion, contacts, problem, forces };
+    standing(model, solved, (&advancing.projection, &implicit.after), rows, report);
     for (element, standing) in (work.contacts.elements.len()..).zip(&work.problem.standing) {
         let rows = work.problem.rows_of(element);
         state.memory.push(model.standing()[standing.row].id, &work.forces.lambda[rows], &[]);

@@ -1,0 +1,279 @@
+//! What follows at a state: impacts, then the modes of contacts and standing rows by the contact problem at the instant; of several
+//! solutions one is followed, and where that begins and ends is noted.
+
+use super::field::{Closed, Held, Hold, Mode};
+use super::{CLOSED, MOST_AT_ONCE, Path, REST, TOGETHER, unit};
+use crate::analysis::accelerate::{
+    Answer, ContactAt, ContactForce, Given, NotAccelerated, Possible, Question, Transition, accelerate,
+};
+use crate::analysis::instant::InvalidInstant;
+use crate::formulation::assemble;
+use crate::scene::Branch;
+use crate::state::{ContactId, State};
+use crate::step::impact::bounce;
+use crate::step::{
+    BranchChange, Branched, Failed, Located, Status, StepReport, Trust, Workspace, detect, place,
+};
+use complementarity::problem::Element;
+use complementarity::report::Status as Decision;
+
+/// Forces differ by more than this share of the weight.
+const DIFFERS: f64 = 1e-6;
+/// Length of the step whose contact problem is an impact, s.
+const INSTANT: f64 = 1e-12;
+/// Contacts up to which all solutions at an event are sought.
+const ALL: usize = 6;
+/// Friction of a joint is at its bound within this share of it.
+const AT_BOUND: f64 = 1e-9;
+
+impl Path<'_> {
+    /// What follows at a state: impacts, then the modes by the contact problem at the instant.
+    pub(super) fn decide(&mut self, state: &mut State) -> Result<(), Failed> {
+        let mut without_collision = false;
+        for _ in 0..MOST_AT_ONCE {
+            self.find_near(state, CLOSED)?;
+            let question = self.question(self.s.near.contacts.len() <= ALL);
+            let answer = match accelerate(self.model, state, &question) {
+                Ok(answer) => answer,
+                Err(NotAccelerated::Instant(InvalidInstant::Approaching { .. })) => {
+                    self.impact(state)?;
+                    continue;
+                }
+                Err(_) => return Err(Failed::Integration { time: state.time, h: 0.0 }),
+            };
+            let trust = answer.trust();
+            if self.least.is_some() && matches!(trust, Trust::MotionNotUnique | Trust::NoRigidSolution) {
+                // contacts that do not slip cannot be the cause alone, but may be all there are
+                let first = answer.contacts.iter().find(|c| c.slips).or(answer.contacts.first());
+                self.left = first.map(|c| c.id);
+                return Ok(());
+            }
+            self.report.trust = self.report.trust.max(trust);
+            state.solver.trust = trust;
+            match self.choose(&answer) {
+                Some(chosen) => {
+                    let (modes, held) = (self.modes(&answer, &chosen), self.holds(state, &answer, &chosen));
+                    if trust == Trust::MotionNotUnique {
+                        let differs = answer.contacts.first().map(|c| c.id);
+                        self.note_branch(state.time, differs, BranchChange::Begins);
+                    }
+                    self.change(state.time, modes);
+                    self.s.held = held;
+                    self.project_at_rest(state, &answer);
+                    return Ok(());
+                }
+                None if answer.pyramid.status == Decision::NoSolution && !without_collision => {
+                    without_collision = true;
+                    self.impact(state)?;
+                }
+                None => return Err(Failed::Undecided { time: state.time }),
+            }
+        }
+        Err(Failed::Integration { time: state.time, h: 0.0 })
+    }
+
+    /// Projects a state on its modes. Contacts at rest that begin to slip have no slip yet.
+    fn project_at_rest(&mut self, state: &mut State, answer: &Answer) {
+        let modes: Vec<Mode> = self.s.closed.iter().map(|c| c.mode).collect();
+        for c in &mut self.s.closed {
+            if answer.contacts.iter().any(|at| at.id == c.id && !at.slips) {
+                c.mode = Mode::Stick;
+            }
+        }
+        self.project(state);
+        self.s.closed.iter_mut().zip(modes).for_each(|(c, mode)| c.mode = mode);
+    }
+
+    /// Notes where one of several motions is followed, or ceases to be.
+    pub(super) fn note_branch(&mut self, time: f64, contact: Option<ContactId>, change: BranchChange) {
+        if let Some(contact) = contact {
+            self.work.branches.push(Branched { time, contact, change });
+        }
+    }
+
+    /// Asks again whether the motion that is followed is one of several.
+    pub(super) fn look_again(&mut self, state: &mut State) {
+        if state.solver.trust != Trust::MotionNotUnique || self.s.closed.is_empty() {
+            return;
+        }
+        let Ok(answer) = accelerate(self.model, state, &self.question(true)) else { return };
+        state.solver.trust = answer.trust();
+        if state.solver.trust != Trust::MotionNotUnique {
+            self.note_branch(state.time, self.s.closed.first().map(|c| c.id), BranchChange::Unique);
+        }
+    }
+
+    fn question(&self, all: bool) -> Question {
+        let given = Given { inputs: self.inputs.clone(), gap: CLOSED, velocity: REST, ..Given::default() };
+        Question { given, all, conditions: false, tolerance: 1e-9, ..Question::default() }
+    }
+
+    /// Of several solutions one of the scene's branch; of these the one whose forces are nearest to the last.
+    fn choose(&self, answer: &Answer) -> Option<Possible> {
+        let list = match &answer.cone {
+            Some(cone) if !cone.list.is_empty() => &cone.list,
+            _ => &answer.pyramid.list,
+        };
+        let far = |p: &Possible| -> f64 {
+            let each = answer.contacts.iter().zip(&p.contacts).map(|(at, c)| {
+                let last = self.s.closed.iter().find(|k| k.id == at.id).map_or(0.0, |k| k.force[0]);
+                (c.force[0] - last).powi(2)
+            });
+            each.sum()
+        };
+        let branch = self.model.scene().step.branch;
+        let is_wanted = |c: &&ContactForce| {
+            let opens = matches!(c.transition, Transition::StickToOpen | Transition::SlipToOpen);
+            match branch {
+                Branch::Nearest => false,
+                Branch::KeepContact => !opens,
+                Branch::Separate => opens,
+                Branch::Slip => matches!(c.transition, Transition::StickToSlip | Transition::SlipToSlip),
+                Branch::Stick => c.transition == Transition::StickToStick,
+            }
+        };
+        let wanted = |p: &Possible| p.contacts.iter().filter(is_wanted).count();
+        list.iter().min_by(|a, b| wanted(b).cmp(&wanted(a)).then(far(a).total_cmp(&far(b)))).cloned()
+    }
+
+    /// Modes of the contacts in a solution.
+    fn modes(&self, answer: &Answer, chosen: &Possible) -> Vec<Closed> {
+        let least = 1e-11 * unit(self.model);
+        let mode = |(at, c): (&ContactAt, &ContactForce)| {
+            let along = |v: [f64; 3]| {
+                let size = v[1].hypot(v[2]);
+                Mode::Slip([v[1] / size, v[2] / size])
+            };
+            let mode = match c.transition {
+                Transition::StickToOpen | Transition::SlipToOpen => return None,
+                Transition::StickToStick => Mode::Stick,
+                Transition::StickToSlip if at.mu > 0.0 => along(c.acceleration),
+                Transition::StickToSlip => Mode::Stick,
+                Transition::SlipToSlip => along(at.velocity),
+            };
+            (c.force[0] > least).then(|| Closed {
+                force: c.force,
+                velocity: at.velocity,
+                ..Closed::new(at.id, mode)
+            })
+        };
+        let mut modes: Vec<Closed> = answer.contacts.iter().zip(&chosen.contacts).filter_map(mode).collect();
+        // forces that differ from those of the modes make the same motion: contacts are redundant
+        let differs = |c: &Closed| {
+            let own = modes.iter().find(|m| m.id == c.id);
+            own.is_some_and(|m| (0..3).any(|i| (m.force[i] - c.force[i]).abs() > DIFFERS * unit(self.model)))
+        };
+        let redundant = self.s.closed.iter().any(differs);
+        for c in self.s.closed.iter().filter(|c| c.mode == Mode::Stick && c.margins[1] <= TOGETHER) {
+            let [_, t, o] = c.force;
+            let size = t.hypot(o);
+            let Some(own) = modes.iter_mut().find(|m| m.id == c.id && m.mode == Mode::Stick) else {
+                continue;
+            };
+            if redundant {
+                own.shares = true;
+            } else if size > 0.0 {
+                // friction has just reached its bound, and the slip begins with no acceleration: the instant cannot tell it from sticking
+                own.mode = Mode::Slip([-t / size, -o / size]);
+            }
+        }
+        modes
+    }
+
+    /// What the rigid standing rows do in a solution.
+    fn holds(&self, state: &State, answer: &Answer, chosen: &Possible) -> Vec<Held> {
+        let least = 1e-11 * unit(self.model);
+        let hold = |held: &Held| {
+            let row = &self.model.standing()[held.row];
+            let found = answer.standing.iter().position(|index| *index == held.row);
+            let force = found.and_then(|k| chosen.standing.get(k)).copied();
+            let velocity = row.joint.map_or(0.0, |j| row.sign() * state.velocity[j.dof]);
+            match row.element {
+                Element::Unilateral if force.is_some_and(|f| f > least) => Hold::Closed,
+                Element::Unilateral => Hold::Open,
+                Element::Bounded { limit } => match force {
+                    // at its bound it begins to move against its force
+                    Some(f) if f.abs() >= limit * (1.0 - AT_BOUND) => Hold::Slip(-f.signum()),
+                    Some(_) if held.hold == Hold::Stick && held.margin <= TOGETHER => {
+                        Hold::Slip(-held.force.signum())
+                    }
+                    Some(_) => Hold::Stick,
+                    None => Hold::Slip(velocity.signum()),
+                },
+                _ => Hold::Bilateral,
+            }
+        };
+        self.s.held.iter().map(|held| Held::new(held.row, hold(held))).collect()
+    }
+
+    /// Takes new modes, and notes what changed.
+    fn change(&mut self, time: f64, modes: Vec<Closed>) {
+        let status = |list: &[Closed], id: ContactId| match list.iter().find(|c| c.id == id).map(|c| c.mode) {
+            None => Status::Open,
+            Some(Mode::Stick) => Status::Stick,
+            Some(Mode::Slip(_)) => Status::Slip,
+        };
+        let mut ids: Vec<ContactId> = modes.iter().chain(&self.s.closed).map(|c| c.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        for contact in ids {
+            let (was, is) = (status(&self.s.closed, contact), status(&modes, contact));
+            if was != is {
+                self.work.located.push(Located { time, contact, was, is });
+            }
+        }
+        self.s.closed = modes;
+    }
+
+    /// The velocities after an impact at a state, by the impact law of the theta scheme: its contact problem in a step of no length.
+    fn impact(&mut self, state: &mut State) -> Result<(), Failed> {
+        let Workspace { motion, detection, contacts, problem, laws, solver, impacts, forces, .. } =
+            &mut *self.work;
+        laws.set_step(self.model, INSTANT)?;
+        place(self.model, state, self.inputs, INSTANT, motion)?;
+        detect(self.model, motion, CLOSED, detection, contacts)?;
+        contacts.elements.iter_mut().for_each(|e| e.gap = 0.0);
+        assemble(self.model, laws, state, motion, contacts, problem);
+        for k in contacts.elements.len()..problem.elements.len() {
+            let row = problem.rows_of(k).start;
+            problem.b[row] -= std::mem::take(&mut problem.gap_rate[k]);
+            problem.gap[k] = 0.0;
+        }
+        forces.lambda.clear();
+        forces.lambda.resize(problem.b.len(), 0.0);
+        forces.memory.clear();
+        solver.begin_step();
+        let mut report = StepReport::default();
+        solver.solve(problem, state.time, forces, &mut report)?;
+        let bounced = bounce(
+            self.model,
+            (motion, contacts),
+            problem,
+            forces,
+            solver,
+            impacts,
+            (state.time, &mut report),
+        )?;
+        let velocity = &mut self.s.velocity;
+        if bounced {
+            velocity.clone_from(&impacts.velocity);
+        } else {
+            velocity.clone_from(&motion.free);
+            problem.push(&motion.mass, &forces.lambda, &mut self.s.stage, velocity);
+        }
+        state.velocity.copy_from_slice(velocity);
+        self.report.iterations += report.iterations;
+        Ok(())
+    }
+
+    /// Takes forces within friction's bounds where those of the modes are not.
+    pub(super) fn share(&mut self, state: &State) {
+        let Ok(answer) = accelerate(self.model, state, &self.question(false)) else { return };
+        let Some(chosen) = self.choose(&answer) else { return };
+        for (at, found) in answer.contacts.iter().zip(&chosen.contacts) {
+            if let Some(own) = self.s.closed.iter_mut().find(|c| c.id == at.id) {
+                own.force = found.force;
+            }
+        }
+    }
+}
