@@ -99,7 +99,10 @@ fn a_falling_ball_is_recorded_as_it_falls() {
     assert_eq!((last[3].as_str(), last[4].as_str()), ("none", "0"));
     near(number(&last[7]), 0.5 * 2.0 * (9.0 + 4.0), 1e-11);
     near(number(&last[8]), -2.0 * 10.0 * 0.21, 1e-11);
-    assert_eq!(last[9..], ["0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0", "unique", "0.0"]);
+    assert_eq!(
+        last[9..],
+        ["0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0", "unique", "0.0"]
+    );
 
     for empty in ["contacts.csv", "events.csv"] {
         assert_eq!(table(out.join(empty)).1.len(), 0);
@@ -115,7 +118,7 @@ fn a_sliding_ball_closes_slips_and_sticks() {
     assert_eq!((&told["status"], &told["steps"]), (&"finished".into(), &200.into()));
     assert_eq!(
         told["events"],
-        serde_json::json!({"open": 0, "close": 1, "stick": 1, "slip": 1, "impact-without-collision": 0})
+        serde_json::json!({"open": 0, "close": 1, "stick": 1, "slip": 1, "impact-without-collision": 0, "to-compliant": 0, "to-rigid": 0})
     );
     let out = folder.join("deep/er");
 

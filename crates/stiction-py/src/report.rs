@@ -179,7 +179,7 @@ impl Run {
         Ok(counts)
     }
 
-    /// Number of events by kind: "open", "close", "stick", "slip", "impact-without-collision".
+    /// Number of events by kind: "open", "close", "stick", "slip", "impact-without-collision", "to-compliant", "to-rigid".
     #[getter]
     fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counts = PyDict::new(py);

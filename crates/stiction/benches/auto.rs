@@ -1,8 +1,8 @@
 //! Cost of `law = "auto"` against rigid and compliant contacts, in one run.
 //!
 //! `cargo bench -p stiction --bench auto`. Seconds of computing per simulated second, the fastest of several runs: song2001's Case 1, which stays
-//! rigid, and a rod that slides into the Painleve region; rigid contacts by the event and the theta scheme. Where the rigid model has no unique motion, its run
-//! is another motion, and its time is shown for comparison alone.
+//! rigid, and a rod that slides into the Painleve region; rigid contacts by the event and the theta scheme. In the
+//! Painleve region the rigid run fails by the event scheme, and is another motion by the theta scheme: its time is that of the part it made.
 #![allow(missing_docs)]
 
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn time(text: &str, scheme: &str, auto: bool) -> (f64, Summary) {
         let start = Instant::now();
         let ended = run(&model, &mut state, &Options::default(), &mut [&mut seen]).expect("no fault");
         best = best.min(start.elapsed().as_secs_f64() / state.time);
-        assert_eq!(ended, Ended::Finished, "{scheme}");
+        assert!(!auto || ended == Ended::Finished, "{scheme}: {ended:?}");
         last = Some(seen);
         if begin.elapsed().as_secs_f64() > LONGEST {
             break;

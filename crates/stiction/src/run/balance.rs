@@ -60,7 +60,7 @@ pub const ENTRIES: [Entry; 11] = [
     },
     Entry {
         name: "handover_work",
-        label: "of changes between rigid and compliant contacts",
+        label: "work of changes between rigid and compliant contacts",
         account: Account::Supplied(|r| r.handover_work),
     },
 ];
