@@ -35,6 +35,9 @@ use crate::operator::Operator;
 use crate::problem::ContactProblem;
 use crate::sweep::Sweeper;
 
+/// The path to chosen forces takes at most one in so many parts of the work that is left.
+const PATH_SHARE: u64 = 4;
+
 /// Name in reports of a warm start whose forces are kept.
 pub const WARM_START: &str = "warm-start";
 /// Least relative residual to aim at (rounding); any warm start up to it is kept.
@@ -332,7 +335,11 @@ impl Escalation {
             (systems, choice, residual) = (done.iterations, made, done.residual);
         }
         if !(choice.is_made() || few) && count <= MOST_CHOSEN {
+            // most of the work is left to the methods that follow where there is no such path, as with overlap that nothing undoes
+            let spared = budget.rows - budget.rows / PATH_SHARE;
+            budget.rows /= PATH_SHARE;
             let (done, made) = self.velocities.choose_along_path(budget, task, y);
+            budget.rows += spared;
             (systems, choice, residual) = (systems + done.iterations, made, done.residual);
         }
         self.done.velocity += systems;
