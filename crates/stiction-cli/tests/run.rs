@@ -118,7 +118,11 @@ fn a_sliding_ball_closes_slips_and_sticks() {
     assert_eq!((&told["status"], &told["steps"]), (&"finished".into(), &200.into()));
     assert_eq!(
         told["events"],
-        serde_json::json!({"open": 0, "close": 1, "stick": 1, "slip": 1, "impact-without-collision": 0, "to-compliant": 0, "to-rigid": 0})
+        serde_json::json!({
+            "open": 0, "close": 1, "stick": 1, "slip": 1, "impact-without-collision": 0, "to-compliant": 0, "to-rigid": 0,
+            "branch": 0, "branch-ends-force": 0, "branch-ends-slip": 0, "branch-ends-friction": 0, "branch-ends-touch": 0,
+            "branch-ends-joint": 0, "branch-unique": 0
+        })
     );
     let out = folder.join("deep/er");
 
