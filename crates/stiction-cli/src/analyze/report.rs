@@ -209,7 +209,7 @@ fn counted(n: usize, what: &str) -> String {
 fn number(x: f64) -> String {
     match x {
         x if x.is_infinite() => "infinity".to_owned(),
-        x if x == 0.0 => "0".to_owned(),
+        0.0 => "0".to_owned(),
         x if (1e-3..1e5).contains(&x.abs()) => {
             let text = format!("{x:.4}");
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
