@@ -27,6 +27,8 @@ const CAREFUL: f64 = 0.6;
 const STEPS: usize = 20;
 const LEAST_LENGTH: f64 = 1e-3;
 const FALL: f64 = 1e-4;
+/// A step that leaves at most this share of `|G|^2` is taken as it is.
+const ENOUGH: f64 = 0.1;
 /// A centre is solved to this share of what the proximal term adds to the velocities, or of the target
 /// (squares).
 const ACCURACY: f64 = 1e-2;
@@ -177,17 +179,9 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
             }
             self.memory.steps += 1;
             self.budget.spend(D * self.island.work());
-            self.island.begin_search();
-            let mut t = 1.0;
-            loop {
-                self.island.move_to(t);
-                let trial = self.island.evaluate(eps);
-                if trial <= (1.0 - FALL * t) * merit {
-                    merit = trial;
-                    break;
-                }
-                t *= 0.5;
-                if t < LEAST_LENGTH {
+            match self.search(eps, merit) {
+                Some(found) => merit = found,
+                None => {
                     // what remains may be rounding
                     let accuracy = accuracy.max(ROUNDING);
                     return worth * merit <= accuracy * self.island.shift(eps).max(self.target);
@@ -195,6 +189,29 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
             }
         }
         false
+    }
+
+    /// Moves along the Newton step, halving its length as long as `|G|^2` falls with it: evaluations cost little beside the
+    /// linear system, and a full step that hardly helps may leave behind a point from which many are needed. Returns `|G|^2`
+    /// there; `None` if no length decreases it.
+    fn search(&mut self, eps: f64, merit: f64) -> Option<f64> {
+        self.island.begin_search();
+        let (mut best, mut t) = (None, 1.0);
+        while t >= LEAST_LENGTH {
+            self.island.move_to(t);
+            let trial = self.island.evaluate(eps);
+            match best {
+                _ if trial <= ENOUGH * merit => return Some(trial),
+                Some((least, at)) if trial >= least => {
+                    self.island.move_to(at);
+                    return Some(self.island.evaluate(eps));
+                }
+                _ if trial <= (1.0 - FALL * t) * merit => best = Some((trial, t)),
+                _ => {}
+            }
+            t *= 0.5;
+        }
+        best.map(|(least, _)| least)
     }
 }
 
