@@ -22,7 +22,7 @@ fn main() {
     }
     let mut number = |default: f64| arguments.next().and_then(|a| a.parse().ok()).unwrap_or(default);
     let (first, count, seconds) = (number(0.0) as u64, number(100.0) as u64, number(2.0));
-    let (begin, mut bad, mut work) = (Instant::now(), 0, [0usize; 4]);
+    let (begin, mut bad, mut work) = (Instant::now(), 0, [0usize; 5]);
     let mut slowest = (0.0, 0);
     for seed in first..first + count {
         let model = Arc::new(Model::new(&bin::bin(seed, seconds)).expect("a valid scene"));
@@ -33,7 +33,13 @@ fn main() {
         if took > slowest.0 {
             slowest = (took, seed);
         }
-        let own = [summary.iterations, summary.wasted, summary.unchosen, summary.steps - summary.free];
+        let own = [
+            summary.iterations,
+            summary.wasted,
+            summary.unchosen,
+            summary.near,
+            summary.steps - summary.free,
+        ];
         work.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
         let mut words = vec![];
         match ended.expect("no observer fails") {
@@ -64,8 +70,8 @@ fn main() {
     }
     let took = begin.elapsed().as_secs_f64();
     println!(
-        "{bad} of {count} scenes bad; {took:.1} s, the slowest {:.2} s (seed {}); {} iterations, {} wasted; forces not chosen in {} of {} steps with contacts",
-        slowest.0, slowest.1, work[0], work[1], work[2], work[3]
+        "{bad} of {count} scenes bad; {took:.1} s, the slowest {:.2} s (seed {}); {} iterations, {} wasted; forces not chosen in {}, near the choice in {} of {} steps with contacts",
+        slowest.0, slowest.1, work[0], work[1], work[2], work[3], work[4]
     );
 }
 
@@ -76,10 +82,10 @@ fn run_scene(path: &str) {
     let (mut state, mut summary) = (model.initial(), Summary::default());
     let started = Instant::now();
     let ended = run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");
-    let Summary { steps, free, unchosen, iterations, wasted, .. } = summary;
+    let Summary { steps, free, unchosen, near, iterations, wasted, .. } = summary;
     let touching = steps - free;
     println!(
-        "{path}: {ended:?}, {:.2} s; forces not chosen in {unchosen} of {touching} steps with contacts; {iterations} iterations, {wasted} wasted",
+        "{path}: {ended:?}, {:.2} s; forces not chosen in {unchosen}, near the choice in {near} of {touching} steps with contacts; {iterations} iterations, {wasted} wasted",
         started.elapsed().as_secs_f64()
     );
 }

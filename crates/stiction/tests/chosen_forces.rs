@@ -1,6 +1,8 @@
 //! Symmetric scenes move symmetrically, though rigid redundant contacts leave their forces open.
 #![allow(missing_docs)]
 
+use complementarity::solver::Choice;
+use stiction::random::bin::bin;
 use stiction::scene::{Method, Scene};
 use stiction::state::State;
 use stiction::step::{ElementReport, Stepper};
@@ -190,4 +192,36 @@ fn solvers_by_name_choose_the_same_forces() {
             assert!(10 * compared >= 9 * steps, "{file}, {solver}: {compared} of {steps} steps chosen");
         }
     }
+}
+
+/// Parts that tumble in a bin, many of them on each other: a step from the last forces and one without them have the same forces, where
+/// the reports of both say that the start does not matter.
+#[test]
+fn forces_of_moving_parts_do_not_depend_on_the_last_ones() {
+    let (mut compared, mut redundant) = (0, 0);
+    for seed in 0..30 {
+        let mut stepper = Stepper::new(bin(seed, 1.0)).expect("a valid model");
+        let mut afresh = stepper.clone();
+        let mut state = stepper.initial();
+        for step in 0..600 {
+            let mut start = (step % 20 == 0).then(|| state.clone());
+            let report = stepper.step(&mut state).expect("no step fails");
+            let Some(other) = &mut start else { continue };
+            other.memory.clear();
+            other.solver = stiction::state::SolverMemory::default();
+            let Ok(own) = afresh.step(other) else { continue };
+            let open = report.choice.max(own.choice);
+            redundant += usize::from(open > Choice::Unique);
+            if open == Choice::Unique || !open.is_made() {
+                continue;
+            }
+            compared += 1;
+            let forces = |s: &Stepper| s.elements().iter().flat_map(|e| e.force).collect::<Vec<f64>>();
+            let (one, two) = (forces(&stepper), forces(&afresh));
+            let norm = |x: &mut dyn Iterator<Item = f64>| x.map(|x| x * x).sum::<f64>().sqrt();
+            let off = norm(&mut one.iter().zip(&two).map(|(a, b)| a - b));
+            assert!(off <= 1e-4 * norm(&mut one.iter().copied()), "seed {seed}, step {step}: {off:e} N");
+        }
+    }
+    assert!(redundant > 200 && 10 * compared > 9 * redundant, "{compared} of {redundant} steps compared");
 }

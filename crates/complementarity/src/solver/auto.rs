@@ -35,8 +35,9 @@ use crate::operator::Operator;
 use crate::problem::ContactProblem;
 use crate::sweep::Sweeper;
 
-/// The path to chosen forces takes at most one in so many parts of the work that is left.
-const PATH_SHARE: u64 = 4;
+/// The path to chosen forces takes at most one in so many parts of the work that is left, so that the methods which follow it
+/// have some where it cannot be followed, as with overlap that nothing undoes.
+const PATH_SHARE: u64 = 2;
 
 /// Name in reports of a warm start whose forces are kept.
 pub const WARM_START: &str = "warm-start";
@@ -335,7 +336,6 @@ impl Escalation {
             (systems, choice, residual) = (done.iterations, made, done.residual);
         }
         if !(choice.is_made() || few) && count <= MOST_CHOSEN {
-            // most of the work is left to the methods that follow where there is no such path, as with overlap that nothing undoes
             let spared = budget.rows - budget.rows / PATH_SHARE;
             budget.rows /= PATH_SHARE;
             let (done, made) = self.velocities.choose_along_path(budget, task, y);

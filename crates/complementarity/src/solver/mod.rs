@@ -53,6 +53,9 @@ pub enum Choice {
     /// Other forces solve the problem too. Those returned are the limit of solutions with equal compliance on every rigid
     /// element: they depend neither on the warm start nor on the order of elements.
     Chosen,
+    /// Like [`Self::Chosen`], but contacts change their state below the least compliance that was tried: the forces are a
+    /// solution near those with that compliance, and not exactly the limit.
+    Near,
     /// Not examined: by another method than `auto`, without the factors of `A`, or because the work allowed was used up.
     #[default]
     NotExamined,
@@ -66,7 +69,7 @@ pub enum Choice {
 impl Choice {
     /// Whether the forces do not depend on where the solver started.
     pub fn is_made(self) -> bool {
-        matches!(self, Self::Unique | Self::Chosen)
+        matches!(self, Self::Unique | Self::Chosen | Self::Near)
     }
 }
 

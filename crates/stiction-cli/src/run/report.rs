@@ -149,11 +149,13 @@ fn trust_words(o: &Outcome) -> Vec<String> {
     }
     let several = s.trust[Trust::ForcesNotUnique as usize] + s.trust[Trust::MotionNotUnique as usize] > 0;
     if several {
-        let but = match s.unchosen {
-            0 => String::new(),
-            n => format!("; in {} there is no such limit, or it was not examined", steps(n)),
-        };
-        lines.push(format!("of several forces those are taken that equal, vanishing compliance gives{but}"));
+        let but =
+            |n: usize, what: &str| if n > 0 { format!("; in {} {what}", steps(n)) } else { String::new() };
+        lines.push(format!(
+            "of several forces those are taken that equal, vanishing compliance gives{}{}",
+            but(s.near, "only near it, since contacts change state down to the least compliance"),
+            but(s.unchosen, "there is no such limit, or it was not examined")
+        ));
     }
     lines.extend(s.branches.iter().map(|e| branch_words(o, e)));
     if let Some(e) = &s.first_impact {
@@ -275,6 +277,7 @@ pub fn json(o: &Outcome) -> String {
         "overlaps": o.overlaps,
         "relaxed_steps": s.relaxed,
         "loose_steps": s.loose,
+        "near_steps": s.near,
         "unchosen_steps": s.unchosen,
         "trust": Trust::ALL.iter().zip(s.trust).map(|(t, n)| (t.name().to_owned(), n.into())).collect::<serde_json::Map<String, Value>>(),
         "impact": s.first_impact.map(|e| json!({"time": e.time, "contact": contact_name(o, &e), "impulse": e.impulse})),

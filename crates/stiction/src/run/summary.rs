@@ -4,6 +4,7 @@ use super::{Balance, ENTRIES, Event, EventKind, Fault, Observer, View};
 use crate::state::RowId;
 use crate::step::{Status, StepReport, Trust};
 use complementarity::residual::Residual;
+use complementarity::solver::Choice;
 
 /// How many of the first events are kept.
 const KEPT: usize = 10;
@@ -43,6 +44,8 @@ pub struct Summary {
     pub trust: [usize; Trust::ALL.len()],
     /// Steps whose forces are one of several, and not shown to be the limit of equal compliance.
     pub unchosen: usize,
+    /// Steps whose forces are one of several and near the limit of equal compliance, but not exactly it.
+    pub near: usize,
     /// The first impact without a collision.
     pub first_impact: Option<Event>,
     /// The first step whose motion is not unique: the time it ended, s, the rows between which it is not, and what they do in the
@@ -77,6 +80,7 @@ impl Default for Summary {
             free: 0,
             trust: [0; Trust::ALL.len()],
             unchosen: 0,
+            near: 0,
             first_impact: None,
             first_without_motion: None,
             first_events: vec![],
@@ -151,6 +155,7 @@ impl Summary {
         }
         self.iterations += report.iterations;
         self.unchosen += usize::from(!report.choice.is_made());
+        self.near += usize::from(report.choice == Choice::Near);
         self.wasted += report.wasted;
         match self.solvers.iter_mut().find(|(name, _)| *name == report.solver) {
             Some((_, steps)) => *steps += 1,

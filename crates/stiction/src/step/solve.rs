@@ -15,7 +15,7 @@ const SOLVE_SHARE: u64 = 2;
 /// Relative residual at which a step is accepted if shorter ones did not reach the scene's tolerance. The report says so.
 pub(super) const LOOSE: f64 = 1e-6;
 /// Times that a solve may touch each row where overlap is to be undone: if that is not enough, the overlap is relaxed.
-const TOUCHES: u64 = 1000;
+const TOUCHES: u64 = 2000;
 
 /// Solves contact problems; keeps its memory from step to step.
 #[derive(Debug, Clone)]

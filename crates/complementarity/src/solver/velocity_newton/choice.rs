@@ -16,11 +16,13 @@
 //! friction stays at the limit. The direction of its friction is then extrapolated from the solutions with two
 //! small `eps`, and rounds with this direction follow. Where rounds do not converge, solutions are computed at
 //! three small `eps` and extrapolated. If Newton's method does not reach the first of them from the current
-//! forces, the solution is followed from a large `eps`, where it is unique. If it cannot be followed, there is
+//! forces, the solution is followed from a large `eps`, where it is unique. Where many parts move, contacts change their states
+//! at every scale of `eps`, since their gaps differ by as little as rounding; the forces returned are then a solution near the
+//! extrapolated ones (`Choice::Near`). If the solution cannot be followed, there is
 //! no limit on this branch. The path does not depend on the start and takes little more than a solution by other means:
 //! on large islands that move it is taken at once, instead of them.
 
-use super::run::{Ended, FIRST, MOST, Run, WARM};
+use super::run::{Ended, FIRST, MOST, Run};
 use crate::solver::Choice;
 
 /// The small compliance, as a share of the geometric mean of the least and the largest diagonal entry of `A`.
@@ -34,6 +36,8 @@ const STAGNATES: f64 = 0.97;
 /// Directions of slip that differ by less than this between two rounds count as equal, and so do forces
 /// (relative).
 const SAME: f64 = 1e-8;
+/// Forces that differ by less than this (relative) from those extrapolated to no compliance count as the limit.
+const ALIKE: f64 = 1e-6;
 /// A slip vanishes with the compliance if its `tau` is at most this multiple of the compliance.
 const VANISHES: f64 = 1e3;
 /// Forces are unique if at most this share of arbitrary forces leaves the velocities unchanged.
@@ -47,6 +51,9 @@ const FEW_STEPS: usize = 6;
 const DOWN: f64 = 0.2;
 const CAREFUL: f64 = 0.97;
 const PATH_SYSTEMS: usize = 250;
+/// Least factor of `eps` where contacts hardly change their states any more: below the second number, as a share of the mean
+/// diagonal of `A`, and after a solution that took at most so many linear systems.
+const FAST: (f64, f64, usize) = (0.04, 1e-2, 2);
 /// Solutions before the end of the path are computed to this share of what compliance adds to the velocities (square), in
 /// at most so many Newton steps: more are better spent at another `eps`.
 const ON_THE_WAY: (f64, usize) = (0.1, 12);
@@ -102,20 +109,20 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         match self.rounds(eps, ROUNDS, true) {
             Rounds::Made(choice) => choice,
             _ => {
-                self.polish();
+                self.polish(eps);
                 Choice::NoLimit
             }
         }
     }
 
-    /// Computes a solution near the estimate; if there is none, restores the forces before the choice and
-    /// returns false.
-    fn polish(&mut self) -> bool {
+    /// Computes a solution near the estimate, by centres that begin with `eps`; if there is none, restores the forces before
+    /// the choice and returns false.
+    fn polish(&mut self, eps: f64) -> bool {
         self.island.weight.fill(1.0);
         self.island.force.clone_from(&self.memory.estimate);
         self.island.recentre();
         let mut left = f64::INFINITY;
-        let found = self.good(&mut left) || self.follow(WARM.1, &mut left) == Ended::Solved;
+        let found = self.good(&mut left) || self.follow(eps / self.mean, &mut left) == Ended::Solved;
         self.island.force.clone_from(if found { &self.memory.best } else { &self.memory.given });
         found
     }
@@ -256,6 +263,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
         self.island.keep();
         let (mut before, mut early) = (eps, 0.0);
         loop {
+            let start = self.memory.steps;
             if found > 0 {
                 self.predict(before, eps);
             }
@@ -272,12 +280,13 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
                 if eps <= last {
                     return if size > GROWTH * early { Ended::Unbounded } else { Ended::Solved };
                 }
-                factor = DOWN.max(factor * factor);
+                let fast = eps < FAST.1 * self.mean && self.memory.steps - start <= FAST.2;
+                factor = (factor * factor).max(if fast { FAST.0 } else { DOWN });
                 // velocities are relative to this origin, so that digits are kept
                 self.island.recentre_at_zero();
                 self.island.keep();
                 before = eps;
-                eps = (eps * factor).max(last);
+                eps = if eps * factor < last / DOWN.sqrt() { last } else { eps * factor };
             } else {
                 self.island.restore();
                 factor = factor.sqrt();
@@ -326,8 +335,7 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
                 if !self.newton(own, ACCURACY) {
                     self.island.restore();
                     self.memory.estimate.clone_from(&self.island.force);
-                    self.polish();
-                    return Choice::NoLimit;
+                    return if self.polish(own) { Choice::Near } else { Choice::NoLimit };
                 }
             }
             // Neville: terms in eps and eps^2 cancel
@@ -343,7 +351,11 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
             true => self.leaves_open(last),
             false => Choice::Chosen,
         };
-        if self.polish() { choice } else { Choice::NoLimit }
+        match self.polish(last) {
+            true if distance(&self.memory.estimate, &self.island.force) <= ALIKE => choice,
+            true => Choice::Near,
+            false => Choice::NoLimit,
+        }
     }
 }
 
