@@ -225,3 +225,20 @@ fn forces_of_moving_parts_do_not_depend_on_the_last_ones() {
     }
     assert!(redundant > 200 && 10 * compared > 9 * redundant, "{compared} of {redundant} steps compared");
 }
+
+/// Compliant contacts have one force each, however many there are: nothing is left to choose, and no step counts as not examined.
+#[test]
+fn compliant_parts_leave_nothing_to_choose() {
+    let (mut scene, mut most) = (bin(8, 1.0), 0);
+    scene
+        .set("material[default].law", "{ kelvin_voigt = { stiffness = [1e6, 8e5], damping = 1e3 } }")
+        .expect("a valid law");
+    let mut stepper = Stepper::new(scene).expect("a valid model");
+    let mut state = stepper.initial();
+    for _ in 0..1500 {
+        let report = stepper.step(&mut state).expect("no step fails");
+        assert_eq!(report.choice, Choice::Unique);
+        most = most.max(stepper.elements().len());
+    }
+    assert!(most > 100, "{most} elements");
+}

@@ -355,15 +355,16 @@ impl Escalation {
     fn choose(&mut self, job: &mut Job<'_>, k: usize, redundant: bool, y: &mut [f64]) {
         let task = Job::task(job.problem, job.islands, job.goals, k);
         let goal = &mut job.goals[k];
+        let solved = matches!(task.problem.a, Operator::Factored(_)) && goal.left <= goal.target;
+        if solved && !self.velocities.may_be_open(task, y) {
+            return;
+        }
         // on large piles of single contacts the choice would cost more than the solution; on large redundant islands the
         // path has failed
-        let count = task.contacts.len();
         let most = if redundant { FEW_ROWS / task.problem.rows } else { self.settings.small };
-        let examined =
-            matches!(task.problem.a, Operator::Factored(_)) && goal.left <= goal.target && count <= most;
-        if !examined {
+        if !(solved && task.contacts.len() <= most) {
             self.choice = self.choice.max(Choice::NotExamined);
-        } else if self.velocities.may_be_open(task, y) {
+        } else {
             let (done, choice) = self.velocities.choose(&mut job.sweeper.budget, task, y);
             self.done.choice += done.iterations;
             goal.left = done.residual;

@@ -218,9 +218,10 @@ impl Work for Velocities {
                 goal.left = done.residual;
                 total += done.iterations;
             }
-            if choose && !self.chooses(task) {
+            let open = choose && (goal.left > goal.target || self.may_be_open(task, y));
+            if open && !(goal.left <= goal.target && self.chooses(task)) {
                 self.choice = self.choice.max(Choice::NotExamined);
-            } else if choose && goal.left <= goal.target && self.may_be_open(task, y) {
+            } else if open {
                 let (done, choice) = self.choose(&mut sweeper.budget, task, y);
                 goal.left = done.residual;
                 total += done.iterations;
