@@ -51,7 +51,7 @@ fn classical_problems_are_solved_from_a_hundred_random_starts() {
         shares.push((problem.name, solved));
     }
     for (name, solved) in shares {
-        assert!(solved >= 95, "{name}: {solved} of 100");
+        assert!(solved == 100, "{name}: {solved} of 100");
     }
 }
 

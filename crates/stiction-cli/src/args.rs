@@ -317,7 +317,7 @@ pub enum Figure {
 
 /// Solve a complementarity or friction problem from a file.
 ///
-/// FILE is a NumPy archive (.npz: M, q; mixed problems also comp) or an FCLIB file (HDF5, group
+/// FILE is a NumPy archive (.npz: M, q; mixed problems also comp, boxed ones l and u) or an FCLIB file (HDF5, group
 /// fclib_local or fclib_global). Exit code: 0 solved or proved to have no solution, 1 not decided, 2 wrong input.
 #[derive(Debug, Args)]
 pub struct Solve {

@@ -180,6 +180,7 @@ fn ten_bodies_in_a_bowl_come_to_rest() {
     );
     // rounding of gaps: 1e-8 of the way of a step, and of the sizes
     assert!(kinetic < 1e-3 && deepest < 1e-8, "{kinetic:e} {deepest:e}");
+    assert!(loose == 0 && residual <= 1e-10, "{loose} loose steps, residual {residual:e}");
 }
 
 /// A hinged arm with an egg at its end falls on a soft layer: joints and contacts in one implicit step, and the joint's limit holds.

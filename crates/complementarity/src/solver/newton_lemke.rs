@@ -49,7 +49,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { tolerance: 1e-10, max_iterations: 100, watchdog: 4, memory: 5, restarts: 9, decrease: 1e-2 }
+        Self { tolerance: 1e-10, max_iterations: 100, watchdog: 4, memory: 5, restarts: 19, decrease: 1e-2 }
     }
 }
 

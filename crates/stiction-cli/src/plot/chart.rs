@@ -197,7 +197,8 @@ impl Panel {
             if high > axis.high {
                 said += &format!(" up to {}", in_unit(high, self.unit));
             }
-            svg.text([x0 + w - 6.0, y0 + h - 6.0], SMALL, Anchor::End, &said);
+            // above the frame, where no line is
+            svg.text([x0 + w, y0 - 3.5], SMALL, Anchor::End, &said);
         }
     }
 

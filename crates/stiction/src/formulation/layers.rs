@@ -70,14 +70,15 @@ impl Soft {
 impl ContactProblem {
     /// Assembles the problem for bodies at the end of the step as far as it is known (`motion.kinematics`), and the masses there.
     /// Gaps of `contacts` are those at the end less `h W_n v_theta` of that end, so that they are linear in the velocities. `soft` has one entry per contact.
-    /// `position` is that end, `seen` the velocities that led there. `springs`: whether slip counts the rate of the tangential springs.
+    /// `position` is that end, `seen` the velocities that led there. `springs`: whether slip counts the rate of the tangential springs; `far`: how far
+    /// places are from the origin, which bounds the rounding of gaps.
     pub(crate) fn assemble_implicit(
         &mut self,
         model: &Model,
         (state, motion, contacts): (&State, &Motion, &ContactSet),
         (position, seen): (&[f64], &[f64]),
         soft: &[Soft],
-        (theta, springs): (f64, bool),
+        (theta, springs, far): (f64, bool, f64),
     ) {
         (self.h, self.theta) = (motion.h, theta);
         self.choose_standing(model, state, motion);
@@ -99,6 +100,9 @@ impl ContactProblem {
             self.elements.push(rule.element);
             let gap = contacts.elements[c.first].gap + compression;
             self.add_gap(c.first, gap, f64::NEG_INFINITY);
+            // a gap is the difference of two places
+            let row = self.rows_of(c.first).start;
+            self.terms[row] += far / self.h;
         }
         self.standing_laws(model, position, motion);
     }

@@ -13,7 +13,7 @@
 //! - closest points are eliminated, not unknowns of the same system: each iterate has its own exactly;
 //! - derivatives of `W' lambda` are left out of the linearisation, so that convergence is linear, at a rate of `h |v| times a curvature` or less: two to
 //!   five iterations reach rounding; the accepted end satisfies the nonlinear equations all the same;
-//! - where convergence is slow (nearly flat surfaces, whose contact point runs far for a small turn) the velocities of each tree are extrapolated along their last two iterates;
+//! - where convergence is slow (nearly flat surfaces, whose contact point runs far for a small turn) the velocities of each tree are extrapolated from their last iterates;
 //! - sigma of (5) does not appear: the friction law is the natural map of the element, which leaves nothing open at `p_n = 0`;
 //! - velocity products follow in the [`crate::dynamics::Drift`] as in the theta scheme, and the contact laws hold for the velocities after it; the
 //!   linearisation uses the masses at the end.
@@ -22,7 +22,9 @@
 //! both deformations. It is used where the same contacts carry force before and after the step, no core is met or left and nothing approaches; elsewhere the
 //! step is that of `explicit_share = 0`.
 //!
-//! An end is accepted if the velocities have settled, nothing overlaps there, and no pair has passed through each other on the way ([`between`]).
+//! An end is accepted if the velocities have settled to rounding, or if they change no less from iteration to iteration (noise of the solver) and the forces solve the contact
+//! problem of the end that they led to within the tolerance; if nothing overlaps there; and if no pair has passed through each other on the way ([`between`]). Where the features
+//! of a pair take turns from iteration to iteration, both are kept ([`keep_missing`]): linearised gaps at the end hold for both.
 
 mod between;
 mod ending;
@@ -34,25 +36,24 @@ use super::project::OPEN;
 use super::surfaces::Surfaces;
 use super::theta::remember_solver;
 use super::{Failed, StepReport, Workspace, detect, place};
-use crate::contact::set::ContactSet;
+use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::{Drift, Kinematics, NotDrifted};
-use crate::formulation::Soft;
+use crate::formulation::{ContactProblem, Soft};
 use crate::geometry::{Touch, Workspace as Touching};
 use crate::inputs::Inputs;
 use crate::model::{InvalidModel, Model, Owner};
 use crate::space::{dot, length, sub};
 use crate::state::{ContactId, RowId, State};
 use complementarity::problem::Element;
+use complementarity::residual::{self, Evaluation, Residual};
 use secant::Secant;
 
 /// Iterations after which a step counts as not settled.
 const ROUNDS: usize = 40;
 /// Velocities have settled when they change by at most this share of the largest.
 const SETTLED: f64 = 1e-12;
-/// Where changes have not decreased for this many iterations, those up to this share of the largest velocity are accepted: near flat faces the contact point runs farther than
-/// the tolerance of the contact problem tells. They count in the residual of the step, and above the tolerance as loose.
-const STALE: usize = 4;
-const ROUNDED: f64 = 1e-7;
+/// Where changes do not fall to this share of the ones before, they may be noise of the solver: the residual decides.
+const CONTRACTS: f64 = 0.5;
 /// Rounding of a place, over its distance from the origin.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Overlap at the end of a step that counts as rounding: share of the way that the fastest point makes, and of the bodies' size.
@@ -62,6 +63,12 @@ const OVERLAP_SIZE: f64 = 1e-11;
 const DEEP: f64 = 1e-6;
 /// Where changes do not fall to this share of the ones before, they are extrapolated.
 const SLOW: f64 = 0.1;
+const EXTRAPOLATED: f64 = 1e-11;
+/// Changes up to this share of the largest velocity are near the end of an iteration.
+const LATE: f64 = 1e-7;
+/// Iterations with other contacts than the ones before, after which contacts that vanish are kept: where features take turns (an edge across an edge, a corner on
+/// a face), the end has both.
+const FLIPS: usize = 2;
 /// Approach, over the velocity that the contact's force changes in a step, up to which a contact counts as resting.
 const RESTING: f64 = 0.2;
 
@@ -72,6 +79,7 @@ pub(super) struct Scratch {
     end: Option<Motion>,
     /// Contacts there, before they are those of the next iteration.
     next: ContactSet,
+    merged: ContactSet,
     /// Bodies and contacts at the middle, for the midpoint rule.
     middle: Option<Motion>,
     between: ContactSet,
@@ -90,6 +98,9 @@ pub(super) struct Scratch {
     /// Gaps and their rates at the beginning of the step.
     begin: Vec<(ContactId, f64, f64)>,
     path: Option<Kinematics>,
+    /// Of each body, [`extent`].
+    extents: Vec<f64>,
+    evaluation: Evaluation,
     surfaces: Surfaces,
     touching: Touching,
     found: Vec<Touch>,
@@ -177,8 +188,25 @@ fn relative(kinematics: &Kinematics, owners: [Owner; 2], point: [f64; 3]) -> [f6
     sub(of(owners[1]), of(owners[0]))
 }
 
-/// Iterates to the end of the step: `scratch.position`, `scratch.after`, with `work.contacts`, `work.problem` and `work.forces` of the last iteration.
+/// Iterates to the end of the step. Of the residuals of its parts the largest is reported.
 fn solve(
+    model: &Model,
+    state: &State,
+    inputs: &Inputs,
+    theta: f64,
+    work: &mut Workspace,
+    report: &mut StepReport,
+) -> Result<(), Failed> {
+    let earlier = std::mem::replace(&mut report.residual, Residual::ZERO);
+    let found = iterate(model, state, inputs, theta, work, report);
+    if found.is_err() || report.residual.relative < earlier.relative {
+        report.residual = earlier;
+    }
+    found
+}
+
+/// Iterates to the end of the step: `scratch.position`, `scratch.after`, with `work.contacts`, `work.problem` and `work.forces` of the last iteration.
+fn iterate(
     model: &Model,
     state: &State,
     inputs: &Inputs,
@@ -190,6 +218,7 @@ fn solve(
     let Scratch {
         end,
         next,
+        merged,
         middle,
         between,
         soft,
@@ -203,8 +232,14 @@ fn solve(
         kick,
         impulse,
         begin,
+        path,
+        extents,
+        evaluation,
         ..
     } = implicit;
+    if extents.is_empty() {
+        extents.extend((0..model.reaches().len()).map(|i| extent(model, i)));
+    }
     let (h, springs) = (motion.h, model.scene().step.tangential_springs);
     let linear = model.contacts().linear_rows();
     let end = end.get_or_insert_with(|| Motion::new(model));
@@ -223,14 +258,19 @@ fn solve(
     begin.clear();
     secant.clear();
     let drift = advancing.drift.get_or_insert_with(|| Drift::new(model.system()));
-    let fastest = motion.fastest.iter().chain(&motion.free).fold(0.0f64, |m, v| m.max(v.abs()));
+    let path = path.get_or_insert_with(|| Kinematics::new(model.system()));
+    path.go_to(&state.position, &motion.free);
+    let fastest = motion.fastest.iter().fold(fastest_point(path, extents), |m, v| m.max(*v));
     let scale = fastest.max(h * length(model.scene().gravity)).max(f64::MIN_POSITIVE);
     let (mut change, mut before) = (f64::INFINITY, f64::INFINITY);
     let (mut regimes, tolerance) = (false, model.scene().step.tolerance);
-    // the least change so far, and iterations since
-    let (mut least, mut stale) = (f64::INFINITY, 0);
+    // whether the end may be accepted, and how far rows are open there
+    let (mut within, mut open, mut extrapolated) = (false, 0.0, false);
+    // iterations whose contacts were not those of the one before
+    let mut flips = 0;
     // a change that moves nothing farther than this within the step
-    let rounding = ROUNDING / h * farthest(model, motion);
+    let far = farthest(model, motion);
+    let rounding = ROUNDING / h * far;
     for round in 0..ROUNDS {
         end.kinematics.go_to(position, seen);
         if round == 1 {
@@ -242,15 +282,17 @@ fn solve(
             detect_again(model, end, motion.margin, detection, next)?;
         }
         if round > 0 {
-            let open = open_rows(model, end, position);
-            let settled = change <= SETTLED * scale
-                || (change >= 0.5 * before && change <= tolerance * scale + rounding)
-                || (stale >= STALE && change <= ROUNDED * scale);
-            if settled && !regimes && open <= OPEN && lies_within(model, next, soft, h * scale) {
+            open = open_rows(model, end, position);
+            within = !regimes
+                && open <= OPEN
+                && lies_within(model, next, soft, h * scale)
+                && (flips < FLIPS
+                    || carry(model, (contacts, next), soft, &forces.lambda, problem, h * scale));
+            let settled = change <= SETTLED * scale || (!extrapolated && change <= rounding);
+            if within && settled {
                 report.violation = report.violation.max(open);
                 let left = (change - rounding) / scale;
                 report.residual.relative = report.residual.relative.max(left);
-                report.loose += usize::from(left > tolerance);
                 return Ok(());
             }
         } else {
@@ -285,6 +327,9 @@ fn solve(
             }
             next.elements[c.first].gap -= h * rate;
         }
+        if flips >= FLIPS {
+            keep_missing(contacts, next, merged);
+        }
         std::mem::swap(contacts, next);
         // layers keep what the last iteration found of them
         std::mem::swap(soft, known);
@@ -295,6 +340,7 @@ fn solve(
             soft.push(found.unwrap_or_else(|| Soft::new(c.id, linear, state)));
         }
         let same = same && known.iter().zip(&contacts.contacts).all(|(s, c)| s.id == c.id);
+        flips += usize::from(round > 1 && !same);
         // velocities at the end without contact forces, as the masses there see them
         end.mass.go_to(&end.kinematics)?;
         end.free.clear();
@@ -305,7 +351,18 @@ fn solve(
             end.free.extend(after.iter().zip(&*kick).map(|(v, by)| v - by));
         }
         let at = (&position[..], &seen[..]);
-        problem.assemble_implicit(model, (state, end, contacts), at, soft, (theta, springs));
+        problem.assemble_implicit(model, (state, end, contacts), at, soft, (theta, springs, far));
+        let noise = !extrapolated && change <= LATE * scale && change >= CONTRACTS * before;
+        if within && same && noise && forces.lambda.len() == problem.b.len() {
+            // velocities change no less: noise, if the forces solve the problem of the end that they led to
+            let found = residual::contact(problem.view(), &forces.lambda, evaluation);
+            if found.relative <= tolerance {
+                forces.velocity.clone_from(&evaluation.speed);
+                report.violation = report.violation.max(open);
+                report.residual = found;
+                return Ok(());
+            }
+        }
         if round == 0 {
             remember_solver(model, state, contacts, problem, forces);
         } else if !same || forces.lambda.len() != problem.b.len() {
@@ -315,6 +372,7 @@ fn solve(
         if round > 0 && !problem.is_empty() {
             report.parts = report.parts.saturating_sub(1);
         }
+        report.residual = Residual::ZERO;
         solver.solve(problem, state.time, forces, report)?;
         regimes = false;
         for (c, soft) in contacts.contacts.iter().zip(&mut *soft) {
@@ -332,11 +390,20 @@ fn solve(
             motion.mass.solve(impulse);
             after.iter_mut().zip(&*impulse).for_each(|(v, by)| *v += by);
         }
-        (before, change) = (change, secant.residual(after));
-        stale = if change < 0.5 * least { 0 } else { stale + 1 };
-        least = least.min(change);
-        let slow = round > 1 && !regimes && change > ROUNDED * scale && change > SLOW * before;
-        secant.accelerate(&motion.mass, slow, after, kick);
+        before = change;
+        change = f64::INFINITY;
+        if let Some(residual) = secant.residual(after) {
+            path.go_to(position, residual);
+            change = fastest_point(path, extents);
+        }
+        // near the end every second iteration is plain, so that its image can be accepted
+        let late = change <= LATE * scale;
+        extrapolated = round > 1
+            && !regimes
+            && !(late && extrapolated)
+            && change > EXTRAPOLATED * scale
+            && change > SLOW * before;
+        secant.accelerate(&motion.mass, (same && !regimes, extrapolated), after, kick);
         secant.point.clone_from(after);
         mean.clear();
         mean.extend(motion.velocity.iter().zip(&*after).map(|(v, a)| theta * v + (1.0 - theta) * a));
@@ -381,6 +448,27 @@ fn farthest(model: &Model, motion: &Motion) -> f64 {
     model.reaches().iter().enumerate().map(of).fold(0.0, f64::max)
 }
 
+/// Distance from a body's origin within which its shapes lie, or that of its mass if there are none, m.
+fn extent(model: &Model, body: usize) -> f64 {
+    let inertia = &model.system().links()[body].inertia;
+    let polar = inertia.tensor[0][0] + inertia.tensor[1][1] + inertia.tensor[2][2];
+    let gyration = if inertia.mass > 0.0 { (0.5 * polar / inertia.mass).sqrt() } else { 0.0 };
+    match (model.reaches()[body], length(inertia.center) + gyration) {
+        (reach, _) if reach > 0.0 && reach.is_finite() => reach,
+        (_, mass) if mass > 0.0 => mass,
+        _ => 1.0,
+    }
+}
+
+/// Largest velocity of a point of a body, m/s.
+fn fastest_point(kinematics: &Kinematics, extents: &[f64]) -> f64 {
+    let of = |(i, extent): (usize, &f64)| {
+        let (v, omega) = kinematics.velocity(i);
+        length(v) + extent * length(omega)
+    };
+    extents.iter().enumerate().map(of).fold(0.0, f64::max)
+}
+
 /// The list, all zero.
 fn kick_of(list: &mut Vec<f64>, length: usize) -> &mut Vec<f64> {
     list.clear();
@@ -394,6 +482,47 @@ fn lies_within(model: &Model, contacts: &ContactSet, soft: &[Soft], way: f64) ->
         let known = soft.iter().find(|s| s.id == c.id);
         let gap = contacts.elements[c.first].gap + known.map_or(0.0, Soft::compression);
         gap >= -(OVERLAP * way + OVERLAP_SIZE * size(model, c.owners))
+    })
+}
+
+/// Adds to the contacts of an iteration those of the last one that are missing, with the gaps that were linearised there.
+fn keep_missing(last: &ContactSet, next: &mut ContactSet, merged: &mut ContactSet) {
+    merged.clear();
+    let mut old = last.contacts.iter().peekable();
+    let mut add = |set: &ContactSet, c: &Contact| {
+        let first = merged.elements.len();
+        merged.elements.extend_from_slice(&set.elements[c.elements()]);
+        merged.contacts.push(Contact { first, ..*c });
+    };
+    for c in &next.contacts {
+        while let Some(o) = old.next_if(|o| o.id <= c.id) {
+            if o.id != c.id {
+                add(last, o);
+            }
+        }
+        add(next, c);
+    }
+    old.for_each(|o| add(last, o));
+    std::mem::swap(next, merged);
+}
+
+/// Whether contacts that carry force but are not among those of the end belong to pairs that touch there.
+fn carry(
+    model: &Model,
+    (last, end): (&ContactSet, &ContactSet),
+    soft: &[Soft],
+    lambda: &[f64],
+    problem: &ContactProblem,
+    way: f64,
+) -> bool {
+    last.contacts.iter().zip(soft).all(|(c, own)| {
+        if lambda[problem.rows_of(c.first).start] <= 0.0 || end.contacts.iter().any(|e| e.id == c.id) {
+            return true;
+        }
+        let same = |e: &&Contact| (e.id.part_a, e.id.part_b) == (c.id.part_a, c.id.part_b);
+        let most = OVERLAP * way + OVERLAP_SIZE * size(model, c.owners);
+        let gap = |e: &Contact| end.elements[e.first].gap + own.compression();
+        end.contacts.iter().filter(same).any(|e| gap(e) <= most)
     })
 }
 

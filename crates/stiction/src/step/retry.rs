@@ -49,7 +49,9 @@ pub(super) fn step(
         let part = h / (1u64 << level) as f64;
         // two short steps are mostly easier than one that is hard; where they are not, they are pursued
         work.solver.try_harder = level > 0 || retries == 0;
-        work.solver.loose = level >= LOOSE_LEVEL.min(retries);
+        // the implicit scheme accepts no end that is not solved
+        let implicit = model.scene().step.scheme == Scheme::Implicit;
+        work.solver.loose = !implicit && level >= LOOSE_LEVEL.min(retries);
         work.attempts += 1;
         watch(Moment::Before(state));
         let made_part = match model.scene().step.scheme {

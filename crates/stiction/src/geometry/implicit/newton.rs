@@ -9,8 +9,10 @@ pub(super) const MOST_ACTIVE: usize = 3;
 const MOST: usize = 10 + 2 * MOST_ACTIVE;
 /// Newton steps for one guess of the active functions.
 const STEPS: usize = 60;
-/// Residual, relative to the bodies' size, at which the points are found.
-const FOUND: f64 = 1e-13;
+/// Residual, relative to the bodies' size, at which the points are found: a gap is divided by the length of a step, so that its noise must be that of rounding.
+const FOUND: f64 = 4.0 * f64::EPSILON;
+/// Residual below which a step that does not decrease it has met rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// The active functions of a body.
 #[derive(Debug, Clone, Copy, Default)]
@@ -122,6 +124,9 @@ impl State {
                 let found = self.write(pair, active, None);
                 if found < (1.0 - 1e-3 * along) * kept.residual {
                     (self.residual, moved) = (found, true);
+                    break;
+                }
+                if kept.residual <= ROUNDING {
                     break;
                 }
                 along *= 0.5;
