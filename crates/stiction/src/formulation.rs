@@ -11,6 +11,7 @@
 //! resolved at a bounded velocity.
 
 mod layers;
+mod smooth;
 mod standing;
 mod stiffness;
 
@@ -100,6 +101,8 @@ pub struct ContactProblem {
     /// Ratio of `K(q)` to the law's `K`, one number per contact; 1 where the law is constant. Of Hunt and Crossley's law the overlap at
     /// which it is taken, m.
     pub scale: Vec<f64>,
+    /// `1/C` of smooth friction (song2001 (42)), m/(N s), one number per contact; 0 where friction is not smooth.
+    pub grip: Vec<f64>,
     /// Largest relative velocity of an element without contact forces, m/s.
     pub fastest: f64,
     /// Number of rows of an element along n, t(, o); the others are rotations.
@@ -166,6 +169,7 @@ impl ContactProblem {
             standing: vec![],
             moving: vec![],
             scale: vec![],
+            grip: vec![],
             fastest: 0.0,
             linear_rows,
             terms: vec![],
@@ -281,13 +285,17 @@ impl ContactProblem {
         self.gap_rate.clear();
         self.relaxed.clear();
         self.scale.clear();
+        self.grip.clear();
         for c in &contacts.contacts {
             let rule = &model.contacts().rules()[c.rule];
+            let at = (self.scale.len(), c);
+            let grip = self.grip(model, motion, contacts, at);
             let scale = match laws.of(model, c.rule) {
-                Some(law) => self.comply(contacts, (self.scale.len(), c), rule, law, &motion.given),
+                Some(law) => self.comply(contacts, at, rule, law, (&motion.given, grip)),
                 None => 1.0,
             };
             self.scale.push(scale);
+            self.grip.push(grip);
             let least = match rule.compliance {
                 Some(_) => f64::NEG_INFINITY,
                 None => -self.recovery_velocity(model, motion, &c.owners),

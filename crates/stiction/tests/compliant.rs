@@ -229,7 +229,7 @@ fn what_the_scheme_does_not_know_is_refused_by_name() {
     assert!(theta.contains("hunt_crossley with friction expects tangential_stiffness"), "{theta}");
     let text = format!("{BALL} [step]\n friction = {{ smooth = {{ velocity = 1e-3 }} }}");
     let theta = Scene::from_toml("scene", &text).unwrap_err().to_string();
-    assert!(theta.contains("smooth friction needs scheme"), "{theta}");
+    assert!(theta.contains("smooth friction expects kelvin_voigt or hunt_crossley"), "{theta}");
 }
 
 /// song2001's rod on its lower end: half length, mass, inertia, angle, friction, moment.

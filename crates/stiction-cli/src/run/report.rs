@@ -124,7 +124,7 @@ fn trust_words(o: &Outcome) -> Vec<String> {
     // where nothing is near, there is nothing to examine
     let (mut steps_by, touching) = (s.trust, s.steps - s.free);
     steps_by[Trust::Unique as usize] -= s.free.min(steps_by[Trust::Unique as usize]);
-    let examined = touching - steps_by[Trust::NotExamined as usize];
+    let examined = touching.saturating_sub(steps_by[Trust::NotExamined as usize]);
     let known = Trust::ALL.iter().zip(steps_by).filter(|(t, n)| **t != Trust::NotExamined && *n > 0);
     let shares: Vec<String> =
         known.map(|(t, n)| format!("{} in {:.0} %", t.name(), 100.0 * n as f64 / examined as f64)).collect();

@@ -9,8 +9,8 @@ use crate::contact::Law;
 use crate::dynamics::{Begin, Kinematics, Stencil, TreeDrift, advance_derivative, body_derivative};
 use crate::geometry;
 use crate::inputs::Inputs;
-use crate::model::Model;
-use crate::scene::{ForceTime, GapLevel, Scheme};
+use crate::model::{Model, Rule};
+use crate::scene::{ForceTime, FrictionKind, GapLevel, Scheme};
 use crate::space::scale;
 use crate::state::State;
 use crate::step::Workspace;
@@ -58,6 +58,10 @@ fn unknown(model: &Model) -> Option<String> {
     }
     if model.contacts().rules().iter().any(|rule| matches!(rule.given.law, Law::HuntCrossley { .. })) {
         return Some("hunt_crossley".to_owned());
+    }
+    let smooth = |rule: &Rule| matches!(rule.given.friction_set, FrictionKind::Smooth { .. });
+    if model.contacts().rules().iter().any(smooth) {
+        return Some("smooth friction".to_owned());
     }
     let belt = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
     let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);

@@ -35,6 +35,8 @@ pub struct Given {
     pub overlap: f64,
     /// Largest overlap found too soft, and smallest found too stiff; 0 if none was.
     pub bounds: [f64; 2],
+    /// Normal force that an earlier round found at a contact with smooth friction, N.
+    pub normal: Option<f64>,
 }
 
 impl ContactProblem {
@@ -59,7 +61,7 @@ impl ContactProblem {
         (index, c): (usize, &Contact),
         rule: &Rule,
         law: &Compliance,
-        given: &[Given],
+        (given, grip): (&[Given], f64),
     ) -> f64 {
         let (rows, linear, first) = (rule.rows, self.linear_rows, self.rows_of(c.first).start);
         let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
@@ -78,6 +80,12 @@ impl ContactProblem {
             }
             e_inv = &self.point;
         }
+        if grip > 0.0 {
+            let normal = e_inv[(0, 0)];
+            self.point[(0, 0)] = normal;
+            (1..linear).for_each(|i| self.point[(i, i)] = grip);
+            e_inv = &self.point;
+        }
         if rows > linear {
             widen(&mut self.wide, (rows, linear), e_inv);
             e_inv = &self.wide;
@@ -87,6 +95,7 @@ impl ContactProblem {
         for k in 0..c.count {
             for i in 0..linear {
                 let relaxed = match law.varies() {
+                    _ if grip > 0.0 && i > 0 => 0.0,
                     true => law.point(scale, i)[1] * own[i],
                     false => dot(law.e_inv_k().row(linear * k + i), own),
                 };

@@ -47,6 +47,8 @@ pub(super) struct Outline {
     pub level: [f64; 3],
     /// See [`Workspace::down`](super::touch::Workspace).
     pub down: Vector,
+    /// See [`Workspace::flat`](super::touch::Workspace).
+    pub flat: Option<f64>,
 }
 
 /// The face turned straight along `n`, if there is one.
@@ -142,7 +144,7 @@ impl Outline {
         let cap = u32::from(tilt > 0.0);
         let center = body.corners[cap as usize];
         let radius = body.solid.semi_axes[0];
-        for (k, r) in cap_points(body, out, self.down) {
+        for (k, r) in cap_points(body, out, (self.down, self.flat)) {
             self.push(frame, add(center, r), 2 * k + cap, cap);
         }
         self.set_level(frame, body.axis(), center);
@@ -180,19 +182,22 @@ impl Outline {
 /// A cap that lies on its face touches with points fixed to the body ([`Solid::face_points`]; numbers from 4): they do not
 /// wander as the tilt changes by rounding. On a slope the point of the rim farthest along `down` takes part as well (the number after theirs):
 /// there the weight leaves the face when the body tips. A tilted cap rolls on its rim: it touches with the point of the rim farthest along
-/// `out` (number 0) and those at quarter turns from it (1 to 3). Point 0 takes part in both.
+/// `out` (number 0) and those at quarter turns from it (1 to 3). Point 0 takes part in both. With `flat` a cap whose tilt has at most this sine
+/// touches with its own points alone, and any other with point 0 alone.
 ///
 /// [`Solid::face_points`]: super::solid::Solid
 pub(super) fn cap_points<'a>(
     body: &Placed<'a>,
     out: Vector,
-    down: Vector,
+    (down, flat): (Vector, Option<f64>),
 ) -> impl Iterator<Item = (u32, Vector)> + use<'a> {
     let (axis, matrix, lowest) = (body.axis(), body.matrix, body.bulge_point(out));
     let sine = length(cross(axis, out));
-    let (turns, own): (usize, &[Vector]) = match sine {
-        s if s > LYING => (4, &[]),
-        s => (usize::from(s > LEVEL), &body.solid.face_points),
+    let (turns, own): (usize, &[Vector]) = match flat {
+        Some(flat) if sine > flat => (1, &[]),
+        Some(_) => (0, &body.solid.face_points),
+        None if sine > LYING => (4, &[]),
+        None => (usize::from(sine > LEVEL), &body.solid.face_points),
     };
     let second = cross(axis, lowest);
     let rim = [lowest, second, scale(-1.0, lowest), scale(-1.0, second)];

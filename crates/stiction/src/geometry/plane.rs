@@ -11,7 +11,7 @@ pub(super) fn outward(pose: &Pose, planar: bool) -> Vector {
     pose.attitude.apply(if planar { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] })
 }
 
-/// Touches of a half-space with a solid; `sign` = -1 if the half-space is body b; `down` as in [`Workspace`](super::Workspace).
+/// Touches of a half-space with a solid; `sign` = -1 if the half-space is body b; `down` and `flat` as in [`Workspace`](super::Workspace).
 ///
 /// Ids: the corner's number; for a capsule its end; for a cylinder 2 k + cap, points k as in `cap_points`.
 pub(super) fn touches(
@@ -19,7 +19,7 @@ pub(super) fn touches(
     solid: &Solid,
     pose: &Pose,
     margin: f64,
-    (sign, down): (f64, Vector),
+    (sign, down, flat): (f64, Vector, Option<f64>),
     out: &mut Vec<Touch>,
 ) {
     let n = outward(plane, solid.planar());
@@ -41,7 +41,7 @@ pub(super) fn touches(
             let turned = times(&matrix, c);
             // the cap that faces away touches with its lowest point only
             let facing = dot(turned, n) <= 0.0;
-            for (k, r) in cap_points(&body, back, down).filter(|&(k, _)| facing || k == 0) {
+            for (k, r) in cap_points(&body, back, (down, flat)).filter(|&(k, _)| facing || k == 0) {
                 let x = add(turned, r);
                 push(add(body.position, x), level + dot(n, x), 2 * k + cap as u32);
             }

@@ -250,6 +250,11 @@ impl Solid {
     pub(super) fn is_half_space(&self) -> bool {
         self.shape == Shape::HalfSpace
     }
+
+    /// Radius of the flat round faces of a cylinder; `None` of other shapes.
+    pub(crate) fn face_radius(&self) -> Option<f64> {
+        (self.round == Round::Disc).then_some(self.semi_axes[0])
+    }
 }
 
 /// Points with which a round face of the given radius touches: `rings` rings of `count` points each, the outermost on the rim.

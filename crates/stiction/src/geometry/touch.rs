@@ -64,6 +64,9 @@ pub struct Workspace {
     pub(super) outlines: [Outline; 2],
     /// Along gravity, of any length; 0 without. Round faces on a slope touch with the point of their rim farthest along it, too.
     pub down: Vector,
+    /// Sine of the tilt up to which a round face touches with its own points alone, and above which with the lowest point of its rim alone;
+    /// `None`: both take part while the face lies nearly flat, as a step of finite length needs them.
+    pub flat: Option<f64>,
     implicit: implicit::Memory,
     /// Closest points from which the next pair given by functions starts, such as those of an earlier place of the bodies.
     pub start: Option<Closest>,
@@ -103,11 +106,11 @@ pub fn touches(
         return Ok(());
     }
     if a.is_half_space() {
-        plane::touches(pose_a, b, pose_b, margin, (1.0, workspace.down), out);
+        plane::touches(pose_a, b, pose_b, margin, (1.0, workspace.down, workspace.flat), out);
         return Ok(());
     }
     if b.is_half_space() {
-        plane::touches(pose_b, a, pose_a, margin, (-1.0, workspace.down), out);
+        plane::touches(pose_b, a, pose_a, margin, (-1.0, workspace.down, workspace.flat), out);
         return Ok(());
     }
     let apart = sub(pose_b.position, pose_a.position);
@@ -119,8 +122,8 @@ pub fn touches(
         spheres(pose_a.position, apart, *r, *s, margin, out);
         return Ok(());
     }
-    let Workspace { memory: [memory_a, memory_b], outlines, down, .. } = workspace;
-    outlines.iter_mut().for_each(|o| o.down = *down);
+    let Workspace { memory: [memory_a, memory_b], outlines, down, flat, .. } = workspace;
+    outlines.iter_mut().for_each(|o| (o.down, o.flat) = (*down, *flat));
     let origin = pose_a.position;
     let pair = [Placed::new(a, pose_a, origin, memory_a), Placed::new(b, pose_b, origin, memory_b)];
     let (n, core) = separation(&pair);

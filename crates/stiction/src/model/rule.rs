@@ -248,14 +248,23 @@ impl Resolved {
         }
         if matches!(self.step.scheme, Scheme::Theta | Scheme::Implicit) {
             return match () {
-                () if smooth => Some(("friction_set", "smooth friction needs scheme = \"compliant\"")),
+                () if smooth && self.step.scheme == Scheme::Implicit => {
+                    Some(("friction_set", "smooth friction needs scheme = \"compliant\" or \"theta\""))
+                }
+                () if smooth && !matches!(rule.law, Law::KelvinVoigt { .. } | Law::HuntCrossley { .. }) => {
+                    Some(("law", "smooth friction expects kelvin_voigt or hunt_crossley"))
+                }
+                () if smooth && rule.grain.is_some() => {
+                    Some(("friction_set", "smooth friction knows no anisotropy"))
+                }
                 () if self.step.scheme == Scheme::Implicit
                     && matches!(rule.law, Law::HuntCrossley { .. }) =>
                 {
                     Some(("law", "hunt_crossley needs scheme = \"compliant\" or \"theta\""))
                 }
                 () if matches!(rule.law, Law::HuntCrossley { tangential: [0.0, 0.0], .. })
-                    && rule.friction > 0.0 =>
+                    && rule.friction > 0.0
+                    && !smooth =>
                 {
                     Some((
                         "law",
@@ -276,7 +285,9 @@ impl Resolved {
                 {
                     Some(("friction_set", "scheme = \"event\" expects \"cone\""))
                 }
-                () if smooth => Some(("friction_set", "smooth friction needs scheme = \"compliant\"")),
+                () if smooth => {
+                    Some(("friction_set", "smooth friction needs scheme = \"compliant\" or \"theta\""))
+                }
                 () => None,
             };
         }

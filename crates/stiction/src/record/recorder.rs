@@ -161,8 +161,12 @@ impl Recorder {
     #[inline(never)]
     fn write_events(&mut self, view: &View<'_>) {
         if let Some(table) = self.rows(Table::Events) {
-            extend((&mut *table.0, &mut *table.1), 0, EVENTS, view.state.time, view.events);
-            extend(table, EVENTS.len(), IMPULSES, view.state.time, view.events);
+            // schemes that locate events have several times in a step
+            for events in view.events.chunk_by(|a, b| a.time == b.time) {
+                let time = events[0].time;
+                extend((&mut *table.0, &mut *table.1), 0, EVENTS, time, events);
+                extend((&mut *table.0, &mut *table.1), EVENTS.len(), IMPULSES, time, events);
+            }
         }
     }
 

@@ -168,7 +168,7 @@ pub enum FrictionKind {
     Cone,
     /// Friction pyramid: `|lambda_t| <= mu lambda_n` and `|lambda_o| <= mu lambda_n` (song2004).
     Pyramid,
-    /// Smooth friction, `-mu lambda_n tanh(s/velocity)` against the slip s (song2001 (42)); for scheme = "compliant".
+    /// Smooth friction, `-mu lambda_n tanh(s/velocity)` against the slip s (song2001 (42)); for compliant contacts with scheme = "compliant" or "theta".
     Smooth {
         /// Slip velocity up to which contacts nearly stick, m/s.
         velocity: f64,

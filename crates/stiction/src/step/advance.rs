@@ -150,6 +150,10 @@ fn remember(
             own.clear();
             own.extend(lambda.chunks_exact(rows).flat_map(|f| &f[..linear]));
             law.deformation_after(scale, own, before, after);
+            if problem.grip[k] > 0.0 {
+                // smooth friction has no springs
+                after[1..].fill(0.0);
+            }
             remembered.extend_from_slice(after);
             if rotates(model, c) {
                 let to = c.frame.along_x();

@@ -77,6 +77,7 @@ pub(super) fn detect_again(
         return Ok(());
     }
     memory.workspace.down = model.scene().gravity;
+    memory.workspace.flat = super::event::flat(model);
     memory.missed = None;
     memory.next.clear();
     let Detection { poses, boxes, broad, candidates, with_world, .. } = memory;

@@ -6,6 +6,7 @@ use super::{InvalidModel, Projection, Solved, Trust, load};
 use crate::dynamics::{Kinematics, SingularMass};
 use crate::formulation::ContactProblem;
 use crate::model::{Model, Owner, StandingKind, StandingRow, Target};
+use crate::scene::FrictionKind;
 use crate::space::{Frame, Vector};
 use crate::state::{ContactId, Remembered, RowId, State};
 use complementarity::problem::Element;
@@ -376,8 +377,12 @@ pub fn elements(
     let (linear, h) = (problem.linear_rows, problem.h);
     let still = STILL * problem.fastest;
     let pick = |v: &[f64]| [v[0], v[1], if linear == 3 { v[2] } else { 0.0 }];
-    for c in &contacts.contacts {
+    for (index, c) in contacts.contacts.iter().enumerate() {
         let rule = &model.contacts().rules()[c.rule];
+        let still = match rule.given.friction_set {
+            FrictionKind::Smooth { velocity } => velocity,
+            _ => still,
+        };
         let impact = rule.friction > 0.0 && is_jammed(model, solved, c);
         // gaps of a patch that was there before come from its travel
         let travels = rule.compliance.as_ref().is_some_and(|law| law.patch().transports())
@@ -390,6 +395,8 @@ pub fn elements(
             let (lambda, s) = (&forces.lambda[rows.clone()], &forces.velocity[rows]);
             let (force, mut speed) = (pick(lambda), pick(s));
             speed[0] -= problem.gap_rate[k];
+            // the damper of smooth friction is friction
+            (1..linear).for_each(|i| speed[i] -= problem.grip[index] * force[i]);
             match travels {
                 true => report.transport_loss += h * force[0] * problem.gap_rate[k],
                 false => report.recovery_work -= h * force[0] * problem.gap_rate[k].min(0.0),

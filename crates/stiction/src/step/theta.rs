@@ -23,6 +23,9 @@ const ROUNDS: usize = 50;
 /// Rounds after which the stiffness of contacts counts as not settled.
 const STIFFNESS_ROUNDS: usize = 30;
 
+/// Rounds after which smooth friction is taken at the normal force of the last one.
+const GRIP_ROUNDS: usize = 5;
+
 /// Forces have settled when they change velocities by at most this share of the largest.
 const SETTLED: f64 = 1e-10;
 
@@ -59,7 +62,7 @@ pub(super) fn step(
         keep_closed(model, state, work);
     }
     let before = (report.parts, report.iterations);
-    let mut rounds = 0;
+    let (mut rounds, mut grips) = (0, 0);
     loop {
         assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
         remember_solver(model, state, &work.contacts, &work.problem, &mut work.forces);
@@ -72,6 +75,10 @@ pub(super) fn step(
         let Workspace { laws, motion, contacts, problem, forces, .. } = work;
         if problem.restiffen(model, laws, contacts, &forces.lambda, &mut motion.given) {
             rounds += 1;
+            again = true;
+        }
+        if grips < GRIP_ROUNDS && problem.regrip(model, motion, contacts, &forces.lambda) {
+            grips += 1;
             again = true;
         }
         if !again {

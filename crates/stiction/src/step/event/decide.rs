@@ -20,7 +20,7 @@ use complementarity::report::Status as Decision;
 /// Forces differ by more than this share of the weight.
 const DIFFERS: f64 = 1e-6;
 /// Length of the step whose contact problem is an impact, s.
-const INSTANT: f64 = 1e-12;
+const INSTANT: f64 = 1e-15;
 /// Contacts up to which all solutions at an event are sought.
 const ALL: usize = 6;
 /// Friction of a joint is at its bound within this share of it.
@@ -31,12 +31,14 @@ impl Path<'_> {
     pub(super) fn decide(&mut self, state: &mut State) -> Result<(), Failed> {
         let mut without_collision = false;
         for _ in 0..MOST_AT_ONCE {
+            let flat = self.lay_flat(state)?;
             self.find_near(state, CLOSED)?;
             let question = self.question(self.s.near.contacts.len() <= ALL);
             let answer = match accelerate(self.model, state, &question) {
                 Ok(answer) => answer,
                 Err(NotAccelerated::Instant(InvalidInstant::Approaching { .. })) => {
                     self.impact(state)?;
+                    self.rest_flat(state, &flat);
                     continue;
                 }
                 Err(_) => return Err(Failed::Integration { time: state.time, h: 0.0 }),

@@ -7,6 +7,7 @@
 //! `B` singular. Of all solutions the limit of `(B + eps I) x = -b` as `eps -> 0` is taken, the choice of the time-stepper: it lies in
 //! the range of `B`, and corrections `(B + eps I)^-1 (-b - B x)` to a solution with any `eps` stay there and lead to it.
 
+use super::slow::System;
 use crate::analysis::accelerate::Given;
 use crate::analysis::instant::Instant;
 use crate::inputs::Inputs;
@@ -50,6 +51,8 @@ pub struct Closed {
     pub shares: bool,
     /// It slips fast enough for its slip to have a direction: its end is then where the slip is [`STOP`].
     pub moves: bool,
+    /// It slips too slowly to have a direction, and stops.
+    pub ends: bool,
     /// Force on the second body along n, t, o at the last evaluation, N.
     pub force: Vector,
     /// Relative velocity there, m/s.
@@ -65,7 +68,17 @@ impl Closed {
     pub fn new(id: ContactId, mode: Mode) -> Self {
         let zero = [0.0; 3];
         let (margins, slip_margin) = ([0.0; 2], 1.0);
-        Self { id, mode, shares: false, moves: false, force: zero, velocity: zero, margins, slip_margin }
+        Self {
+            id,
+            mode,
+            shares: false,
+            moves: false,
+            ends: false,
+            force: zero,
+            velocity: zero,
+            margins,
+            slip_margin,
+        }
     }
 }
 
@@ -138,7 +151,7 @@ pub enum Of {
 }
 
 /// A row of unknown force: the row in the problem at the instant, and whose it is.
-type Row = (usize, Of);
+pub type Row = (usize, Of);
 
 impl Equations<'_> {
     /// Sizes of `q` and `v`.
@@ -212,23 +225,41 @@ impl Equations<'_> {
     /// Forces of all rows of an instant, by the modes; `None` if they have no solution.
     fn forces(&mut self, instant: &Instant) -> Option<Vec<f64>> {
         let rows = self.rows(instant)?;
-        let (a, b) = instant.system();
+        let mu = instant.mu();
+        let mut along = vec![[0.0; 2]; self.closed.len()];
+        for &(row, k) in &rows {
+            let Of::Contact(k) = k else { continue };
+            self.closed[k].velocity = instant.relative_velocity(contact_of(instant, row));
+            if let Mode::Slip(first) = self.closed[k].mode {
+                let [_, t, o] = self.closed[k].velocity;
+                along[k] = direction([t, o], first);
+            }
+        }
+        let system = instant.system();
+        let mut forces = self.forces_along((instant, &system), &rows, &along)?;
+        self.turn_slow_slips((instant, &system), &rows, &mut along, &mut forces)?;
+        self.read(instant, &forces, &mu);
+        Some(forces)
+    }
+
+    /// Forces of all rows with the friction of slipping contacts against these directions, one per closed contact.
+    pub fn forces_along(
+        &mut self,
+        (instant, (a, b)): (&Instant, &System),
+        rows: &[Row],
+        along: &[[f64; 2]],
+    ) -> Option<Vec<f64>> {
         let mu = instant.mu();
         // force of the row's unknown 1: its own row, and friction of contacts that slip
         let mut columns: Vec<Vec<(usize, f64)>> = vec![];
-        for &(row, k) in &rows {
+        for &(row, k) in rows {
             let mut column = vec![(row, 1.0)];
-            let Of::Contact(k) = k else {
-                columns.push(column);
-                continue;
-            };
-            let at = instant.offsets().partition_point(|o| *o <= row) - 1;
-            self.closed[k].velocity = instant.relative_velocity(at);
-            if let Mode::Slip(first) = self.closed[k].mode {
-                let [_, t, o] = self.closed[k].velocity;
-                let along = direction([t, o], first);
+            if let Of::Contact(k) = k
+                && let Mode::Slip(_) = self.closed[k].mode
+            {
+                let at = contact_of(instant, row);
                 let tangents = instant.offsets()[at + 1] - row - 1;
-                column.extend((0..tangents).map(|i| (row + 1 + i, -mu[at] * along[i])));
+                column.extend((0..tangents).map(|i| (row + 1 + i, -mu[at] * along[k][i])));
             }
             columns.push(column);
         }
@@ -261,7 +292,6 @@ impl Equations<'_> {
         for (column, x) in columns.iter().zip(&self.memory.solution) {
             column.iter().for_each(|(at, share)| forces[*at] += share * x);
         }
-        self.read(instant, &forces, &mu);
         Some(forces)
     }
 
@@ -280,6 +310,7 @@ impl Equations<'_> {
             let friction = match c.mode {
                 Mode::Stick if mu[at] > 0.0 && !c.shares => (mu[at] * n - t.hypot(o)) / self.unit,
                 Mode::Stick => f64::INFINITY,
+                Mode::Slip(_) if c.ends => -1.0,
                 Mode::Slip(first) => {
                     let along = c.velocity[1] * first[0] + c.velocity[2] * first[1];
                     if c.moves { along - STOP } else { along }
@@ -368,6 +399,11 @@ impl Equations<'_> {
         }
         Some(())
     }
+}
+
+/// Contact of an instant that a row belongs to.
+pub fn contact_of(instant: &Instant, row: usize) -> usize {
+    instant.offsets().partition_point(|o| *o <= row) - 1
 }
 
 /// Row of a standing row in the problem at the instant, if it takes part.

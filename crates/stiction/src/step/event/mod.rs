@@ -7,10 +7,12 @@
 
 mod decide;
 pub(super) mod field;
+mod flat;
+mod slow;
 
 use super::{BranchChange, ElementReport, Failed, StandingReport, Status, StepReport, Trust, Workspace};
 use super::{detect, targets_at};
-use crate::contact::set::ContactSet;
+use crate::contact::set::{Contact, ContactSet};
 use crate::inputs::Inputs;
 use crate::integrate::{DormandPrince, Field, next_length};
 use crate::model::Model;
@@ -21,8 +23,10 @@ use complementarity::residual::Residual;
 use field::{Buffers, Closed, Equations, Held, Hold, Mode, POWERS, STOP};
 use std::sync::atomic::Ordering;
 
+pub(super) use flat::flat;
+
 /// Margins count as used up below minus this: gaps in metres, slips in metres per second, forces in units of weight.
-const USED_UP: f64 = 1e-12;
+const USED_UP: f64 = 1e-13;
 /// Margins up to this are used up together with the one that ended the step.
 const TOGETHER: f64 = 1e-11;
 /// Bracket of an event, s.
@@ -136,8 +140,12 @@ impl Path<'_> {
         let (start, end) = (state.time, state.time + self.h);
         self.report.trust = state.solver.trust;
         self.begin(state)?;
+        if self.s.closed.is_empty() && self.report.trust == Trust::NotExamined {
+            (self.report.trust, state.solver.trust) = (Trust::Unique, Trust::Unique);
+        }
         let mut length = self.h * 0.5f64.powi(state.solver.level as i32);
-        let mut worst = 0.0f64;
+        // `changes`: an attempt met a place where closed contacts have other features
+        let (mut worst, mut changes) = (0.0f64, false);
         self.evaluate(state.time);
         self.watch_margin();
         while end - state.time > LEAST * self.h && self.left.is_none() {
@@ -145,12 +153,14 @@ impl Path<'_> {
                 return Err(Failed::Interrupted { time: start });
             }
             let tried = length.min(end - state.time);
-            if tried < LEAST * self.h {
+            if tried < LEAST * self.h || changes && tried < 1e-2 * SWITCH {
                 if self.switch(state)? {
-                    length = 1e-3 * self.h;
+                    (length, changes) = (1e-3 * self.h, false);
                     continue;
                 }
-                return Err(Failed::Integration { time: state.time, h: tried });
+                if tried < LEAST * self.h {
+                    return Err(Failed::Integration { time: state.time, h: tried });
+                }
             }
             self.load(state);
             self.evaluate(state.time);
@@ -158,7 +168,7 @@ impl Path<'_> {
                 c.moves = c.velocity[1].hypot(c.velocity[2]) > 10.0 * STOP;
             }
             let Some(error) = self.attempt(state.time, tried) else {
-                length = 0.25 * tried;
+                (length, changes) = (0.25 * tried, true);
                 continue;
             };
             if error > 1.0 {
@@ -168,13 +178,19 @@ impl Path<'_> {
             length = next_length(tried, error, DormandPrince::ORDER).min(self.h);
             worst = worst.max(error);
             let event = self.used_up_within(state.time, tried);
-            let made = match event {
+            let made = match event.map(|within| (within, self.locate(state.time, within))) {
                 None => tried,
-                Some(within) => self
-                    .locate(state.time, within)
-                    .ok_or(Failed::Integration { time: state.time, h: tried })?,
+                Some((_, Some(made))) => made,
+                Some((within, None)) => {
+                    (length, changes) = (0.25 * within, true);
+                    continue;
+                }
             };
-            self.at_once = if made > 1e-10 * self.h { 0 } else { self.at_once + 1 };
+            self.at_once = match event {
+                _ if made > 1e-10 * self.h => 0,
+                Some(_) => self.at_once + 1,
+                None => self.at_once,
+            };
             if self.at_once > MOST_AT_ONCE {
                 return Err(Failed::Integration { time: state.time, h: made });
             }
@@ -184,6 +200,7 @@ impl Path<'_> {
             if let Some((contact, why)) = ended.filter(|_| !watched) {
                 if why == BranchChange::Slip {
                     self.stop(state);
+                    self.end_slow_slips(state);
                 }
                 if state.solver.trust == Trust::MotionNotUnique {
                     self.note_branch(state.time, contact, why);
@@ -276,9 +293,7 @@ impl Path<'_> {
             return (self.s.closed.first().map(|c| c.id), BranchChange::Joint);
         }
         let is_open = |id: ContactId| self.s.closed.binary_search_by_key(&id, |c| c.id).is_err();
-        let touches = |c: &&crate::contact::set::Contact| {
-            is_open(c.id) && self.s.near.elements[c.first].gap <= TOGETHER
-        };
+        let touches = |c: &&Contact| is_open(c.id) && self.s.near.elements[c.first].gap <= TOGETHER;
         (self.s.near.contacts.iter().find(touches).map(|c| c.id), BranchChange::Touch)
     }
 
@@ -337,8 +352,13 @@ impl Path<'_> {
             return -1.0;
         }
         let is_open = |id: ContactId| self.s.closed.binary_search_by_key(&id, |c| c.id).is_err();
-        let open = self.s.near.contacts.iter().filter(|c| is_open(c.id));
-        open.map(|c| self.s.near.elements[c.first].gap).fold(closed, f64::min)
+        let near = &self.s.near;
+        // features that appear with an overlap, as faces cease to be flat, and separate are no event
+        let parts = |gap: f64, c: &Contact| {
+            gap < 0.0 && gap > -CLOSED && flat::normal_velocity(&motion.kinematics, near, c) > REST
+        };
+        let open = near.contacts.iter().filter(|c| is_open(c.id)).map(|c| (near.elements[c.first].gap, c));
+        open.filter(|(gap, c)| !parts(*gap, c)).map(|(gap, _)| gap).fold(closed, f64::min)
     }
 
     /// The first place of the last attempt at which a mode does not hold, as a time after its begin.
@@ -357,17 +377,19 @@ impl Path<'_> {
 
     /// Length of the step at whose end the first margin is used up, and the attempt of that length.
     fn locate(&mut self, t: f64, within: f64) -> Option<f64> {
+        let start = self.s.y.clone();
+        let first = self.least(t, &start);
+        let slack = 0.5 * USED_UP;
         let value_at = |path: &mut Self, at: f64| {
             path.attempt(t, at)?;
             let mut stage = std::mem::take(&mut path.s.stage);
             stage.clear();
             stage.extend_from_slice(path.s.method.end());
-            let value = path.least(t + at, &stage) + 0.5 * USED_UP;
+            let value = path.least(t + at, &stage) + slack;
             path.s.stage = stage;
             Some(value)
         };
-        let start = self.s.y.clone();
-        let first = (self.least(t, &start) + 0.5 * USED_UP).max(USED_UP);
+        let first = (first + slack).max(USED_UP);
         let (mut low, mut high) = ((0.0, first), (within, value_at(self, within)?));
         // the polynomial was too low: nothing happens
         if high.1 > 0.0 {
@@ -428,8 +450,11 @@ impl Path<'_> {
         if !self.evaluate(state.time) {
             return;
         }
-        let least = self.s.closed.iter().filter(stopping).min_by(|a, b| slip(a).total_cmp(&slip(b)));
-        let Some((id, at, [_, t, o])) = least.map(|c| (c.id, slip(c), c.velocity)) else { return };
+        let before: Vec<(ContactId, [f64; 2])> =
+            self.s.closed.iter().filter(stopping).map(|c| (c.id, [c.velocity[1], c.velocity[2]])).collect();
+        if before.is_empty() {
+            return;
+        }
         let (rate, start) = (self.s.rate.clone(), self.s.y.clone());
         let go = |path: &mut Self, by: f64| {
             path.s.y.clear();
@@ -438,13 +463,16 @@ impl Path<'_> {
         let trial = STOP;
         go(self, trial);
         self.evaluate(state.time + trial);
-        let after = self
-            .s
-            .closed
-            .iter()
-            .find(|c| c.id == id)
-            .map_or(at, |c| (c.velocity[1] * t + c.velocity[2] * o) / at);
-        let by = trial * at / (at - after);
+        // contacts that stop together differ by rounding: their mean stops
+        let (mut slowing, mut squares) = (0.0, 0.0);
+        for (id, v) in &before {
+            let Some(c) = self.s.closed.iter().find(|c| c.id == *id) else { continue };
+            for (v, after) in v.iter().zip(&c.velocity[1..]) {
+                let change = (after - v) / trial;
+                (slowing, squares) = (slowing - v * change, squares + v * v);
+            }
+        }
+        let by = squares / slowing;
         if (0.0..1e-6).contains(&by) {
             go(self, by);
             let (nq, nv) = (state.position.len(), state.velocity.len());
@@ -455,6 +483,19 @@ impl Path<'_> {
         }
     }
 
+    /// Takes what is left of slips that end out of a state.
+    fn end_slow_slips(&mut self, state: &mut State) {
+        let modes: Vec<Mode> = self.s.closed.iter().map(|c| c.mode).collect();
+        let mut any = false;
+        for c in self.s.closed.iter_mut().filter(|c| c.ends) {
+            (c.mode, any) = (Mode::Stick, true);
+        }
+        if any {
+            self.project(state);
+        }
+        self.s.closed.iter_mut().zip(modes).for_each(|(c, mode)| (c.mode, c.ends) = (mode, false));
+    }
+
     /// Goes on where a closed contact is about to have other features (the rim of a disc that comes to lie flat): past that place by the motion of
     /// [`SWITCH`], where what touches is looked for afresh. False if its contacts remain.
     fn switch(&mut self, state: &mut State) -> Result<bool, Failed> {
@@ -463,10 +504,13 @@ impl Path<'_> {
             return Ok(false);
         }
         let old = state.position.clone();
+        self.load(state);
+        // rounding may decide which features there are at the very place
+        let on_edge = !self.evaluate(state.time);
         self.model.system().advance(&old, &state.velocity, SWITCH, &mut state.position);
         self.find_near(state, AHEAD)?;
         let found = |c: &Closed| self.s.near.contacts.binary_search_by_key(&c.id, |n| n.id).is_ok();
-        if self.s.closed.iter().all(found) {
+        if !on_edge && self.s.closed.iter().all(found) {
             state.position.copy_from_slice(&old);
             return Ok(false);
         }
