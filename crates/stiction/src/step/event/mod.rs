@@ -5,6 +5,7 @@
 //! where its slip vanishes. Touching contacts that approach go through the impact law of the theta scheme, and so do slips for which no finite
 //! forces exist (impact without collision).
 
+mod cluster;
 mod decide;
 pub(super) mod field;
 mod flat;
@@ -115,7 +116,7 @@ struct Path<'a> {
 
 /// Borrows the equations out of a path.
 macro_rules! equations {
-    ($path:ident) => {
+    ($path:ident, $watched:expr) => {
         Equations {
             model: $path.model,
             inputs: $path.inputs,
@@ -123,6 +124,7 @@ macro_rules! equations {
             held: &mut $path.s.held,
             unit: unit($path.model),
             powers: [0.0; POWERS],
+            watched: $watched,
             memory: &mut $path.s.buffers,
         }
     };
@@ -166,6 +168,7 @@ impl Path<'_> {
             self.evaluate(state.time);
             for c in &mut self.s.closed {
                 c.moves = c.velocity[1].hypot(c.velocity[2]) > 10.0 * STOP;
+                c.begins &= !c.moves;
             }
             let Some(error) = self.attempt(state.time, tried) else {
                 (length, changes) = (0.25 * tried, true);
@@ -321,20 +324,20 @@ impl Path<'_> {
     /// Forces and margins at the present place; false if the modes have none.
     fn evaluate(&mut self, t: f64) -> bool {
         self.s.rate.resize(self.s.y.len(), 0.0);
-        let mut equations = equations!(self);
+        let mut equations = equations!(self, true);
         equations.rate(t, &self.s.y, &mut self.s.rate);
         self.s.rate.iter().all(|x| x.is_finite())
     }
 
     fn attempt(&mut self, t: f64, h: f64) -> Option<f64> {
         self.report.iterations += 1;
-        let mut equations = equations!(self);
+        let mut equations = equations!(self, false);
         self.s.method.attempt(&mut equations, (t, &self.s.y), h, &self.s.scale)
     }
 
     /// The least margin at a place, that of open contacts included.
     fn least(&mut self, t: f64, y: &[f64]) -> f64 {
-        let mut equations = equations!(self);
+        let mut equations = equations!(self, true);
         let (nq, nv) = equations.sizes();
         self.s.rate.resize(y.len(), 0.0);
         equations.rate(t, y, &mut self.s.rate);
@@ -430,7 +433,7 @@ impl Path<'_> {
         self.model.system().scale_attitudes(&mut self.s.y[..nq]);
         let time = state.time + h;
         let mut y = std::mem::take(&mut self.s.y);
-        let mut equations = equations!(self);
+        let mut equations = equations!(self, false);
         let projected = equations.project(time, &mut y);
         self.s.y = y;
         if projected.is_none() && !(self.s.closed.is_empty() && self.s.held.is_empty()) {
@@ -523,7 +526,7 @@ impl Path<'_> {
     fn project(&mut self, state: &mut State) {
         self.load(state);
         let mut y = std::mem::take(&mut self.s.y);
-        let _ = equations!(self).project(state.time, &mut y);
+        let _ = equations!(self, false).project(state.time, &mut y);
         let (nq, nv) = (state.position.len(), state.velocity.len());
         state.position.copy_from_slice(&y[..nq]);
         state.velocity.copy_from_slice(&y[nq..nq + nv]);
@@ -534,7 +537,7 @@ impl Path<'_> {
     fn finish(&mut self, state: &mut State, start: f64) -> Result<(), Failed> {
         self.load(state);
         self.evaluate(state.time);
-        if self.s.closed.iter().any(|c| c.shares) {
+        if self.s.closed.iter().any(|c| c.shares || c.together) {
             self.share(state);
         }
         self.look_again(state);
