@@ -126,7 +126,7 @@ impl Equations<'_> {
                     break true;
                 }
                 share *= 0.25;
-                if !(share > 1e-3) {
+                if share <= 1e-3 || share.is_nan() {
                     break false;
                 }
             };
