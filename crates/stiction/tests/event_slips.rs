@@ -15,7 +15,7 @@ struct Seen(Vec<(Event, String)>);
 impl Observer for Seen {
     fn step(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
         let name = |e: &Event| view.model().contact_name(e.contact).unwrap_or_default();
-        self.0.extend(view.events.iter().map(|e| (e.clone(), name(e))));
+        self.0.extend(view.events.iter().map(|e| (*e, name(e))));
         Ok(())
     }
 }
