@@ -66,8 +66,8 @@ const SLOW: f64 = 0.1;
 const EXTRAPOLATED: f64 = 1e-11;
 /// Changes up to this share of the largest velocity are near the end of an iteration.
 const LATE: f64 = 1e-7;
-/// Iterations with other contacts than the ones before, after which contacts that vanish are kept: where features take turns (an edge across an edge, a corner on
-/// a face), the end has both.
+/// Iterations with other contacts than the ones before, after which contacts that vanish are kept: where features take turns, the end
+/// has both.
 const FLIPS: usize = 2;
 /// Approach, over the velocity that the contact's force changes in a step, up to which a contact counts as resting.
 const RESTING: f64 = 0.2;

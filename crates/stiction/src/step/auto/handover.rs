@@ -41,6 +41,7 @@ pub fn consistent(model: &Model, state: &State, inputs: &Inputs) -> State {
         held: &mut vec![],
         unit: unit(model),
         powers: [0.0; POWERS],
+        watched: false,
         memory: &mut buffers,
     };
     let mut y = [&state.position[..], &state.velocity, &[0.0; POWERS]].concat();
@@ -67,6 +68,7 @@ pub fn to_compliant(model: &Model, state: &mut State, inputs: &Inputs) -> f64 {
         held: &mut vec![],
         unit: unit(model),
         powers: [0.0; POWERS],
+        watched: false,
         memory: &mut buffers,
     };
     let mut y = [&state.position[..], &state.velocity, &[0.0; POWERS]].concat();
@@ -121,6 +123,7 @@ pub fn to_rigid(
         held: &mut vec![],
         unit: unit(model),
         powers: [0.0; POWERS],
+        watched: false,
         memory: &mut buffers,
     };
     let mut y = [&state.position[..], &state.velocity, &[0.0; POWERS]].concat();

@@ -17,10 +17,10 @@ use crate::step::{
 use complementarity::problem::Element;
 use complementarity::report::Status as Decision;
 
-/// Forces differ by more than this share of the weight.
-const DIFFERS: f64 = 1e-6;
 /// Length of the step whose contact problem is an impact, s.
 const INSTANT: f64 = 1e-15;
+/// Time for which connected contacts that can no longer stick still do, s: what they miss of their slip is of second order.
+const HOLD: f64 = 1e-6;
 /// Contacts up to which all solutions at an event are sought.
 const ALL: usize = 6;
 /// Friction of a joint is at its bound within this share of it.
@@ -30,6 +30,7 @@ impl Path<'_> {
     /// What follows at a state: impacts, then the modes by the contact problem at the instant.
     pub(super) fn decide(&mut self, state: &mut State) -> Result<(), Failed> {
         let mut without_collision = false;
+        let gives_way = self.s.closed.iter().any(|c| c.gives.is_some());
         for _ in 0..MOST_AT_ONCE {
             let flat = self.lay_flat(state)?;
             self.find_near(state, CLOSED)?;
@@ -54,12 +55,17 @@ impl Path<'_> {
             state.solver.trust = trust;
             match self.choose(&answer) {
                 Some(chosen) => {
-                    let (modes, held) = (self.modes(&answer, &chosen), self.holds(state, &answer, &chosen));
+                    let time = state.time;
+                    if gives_way && !self.hold_on(state)? {
+                        return Ok(());
+                    }
+                    let modes = if gives_way { self.giving_way() } else { self.modes(&answer, &chosen) };
+                    let held = self.holds(state, &answer, &chosen);
                     if trust == Trust::MotionNotUnique {
                         let differs = answer.contacts.first().map(|c| c.id);
                         self.note_branch(state.time, differs, BranchChange::Begins);
                     }
-                    self.change(state.time, modes);
+                    self.change(time, modes);
                     self.s.held = held;
                     self.project_at_rest(state, &answer);
                     return Ok(());
@@ -72,6 +78,32 @@ impl Path<'_> {
             }
         }
         Err(Failed::Integration { time: state.time, h: 0.0 })
+    }
+
+    /// Goes on by [`HOLD`] with the modes as they are, so that slips begin with some acceleration. False if the step ends before.
+    fn hold_on(&mut self, state: &mut State) -> Result<bool, Failed> {
+        let left = self.s.kept.time + self.h - state.time;
+        let by = HOLD.min(left);
+        if by <= 0.0 {
+            return Ok(false);
+        }
+        let closed = self.s.closed.clone();
+        self.load(state);
+        if self.attempt(state.time, by).is_some() {
+            self.accept(state, by)?;
+        }
+        self.s.closed = closed;
+        Ok(by >= 1e-3 * HOLD)
+    }
+
+    /// Modes where connected contacts can no longer stick. At the very place slips begin with no acceleration, and the instant cannot tell them from
+    /// sticking; the bounds that are reached can.
+    fn giving_way(&self) -> Vec<Closed> {
+        let give = |c: &Closed| match c.gives {
+            Some(along) => Closed { mode: Mode::Slip(along), gives: None, begins: true, ..*c },
+            None => *c,
+        };
+        self.s.closed.iter().map(give).collect()
     }
 
     /// Projects a state on its modes. Contacts at rest that begin to slip have no slip yet.
@@ -160,24 +192,18 @@ impl Path<'_> {
             })
         };
         let mut modes: Vec<Closed> = answer.contacts.iter().zip(&chosen.contacts).filter_map(mode).collect();
-        // forces that differ from those of the modes make the same motion: contacts are redundant
-        let differs = |c: &Closed| {
-            let own = modes.iter().find(|m| m.id == c.id);
-            own.is_some_and(|m| (0..3).any(|i| (m.force[i] - c.force[i]).abs() > DIFFERS * unit(self.model)))
-        };
-        let redundant = self.s.closed.iter().any(differs);
-        for c in self.s.closed.iter().filter(|c| c.mode == Mode::Stick && c.margins[1] <= TOGETHER) {
+        for c in &self.s.closed {
+            let Some(own) = modes.iter_mut().find(|m| m.id == c.id) else { continue };
+            // even compliance would make it pull, and other forces make the same motion
+            own.shares = c.margins[0] <= TOGETHER;
             let [_, t, o] = c.force;
             let size = t.hypot(o);
-            let Some(own) = modes.iter_mut().find(|m| m.id == c.id && m.mode == Mode::Stick) else {
-                continue;
-            };
-            if redundant {
-                own.shares = true;
-            } else if size > 0.0 {
+            let at_bound = c.mode == Mode::Stick && c.margins[1] <= TOGETHER && !c.together;
+            if at_bound && own.mode == Mode::Stick && size > 0.0 {
                 // friction has just reached its bound, and the slip begins with no acceleration: the instant cannot tell it from sticking
                 own.mode = Mode::Slip([-t / size, -o / size]);
             }
+            own.begins = c.mode == Mode::Stick && own.mode != Mode::Stick;
         }
         modes
     }
@@ -196,7 +222,11 @@ impl Path<'_> {
                 Element::Bounded { limit } => match force {
                     // at its bound it begins to move against its force
                     Some(f) if f.abs() >= limit * (1.0 - AT_BOUND) => Hold::Slip(-f.signum()),
-                    Some(_) if held.hold == Hold::Stick && held.margin <= TOGETHER => {
+                    Some(_)
+                        if held.hold == Hold::Stick
+                            && held.margin <= TOGETHER
+                            && held.force.abs() >= limit * (1.0 - 1e-6) =>
+                    {
                         Hold::Slip(-held.force.signum())
                     }
                     Some(_) => Hold::Stick,

@@ -47,8 +47,14 @@ pub enum Mode {
 pub struct Closed {
     pub id: ContactId,
     pub mode: Mode,
-    /// It sticks by other forces than those of the modes, which are beyond its friction: redundant contacts share their load in several ways.
+    /// It carries force although even compliance would make it pull: redundant contacts share their load in several ways.
     pub shares: bool,
+    /// It sticks by other forces than those of even compliance, which are beyond friction's bounds at some contact connected with it.
+    pub together: bool,
+    /// Where these can no longer stick, the direction in which it begins to slip.
+    pub gives: Option<[f64; 2]>,
+    /// Its slip has just begun, and is too slow to have a direction.
+    pub begins: bool,
     /// It slips fast enough for its slip to have a direction: its end is then where the slip is [`STOP`].
     pub moves: bool,
     /// It slips too slowly to have a direction, and stops.
@@ -72,6 +78,9 @@ impl Closed {
             id,
             mode,
             shares: false,
+            together: false,
+            gives: None,
+            begins: false,
             moves: false,
             ends: false,
             force: zero,
@@ -129,6 +138,8 @@ pub struct Equations<'a> {
     pub unit: f64,
     /// Powers lost to friction and to dampers of joints, and of what acts from outside, W.
     pub powers: [f64; POWERS],
+    /// Whether margins are asked for: see [`Self::relieve`].
+    pub watched: bool,
     pub memory: &'a mut Buffers,
 }
 
@@ -232,13 +243,16 @@ impl Equations<'_> {
             self.closed[k].velocity = instant.relative_velocity(contact_of(instant, row));
             if let Mode::Slip(first) = self.closed[k].mode {
                 let [_, t, o] = self.closed[k].velocity;
-                along[k] = direction([t, o], first);
+                along[k] = if self.closed[k].begins { first } else { direction([t, o], first) };
             }
         }
         let system = instant.system();
         let mut forces = self.forces_along((instant, &system), &rows, &along)?;
         self.turn_slow_slips((instant, &system), &rows, &mut along, &mut forces)?;
         self.read(instant, &forces, &mu);
+        if self.watched {
+            self.relieve(instant, &rows);
+        }
         Some(forces)
     }
 
@@ -308,14 +322,19 @@ impl Equations<'_> {
             c.velocity = instant.relative_velocity(at);
             let [n, t, o] = c.force;
             let friction = match c.mode {
-                Mode::Stick if mu[at] > 0.0 && !c.shares => (mu[at] * n - t.hypot(o)) / self.unit,
+                Mode::Stick if mu[at] > 0.0 => (mu[at] * n - t.hypot(o)) / self.unit,
                 Mode::Stick => f64::INFINITY,
                 Mode::Slip(_) if c.ends => -1.0,
                 Mode::Slip(first) => {
                     let along = c.velocity[1] * first[0] + c.velocity[2] * first[1];
-                    if c.moves { along - STOP } else { along }
+                    match (c.moves, c.begins) {
+                        (true, _) => along - STOP,
+                        (_, true) => along + STOP,
+                        _ => along,
+                    }
                 }
             };
+            (c.together, c.gives) = (false, None);
             c.margins = [n / self.unit, friction];
             if let Mode::Slip(_) = c.mode {
                 self.powers[0] -= t * c.velocity[1] + o * c.velocity[2];

@@ -5,19 +5,20 @@
 //! where its slip vanishes. Touching contacts that approach go through the impact law of the theta scheme, and so do slips for which no finite
 //! forces exist (impact without collision).
 
+mod cluster;
 mod decide;
+mod ending;
 pub(super) mod field;
 mod flat;
 mod slow;
 
-use super::{BranchChange, ElementReport, Failed, StandingReport, Status, StepReport, Trust, Workspace};
-use super::{detect, targets_at};
+use super::{BranchChange, Failed, StepReport, Trust, Workspace, detect};
 use crate::contact::set::{Contact, ContactSet};
 use crate::inputs::Inputs;
 use crate::integrate::{DormandPrince, Field, next_length};
 use crate::model::Model;
 use crate::space::length;
-use crate::state::{ContactId, RowId, State, next_time};
+use crate::state::{ContactId, RowId, State};
 use complementarity::problem::Element;
 use complementarity::residual::Residual;
 use field::{Buffers, Closed, Equations, Held, Hold, Mode, POWERS, STOP};
@@ -115,7 +116,7 @@ struct Path<'a> {
 
 /// Borrows the equations out of a path.
 macro_rules! equations {
-    ($path:ident) => {
+    ($path:ident, $watched:expr) => {
         Equations {
             model: $path.model,
             inputs: $path.inputs,
@@ -123,6 +124,7 @@ macro_rules! equations {
             held: &mut $path.s.held,
             unit: unit($path.model),
             powers: [0.0; POWERS],
+            watched: $watched,
             memory: &mut $path.s.buffers,
         }
     };
@@ -166,6 +168,7 @@ impl Path<'_> {
             self.evaluate(state.time);
             for c in &mut self.s.closed {
                 c.moves = c.velocity[1].hypot(c.velocity[2]) > 10.0 * STOP;
+                c.begins &= !c.moves;
             }
             let Some(error) = self.attempt(state.time, tried) else {
                 (length, changes) = (0.25 * tried, true);
@@ -321,20 +324,20 @@ impl Path<'_> {
     /// Forces and margins at the present place; false if the modes have none.
     fn evaluate(&mut self, t: f64) -> bool {
         self.s.rate.resize(self.s.y.len(), 0.0);
-        let mut equations = equations!(self);
+        let mut equations = equations!(self, true);
         equations.rate(t, &self.s.y, &mut self.s.rate);
         self.s.rate.iter().all(|x| x.is_finite())
     }
 
     fn attempt(&mut self, t: f64, h: f64) -> Option<f64> {
         self.report.iterations += 1;
-        let mut equations = equations!(self);
+        let mut equations = equations!(self, false);
         self.s.method.attempt(&mut equations, (t, &self.s.y), h, &self.s.scale)
     }
 
     /// The least margin at a place, that of open contacts included.
     fn least(&mut self, t: f64, y: &[f64]) -> f64 {
-        let mut equations = equations!(self);
+        let mut equations = equations!(self, true);
         let (nq, nv) = equations.sizes();
         self.s.rate.resize(y.len(), 0.0);
         equations.rate(t, y, &mut self.s.rate);
@@ -430,7 +433,7 @@ impl Path<'_> {
         self.model.system().scale_attitudes(&mut self.s.y[..nq]);
         let time = state.time + h;
         let mut y = std::mem::take(&mut self.s.y);
-        let mut equations = equations!(self);
+        let mut equations = equations!(self, false);
         let projected = equations.project(time, &mut y);
         self.s.y = y;
         if projected.is_none() && !(self.s.closed.is_empty() && self.s.held.is_empty()) {
@@ -523,92 +526,10 @@ impl Path<'_> {
     fn project(&mut self, state: &mut State) {
         self.load(state);
         let mut y = std::mem::take(&mut self.s.y);
-        let _ = equations!(self).project(state.time, &mut y);
+        let _ = equations!(self, false).project(state.time, &mut y);
         let (nq, nv) = (state.position.len(), state.velocity.len());
         state.position.copy_from_slice(&y[..nq]);
         state.velocity.copy_from_slice(&y[nq..nq + nv]);
         self.s.y = y;
-    }
-
-    /// What the contacts do at the end.
-    fn finish(&mut self, state: &mut State, start: f64) -> Result<(), Failed> {
-        self.load(state);
-        self.evaluate(state.time);
-        if self.s.closed.iter().any(|c| c.shares) {
-            self.share(state);
-        }
-        self.look_again(state);
-        self.find_near(state, CLOSED)?;
-        if self.left.is_none() {
-            state.time = next_time(start, self.h);
-        }
-        state.memory.clear();
-        let rows = self.model.contacts().linear_rows();
-        let Workspace { elements, .. } = &mut *self.work;
-        elements.clear();
-        for c in &self.s.closed {
-            let Some(found) = self.s.near.contacts.iter().find(|n| n.id == c.id) else { continue };
-            state.memory.push(RowId::Contact(c.id), &c.force[..rows], &[]);
-            elements.push(ElementReport {
-                id: c.id,
-                element: 0,
-                body_a: found.owners[0],
-                body_b: found.owners[1],
-                point: self.s.near.elements[found.first].point,
-                frame: found.frame,
-                gap: self.s.near.elements[found.first].gap,
-                force: c.force,
-                core: c.force[0],
-                moment: [0.0; 3],
-                speed: c.velocity,
-                turn: [0.0; 3],
-                deformation: [0.0; 3],
-                status: if c.mode == Mode::Stick { Status::Stick } else { Status::Slip },
-                impact: false,
-            });
-        }
-        self.report.parts = usize::from(!elements.is_empty());
-        self.report_standing(state);
-        let Workspace { motion, .. } = &mut *self.work;
-        // joints see the change of momentum over the whole step
-        let kept = &self.s.kept;
-        motion.kinematics.go_to(&kept.position, &kept.velocity);
-        (motion.h, motion.time) = (state.time - start, start);
-        Ok(())
-    }
-
-    /// What the standing rows do at the end.
-    fn report_standing(&mut self, state: &mut State) {
-        let model = self.model;
-        let Workspace { standing, motion, .. } = &mut *self.work;
-        standing.clear();
-        motion.kinematics.go_to(&state.position, &state.velocity);
-        targets_at(model, self.inputs, state.time, &mut motion.targets);
-        let mut own = vec![0.0; state.velocity.len()];
-        let mut held = self.s.held.iter().peekable();
-        for (index, row) in model.standing().iter().enumerate() {
-            let (force, gap, velocity, status) = match held.next_if(|h| h.row == index) {
-                Some(h) => {
-                    self.report.violation = match h.hold {
-                        Hold::Bilateral => self.report.violation.max(h.gap.abs()),
-                        _ => self.report.violation,
-                    };
-                    state.memory.push(row.id, &[h.force], &[]);
-                    let status = match h.hold {
-                        Hold::Open => Status::Open,
-                        Hold::Slip(_) => Status::Slip,
-                        _ => Status::Stick,
-                    };
-                    (h.force, h.gap, h.velocity, status)
-                }
-                None => {
-                    let at = (&motion.kinematics, &*state, &motion.targets[..]);
-                    standing.push(super::report::compliant_row(model, index, at, &mut own));
-                    continue;
-                }
-            };
-            let (effort, velocity) = (row.sign() * force, row.sign() * velocity);
-            standing.push(StandingReport { row: index, gap, effort, velocity, status });
-        }
     }
 }

@@ -12,15 +12,16 @@
 
 use super::field::{Equations, Mode, Of, Row, STOP, contact_of};
 use crate::analysis::instant::Instant;
-use complementarity::matrix::{Matrix, dot};
+use complementarity::factor::Lu;
+use complementarity::matrix::{Matrix, dot, norm};
 
 /// Slip from which friction is against it, m/s.
 const SLOW: f64 = 1e-5;
 /// Time by which the direction of slower slips looks ahead, s.
 const TIME: f64 = 1e-6;
-/// Rounds over all contacts that slip slowly, and steps of the secant method in each.
-const ROUNDS: usize = 8;
-const SECANTS: usize = 12;
+/// Most steps of Newton's method, and the turn by whose effect its derivatives are found, rad.
+const STEPS: usize = 20;
+const DIFFERENCE: f64 = 1e-7;
 /// Largest turn in one step, rad.
 const TURN: f64 = 0.5;
 /// Relative defect at which a direction is right.
@@ -56,35 +57,7 @@ impl Equations<'_> {
             return Some(());
         }
         let (first, explicit) = (forces.clone(), along.to_vec());
-        for _ in 0..ROUNDS {
-            let mut right = true;
-            for &(k, row, tau) in &slow {
-                let mut before: Option<[f64; 2]> = None;
-                let start = along[k];
-                let mut turn = 0.0f64;
-                for step in 0..SECANTS {
-                    if step > 0 {
-                        let (sin, cos) = turn.sin_cos();
-                        along[k] = [start[0] * cos - start[1] * sin, start[1] * cos + start[0] * sin];
-                        *forces = self.forces_along((instant, system), rows, along)?;
-                    }
-                    let [defect, slope] = self.defect(system, (k, row, tau), along[k], forces);
-                    if !defect.is_finite() || defect.abs() <= RIGHT {
-                        break;
-                    }
-                    right = false;
-                    let by = match before {
-                        Some([last, other]) if other != defect => defect * (turn - last) / (other - defect),
-                        _ => defect / slope,
-                    };
-                    before = Some([turn, defect]);
-                    turn += by.clamp(-TURN, TURN);
-                }
-            }
-            if right {
-                break;
-            }
-        }
+        self.turn((instant, system), rows, &slow, along, forces)?;
         let leads = |&(k, row, tau): &Slow| {
             let [defect, slope] = self.defect(system, (k, row, tau), along[k], forces);
             let later = self.later(system, (k, row, tau), forces);
@@ -100,7 +73,68 @@ impl Equations<'_> {
         }
         for k in lost {
             let c = &mut self.closed[k];
-            c.ends = !c.moves && c.velocity[1].hypot(c.velocity[2]) < 10.0 * STOP;
+            c.ends = !c.moves && !c.begins && c.velocity[1].hypot(c.velocity[2]) < 10.0 * STOP;
+        }
+        Some(())
+    }
+
+    /// Newton's method for the directions of all slow slips, which depend on each other: their defects by differences of the directions.
+    fn turn(
+        &mut self,
+        (instant, system): (&Instant, &System),
+        rows: &[Row],
+        slow: &[Slow],
+        along: &mut [[f64; 2]],
+        forces: &mut Vec<f64>,
+    ) -> Option<()> {
+        let n = slow.len();
+        let defects = |own: &Self, along: &[[f64; 2]], forces: &[f64]| -> Vec<f64> {
+            slow.iter().map(|s| own.defect(system, *s, along[s.0], forces)[0]).collect()
+        };
+        let mut defect = defects(self, along, forces);
+        for _ in 0..STEPS {
+            let size = norm(&defect);
+            if !size.is_finite() || defect.iter().all(|d| d.abs() <= RIGHT) {
+                break;
+            }
+            let mut slopes = Matrix::zeros(n, n);
+            for (j, s) in slow.iter().enumerate() {
+                let before = along[s.0];
+                along[s.0] = turned(before, DIFFERENCE);
+                let other = self.forces_along((instant, system), rows, along)?;
+                for (i, (d, first)) in defects(self, along, &other).iter().zip(&defect).enumerate() {
+                    slopes[(i, j)] = (d - first) / DIFFERENCE;
+                }
+                along[s.0] = before;
+            }
+            let mut by: Vec<f64> = defect.iter().map(|d| -d).collect();
+            let mut lu = Lu::default();
+            if lu.factor(n, |i, j| slopes[(i, j)]).is_err() {
+                break;
+            }
+            lu.solve(&mut by);
+            let largest = by.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let (start, mut share) = (along.to_vec(), (TURN / largest).min(1.0));
+            // NaN fails too
+            let better = loop {
+                for (s, by) in slow.iter().zip(&by) {
+                    along[s.0] = turned(start[s.0], share * by);
+                }
+                *forces = self.forces_along((instant, system), rows, along)?;
+                defect = defects(self, along, forces);
+                if norm(&defect) < size {
+                    break true;
+                }
+                share *= 0.25;
+                if share <= 1e-3 || share.is_nan() {
+                    break false;
+                }
+            };
+            if !better {
+                along.copy_from_slice(&start);
+                *forces = self.forces_along((instant, system), rows, along)?;
+                break;
+            }
         }
         Some(())
     }
@@ -120,4 +154,10 @@ impl Equations<'_> {
         let size = t.hypot(o) + tau * friction * mobility;
         [across / size, (ahead.max(0.0) + tau * friction * mobility) / size]
     }
+}
+
+/// A direction turned by an angle.
+fn turned(d: [f64; 2], angle: f64) -> [f64; 2] {
+    let (sin, cos) = angle.sin_cos();
+    [d[0] * cos - d[1] * sin, d[1] * cos + d[0] * sin]
 }

@@ -1,0 +1,91 @@
+//! What contacts and standing rows do at the end of a step.
+
+use super::field::{Hold, Mode};
+use super::{CLOSED, Path};
+use crate::state::{RowId, State, next_time};
+use crate::step::report::compliant_row;
+use crate::step::{ElementReport, Failed, StandingReport, Status, Workspace, targets_at};
+
+impl Path<'_> {
+    /// What the contacts do at the end.
+    pub(super) fn finish(&mut self, state: &mut State, start: f64) -> Result<(), Failed> {
+        self.load(state);
+        self.evaluate(state.time);
+        if self.s.closed.iter().any(|c| c.shares || c.together) {
+            self.share(state);
+        }
+        self.look_again(state);
+        self.find_near(state, CLOSED)?;
+        if self.left.is_none() {
+            state.time = next_time(start, self.h);
+        }
+        state.memory.clear();
+        let rows = self.model.contacts().linear_rows();
+        let Workspace { elements, .. } = &mut *self.work;
+        elements.clear();
+        for c in &self.s.closed {
+            let Some(found) = self.s.near.contacts.iter().find(|n| n.id == c.id) else { continue };
+            state.memory.push(RowId::Contact(c.id), &c.force[..rows], &[]);
+            elements.push(ElementReport {
+                id: c.id,
+                element: 0,
+                body_a: found.owners[0],
+                body_b: found.owners[1],
+                point: self.s.near.elements[found.first].point,
+                frame: found.frame,
+                gap: self.s.near.elements[found.first].gap,
+                force: c.force,
+                core: c.force[0],
+                moment: [0.0; 3],
+                speed: c.velocity,
+                turn: [0.0; 3],
+                deformation: [0.0; 3],
+                status: if c.mode == Mode::Stick { Status::Stick } else { Status::Slip },
+                impact: false,
+            });
+        }
+        self.report.parts = usize::from(!elements.is_empty());
+        self.report_standing(state);
+        let Workspace { motion, .. } = &mut *self.work;
+        // joints see the change of momentum over the whole step
+        let kept = &self.s.kept;
+        motion.kinematics.go_to(&kept.position, &kept.velocity);
+        (motion.h, motion.time) = (state.time - start, start);
+        Ok(())
+    }
+
+    /// What the standing rows do at the end.
+    fn report_standing(&mut self, state: &mut State) {
+        let model = self.model;
+        let Workspace { standing, motion, .. } = &mut *self.work;
+        standing.clear();
+        motion.kinematics.go_to(&state.position, &state.velocity);
+        targets_at(model, self.inputs, state.time, &mut motion.targets);
+        let mut own = vec![0.0; state.velocity.len()];
+        let mut held = self.s.held.iter().peekable();
+        for (index, row) in model.standing().iter().enumerate() {
+            let (force, gap, velocity, status) = match held.next_if(|h| h.row == index) {
+                Some(h) => {
+                    self.report.violation = match h.hold {
+                        Hold::Bilateral => self.report.violation.max(h.gap.abs()),
+                        _ => self.report.violation,
+                    };
+                    state.memory.push(row.id, &[h.force], &[]);
+                    let status = match h.hold {
+                        Hold::Open => Status::Open,
+                        Hold::Slip(_) => Status::Slip,
+                        _ => Status::Stick,
+                    };
+                    (h.force, h.gap, h.velocity, status)
+                }
+                None => {
+                    let at = (&motion.kinematics, &*state, &motion.targets[..]);
+                    standing.push(compliant_row(model, index, at, &mut own));
+                    continue;
+                }
+            };
+            let (effort, velocity) = (row.sign() * force, row.sign() * velocity);
+            standing.push(StandingReport { row: index, gap, effort, velocity, status });
+        }
+    }
+}
