@@ -284,7 +284,7 @@ impl Driver {
         }
         self.made += 1;
         balance::add(&self.report, &mut self.here.balance);
-        if self.stepper.scene().step.scheme != Scheme::Theta {
+        if matches!(self.stepper.scene().step.scheme, Scheme::Compliant | Scheme::Event) {
             let work = self.stepper.workspace();
             self.watch.take(self.stepper.model(), &work.located, &work.branches);
         } else if self.report.parts > 0 || self.watch.is_closed() {

@@ -5,6 +5,9 @@
 mod running;
 
 use running::{G, scene};
+use std::sync::Arc;
+use stiction::model::Model;
+use stiction::run::{EventKind, Options, Summary, run};
 use stiction::step::{Status, Stepper};
 
 /// What the contact and the body do after a step.
@@ -260,4 +263,19 @@ fn the_scheme_solves_the_mixed_ncp_of_the_paper() {
         cores += usize::from(core);
     }
     assert!(compared > 30 && cores >= 1, "{compared} {cores}");
+}
+
+/// The disc of example 1 closes at sqrt(2 0.5 / g) = 0.3193 s, within a step, and opens again: the run's events say so.
+#[test]
+fn events_of_a_run_tell_when_the_disc_touches() {
+    let scene = scene("chakraborty2007/disc.toml");
+    let h = scene.step.h;
+    let model = Arc::new(Model::new(&scene).expect("a valid model"));
+    let (mut state, mut summary) = (model.initial(), Summary::default());
+    _ = run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");
+    let first =
+        |kind: EventKind| summary.first_events.iter().find(|e| e.kind == kind).expect("an event").time;
+    let close = first(EventKind::Close);
+    assert!((close - (1.0 / G).sqrt()).abs() <= h + 1e-12, "{close}");
+    assert!(first(EventKind::Open) > close);
 }
