@@ -103,8 +103,8 @@ fn bowl(seed: u64) -> String {
 
 #[test]
 fn random_bowls_run_without_a_loose_step() {
-    let count = std::env::var("STICTION_BOWLS").ok().and_then(|n| n.parse().ok()).unwrap_or(4);
-    let first = std::env::var("STICTION_FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let count = std::env::var("STICTION_BOWLS").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
+    let first = std::env::var("STICTION_FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(17);
     println!("| seed | kinetic energy, J | cut | loose | rounds per step | deepest, m | residual |");
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     let mut faults = vec![];

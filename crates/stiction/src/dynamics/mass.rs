@@ -21,7 +21,7 @@ use super::kinematics::same;
 use super::spatial::{SpatialInertia, Symmetric};
 use super::system::{Model, Row};
 use super::{Kinematics, System};
-use crate::space::{Tensor, Vector, add, cross, dot as dot3, scale, sub, transpose_times};
+use crate::space::{Tensor, Vector, add, cross, dot as dot3, root_spd, scale, sub, times, transpose_times};
 
 /// Mass matrix `M` and its factor at the state of the last [`update`](Self::update).
 #[derive(Debug, Clone)]
@@ -136,6 +136,38 @@ impl MassMatrix {
             let stored = stored(model, &tree.dofs);
             self.factor[stored.clone()].copy_from_slice(&self.entries[stored]);
             factorise(model, tree.dofs.clone(), &self.entries, &mut self.factor)?;
+        }
+        Ok(())
+    }
+
+    /// Adds rotational inertias of links, in world axes, kg m^2, to the matrix of [`go_to`](Self::go_to), until that is called again.
+    ///
+    /// # Errors
+    /// If the sum is not positive definite.
+    pub(crate) fn add_inertia(
+        &mut self,
+        kinematics: &Kinematics,
+        more: &[(usize, Tensor)],
+    ) -> Result<(), SingularMass> {
+        let model = &*self.system.model;
+        for (link, tensor) in more {
+            let Some(body) = model.places[*link].0.map(|b| &model.bodies[b]) else { continue };
+            let tree = &model.trees[body.tree];
+            if tree.is_free_body() {
+                self.free[body.tree].add_inertia(*link, tensor)?;
+                continue;
+            }
+            let chain = &model.chains[body.chain.clone()];
+            for (a, &i) in chain.iter().enumerate() {
+                let moment = times(tensor, kinematics.columns[i].angular);
+                for (b, &j) in chain[..=a].iter().enumerate() {
+                    self.entries[model.rows[i].start + b] += dot3(kinematics.columns[j].angular, moment);
+                }
+            }
+            let stored = stored(model, &tree.dofs);
+            self.factor[stored.clone()].copy_from_slice(&self.entries[stored]);
+            factorise(model, tree.dofs.clone(), &self.entries, &mut self.factor)?;
+            self.at[tree.coordinates.clone()].fill(f64::NAN);
         }
         Ok(())
     }
@@ -337,6 +369,23 @@ impl FreeBody {
         let mass = body.inertia.mass;
         let origin = kinematics.references[body.tree].point;
         Ok(Self { mass, root: mass.sqrt(), origin, center: state.center, inertia: state.central, turn })
+    }
+
+    fn add_inertia(&mut self, link: usize, tensor: &Tensor) -> Result<(), SingularMass> {
+        let [xx, xy, xz, yy, yz, zz] = self.inertia.0;
+        let more = [(xx, 0, 0), (xy, 0, 1), (xz, 0, 2), (yy, 1, 1), (yz, 1, 2), (zz, 2, 2)];
+        self.inertia = Symmetric(more.map(|(own, i, j)| own + tensor[i][j]));
+        // I = U' U, K = U^-1
+        let u = root_spd(&self.inertia.full());
+        let pivot = u[0][0].min(u[1][1]).min(u[2][2]);
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return Err(SingularMass { link, pivot });
+        }
+        let [a, b, c] = [1.0 / u[0][0], 1.0 / u[1][1], 1.0 / u[2][2]];
+        let (x, z) = (-u[0][1] * a * b, -u[1][2] * b * c);
+        let y = -(u[0][1] * z + u[0][2] * c) * a;
+        self.turn = [[a, x, y], [0.0, b, z], [0.0, 0.0, c]];
+        Ok(())
     }
 
     fn point(&self, point: Vector, v: &[f64], along: [Vector; 3]) -> FreePoint {

@@ -46,6 +46,11 @@ impl Detection {
     pub fn pose(&self, part: usize) -> Pose {
         self.poses[part]
     }
+
+    /// Closest points of a pair of parts given by functions, as they were detected last.
+    pub fn closest(&self, parts: (u32, u32)) -> Option<&Closest> {
+        self.known.binary_search_by_key(&parts, |k| k.0).ok().map(|k| &self.known[k].1)
+    }
 }
 
 /// Finds the contacts whose gap is at most `margin`.

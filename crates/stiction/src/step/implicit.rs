@@ -28,6 +28,7 @@
 
 mod between;
 mod ending;
+mod running;
 mod secant;
 
 use super::detect::detect_again;
@@ -46,6 +47,7 @@ use crate::space::{dot, length, sub};
 use crate::state::{ContactId, RowId, State};
 use complementarity::problem::Element;
 use complementarity::residual::{self, Evaluation, Residual};
+use running::Points;
 use secant::Secant;
 
 /// Iterations after which a step counts as not settled.
@@ -92,6 +94,7 @@ pub(super) struct Scratch {
     seen: Vec<f64>,
     after: Vec<f64>,
     secant: Secant,
+    points: Points,
     /// `v' - free`, then the momentum `h W' lambda`, of the iterate.
     kick: Vec<f64>,
     impulse: Vec<f64>,
@@ -229,6 +232,7 @@ fn iterate(
         seen,
         after,
         secant,
+        points,
         kick,
         impulse,
         begin,
@@ -257,6 +261,7 @@ fn iterate(
     soft.clear();
     begin.clear();
     secant.clear();
+    points.clear();
     let drift = advancing.drift.get_or_insert_with(|| Drift::new(model.system()));
     let path = path.get_or_insert_with(|| Kinematics::new(model.system()));
     path.go_to(&state.position, &motion.free);
@@ -281,15 +286,21 @@ fn iterate(
         } else {
             detect_again(model, end, motion.margin, detection, next)?;
         }
+        if theta == 0.0 {
+            let last = (round > 0).then_some((&*contacts, &*problem, &forces.lambda[..]));
+            points.place(model, detection, next, last, h);
+        }
         if round > 0 {
             open = open_rows(model, end, position);
             within = !regimes
+                && points.are_parallel()
                 && open <= OPEN
                 && lies_within(model, next, soft, h * scale)
                 && (flips < FLIPS
                     || carry(model, (contacts, next), soft, &forces.lambda, problem, h * scale));
             let settled = change <= SETTLED * scale || (!extrapolated && change <= rounding);
             if within && settled {
+                points.apply_points(contacts);
                 report.violation = report.violation.max(open);
                 let left = (change - rounding) / scale;
                 report.residual.relative = report.residual.relative.max(left);
@@ -317,6 +328,7 @@ fn iterate(
             }
             end.kinematics.go_to(half, seen);
         }
+        points.apply(model, next);
         // linear in the velocities: psi(q+) + h W_n (v_theta - that of q+)
         for c in &next.contacts {
             let point = next.elements[c.first].point;
@@ -347,6 +359,8 @@ fn iterate(
         if round == 0 {
             end.free.extend_from_slice(&motion.free);
         } else {
+            end.mass.add_inertia(&end.kinematics, points.inertia(h))?;
+            points.lean(&end.kinematics, h, kick);
             end.mass.solve(kick);
             end.free.extend(after.iter().zip(&*kick).map(|(v, by)| v - by));
         }
@@ -381,20 +395,29 @@ fn iterate(
             let tolerance = 1e-9 * own[0].abs();
             regimes |= soft.update(&model.contacts().rules()[c.rule].layers, (h, theta), own, tolerance);
         }
-        after.clone_from(&motion.free);
+        let mut left = 0.0f64;
         if !problem.is_empty() {
             problem.push(&end.mass, &forces.lambda, impulse, kick_of(kick, after.len()));
             // h W' lambda, then v' of the masses at the beginning
             end.mass.multiply(kick, impulse);
+            if points.any() {
+                // the change of the velocities
+                after.iter_mut().zip(&end.free).zip(&*kick).for_each(|((v, free), by)| *v = free + by - *v);
+                path.go_to(position, after);
+                left = points.run(model, detection, (path, &end.kinematics), h, impulse);
+            }
+            after.clone_from(&motion.free);
             kick.clone_from(impulse);
             motion.mass.solve(impulse);
             after.iter_mut().zip(&*impulse).for_each(|(v, by)| *v += by);
+        } else {
+            after.clone_from(&motion.free);
         }
         before = change;
         change = f64::INFINITY;
         if let Some(residual) = secant.residual(after) {
             path.go_to(position, residual);
-            change = fastest_point(path, extents);
+            change = fastest_point(path, extents).max(left);
         }
         // near the end every second iteration is plain, so that its image can be accepted
         let late = change <= LATE * scale;
@@ -403,7 +426,10 @@ fn iterate(
             && !(late && extrapolated)
             && change > EXTRAPOLATED * scale
             && change > SLOW * before;
-        secant.accelerate(&motion.mass, (same && !regimes, extrapolated), after, kick);
+        let smooth = same && !regimes && !points.changed;
+        secant.accelerate(&motion.mass, (smooth, extrapolated), (after, kick), |tree, gamma| {
+            points.extrapolate(model, tree, gamma);
+        });
         secant.point.clone_from(after);
         mean.clear();
         mean.extend(motion.velocity.iter().zip(&*after).map(|(v, a)| theta * v + (1.0 - theta) * a));

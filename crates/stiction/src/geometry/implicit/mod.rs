@@ -11,7 +11,7 @@ pub use surface::{Monomial, Surface, Value};
 use super::shape::Shape;
 use super::solid::Solid;
 use super::touch::Touch;
-use crate::space::{Pose, Quaternion, Tensor, Vector, add, dot, scale, sub};
+use crate::space::{Pose, Quaternion, Tensor, Vector, add, dot, scale, sub, times};
 
 /// Surfaces of a solid, with their poses in the shape.
 pub(super) fn surfaces(shape: &Shape, solid: &Solid) -> Vec<(Surface, Pose)> {
@@ -132,6 +132,43 @@ fn over_plane((plane, at): (&Solid, &Pose), (other, pose): (&Solid, &Pose)) -> O
     let y = pose.point(surface.support(pose.attitude.inverse().apply(scale(-1.0, n)))?);
     let gap = dot(n, sub(y, at.position));
     Some(Closest { points: [sub(y, scale(gap, n)), y], normal: n, gap, active: [1, 1], residual: 0.0 })
+}
+
+/// A function of a solid at a point of the world.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sheet {
+    /// The function over the length of its gradient: about the distance from its surface, m.
+    pub distance: f64,
+    /// Outward, unit.
+    pub normal: Vector,
+    /// Shape operator: change of the normal with the point, across the normal, 1/m.
+    pub curvature: Tensor,
+    /// Whether it is a plane.
+    pub is_plane: bool,
+}
+
+/// The one function of a solid that is active (a bit, as in [`Closest::active`]); `None` where it has no normal.
+pub fn sheet(solid: &Solid, pose: &Pose, active: u32, point: Vector) -> Option<Sheet> {
+    let (surface, local) = solid.surfaces.get(active.trailing_zeros() as usize)?;
+    let pose = pose.then(local);
+    let value = surface.at(pose.local(point));
+    let size = dot(value.gradient, value.gradient).sqrt();
+    if !(size > 0.0 && size.is_finite()) {
+        return None;
+    }
+    let n = scale(1.0 / size, value.gradient);
+    let across = |x: Vector| sub(x, scale(dot(x, n), n));
+    // (1 - n n') H (1 - n n'), which is symmetric
+    let half = value.hessian.map(|row| across(scale(1.0 / size, row)));
+    let own = [0, 1, 2].map(|j| across([half[0][j], half[1][j], half[2][j]]));
+    let r = pose.attitude.matrix();
+    let turned = [0, 1, 2].map(|i| times(&own, r[i]));
+    Some(Sheet {
+        distance: value.f / size,
+        normal: pose.attitude.apply(n),
+        curvature: [0, 1, 2].map(|i| [0, 1, 2].map(|j| dot(r[i], turned[j]))),
+        is_plane: matches!(surface, Surface::Plane { .. }),
+    })
 }
 
 /// Whether the surface of a solid curves outward where a body touches it.

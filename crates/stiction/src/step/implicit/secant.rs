@@ -9,7 +9,7 @@ use complementarity::matrix::dot;
 /// Extrapolations are at most this many changes long.
 const LONGEST: f64 = 5.0;
 /// Changes that are kept.
-const DEPTH: usize = 5;
+pub(super) const DEPTH: usize = 5;
 /// Share of a change that must lie across the newer ones, squared.
 const ACROSS: f64 = 1e-10;
 
@@ -58,13 +58,14 @@ impl Secant {
     }
 
     /// Keeps the image and the momentum that belongs to it; where convergence is slow, replaces them by extrapolations. After an iteration whose contacts are not those
-    /// of the one before (`smooth` is false) earlier changes are forgotten.
+    /// of the one before (`smooth` is false) earlier changes are forgotten. `carry` is called with the
+    /// coefficients of each tree, the newest first.
     pub fn accelerate(
         &mut self,
         mass: &MassMatrix,
         (smooth, slow): (bool, bool),
-        image: &mut [f64],
-        kick: &mut [f64],
+        (image, kick): (&mut [f64], &mut [f64]),
+        mut carry: impl FnMut(usize, &[f64]),
     ) {
         let n = image.len();
         if !smooth {
@@ -92,7 +93,7 @@ impl Secant {
         if !slow {
             return;
         }
-        for (_, dofs) in mass.trees() {
+        for (tree, dofs) in mass.trees() {
             let gamma = self.coefficients(dofs.clone());
             for (change, gamma) in self.changes.iter().zip(gamma).take(self.known) {
                 for i in dofs.clone() {
@@ -100,6 +101,7 @@ impl Secant {
                     kick[i] -= gamma * change.kick[i];
                 }
             }
+            carry(tree, &gamma[..self.known]);
         }
     }
 
