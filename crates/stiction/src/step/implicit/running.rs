@@ -29,12 +29,14 @@ use crate::space::{Frame, Pose, Tensor, Vector, add, cross, dot, length, scale, 
 use crate::state::ContactId;
 
 /// `h^2 lambda L`, over the follower's inertia, from which on a point is an unknown; and to which radii count.
-const RUNS: f64 = 0.02;
+const RUNS: f64 = 0.2;
 const FLATTEST: f64 = 1e3;
 /// Angle between surfaces that touch at the end of a step, rad.
 const PARALLEL: f64 = 1e-12;
 /// A point moves at most by this share of the follower's size in an iteration.
 const FARTHEST: f64 = 0.2;
+/// Share of a closest point's way by which its prediction from the curvatures may be off, for surfaces to count as regular.
+const REGULAR: f64 = 0.1;
 /// Iterations of a foot, and of a point that is brought back to its surface.
 const FEET: usize = 20;
 
@@ -137,6 +139,14 @@ impl Points {
             own.runs = own.force > 0.0
                 && evaluate(model, detection, own, FLATTEST * longest)
                 && own.radii[0].max(own.radii[1]) > RUNS * longest;
+            if own.runs && !before {
+                // where the surfaces are regular, the closest points of the bodies' new place are nearer to the end
+                let way = sub(closest.points[own.follower], own.point);
+                if length(add(way, own.roll(own.mismatch))) <= REGULAR * length(way) {
+                    own.local = exact;
+                    own.runs = evaluate(model, detection, own, FLATTEST * longest);
+                }
+            }
             if !own.runs {
                 own.local = exact;
             }
