@@ -28,7 +28,9 @@ use crate::model::{Model, Owner};
 use crate::space::{Frame, Pose, Tensor, Vector, add, cross, dot, length, scale, sub, unit};
 use crate::state::ContactId;
 
-/// `h^2 lambda L`, over the follower's inertia, from which on a point is an unknown; and to which radii count.
+/// A point is an unknown from this radius of curvature on, over the follower's size, and from this `h^2 lambda L` over its inertia; radii count up to [`FLATTEST`] of
+/// that.
+const FLAT: f64 = 5.0;
 const RUNS: f64 = 0.2;
 const FLATTEST: f64 = 1e3;
 /// Angle between surfaces that touch at the end of a step, rad.
@@ -138,7 +140,8 @@ impl Points {
             let before = own.runs;
             own.runs = own.force > 0.0
                 && evaluate(model, detection, own, FLATTEST * longest)
-                && own.radii[0].max(own.radii[1]) > RUNS * longest;
+                && own.radii[0].max(own.radii[1])
+                    > (RUNS * longest).max(FLAT * reach_of(model, own.owners[0]));
             if own.runs && !before {
                 // where the surfaces are regular, the closest points of the bodies' new place are nearer to the end
                 let way = sub(closest.points[own.follower], own.point);
