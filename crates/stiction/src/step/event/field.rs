@@ -276,8 +276,9 @@ impl Equations<'_> {
             let Of::Contact(k) = k else { continue };
             self.closed[k].velocity = instant.relative_velocity(contact_of(instant, row));
             if let Mode::Slip(first) = self.closed[k].mode {
-                let [_, t, o] = self.closed[k].velocity;
-                along[k] = if self.closed[k].begins { first } else { direction([t, o], first) };
+                let c = &self.closed[k];
+                let at_rest = c.fixed || c.begins && c.slip() <= 10.0 * STOP;
+                along[k] = if at_rest { first } else { direction([c.velocity[1], c.velocity[2]], first) };
             }
         }
         let system = instant.system();

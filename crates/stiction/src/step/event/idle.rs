@@ -55,7 +55,8 @@ impl Equations<'_> {
             let row = instant.offsets()[at];
             let acceleration = b[row] + dot(a.row(row), forces);
             let size = b[row].abs() + a.row(row).iter().zip(forces).map(|(a, f)| (a * f).abs()).sum::<f64>();
-            let by = |column: &Vec<(usize, f64)>| column.iter().map(|(at, share)| a[(row, *at)] * share).sum();
+            let by =
+                |column: &Vec<(usize, f64)>| column.iter().map(|(at, share)| a[(row, *at)] * share).sum();
             let weights: Vec<f64> = columns.iter().map(by).collect();
             let leaves = acceleration > KEPT * size || !self.depends(a, row, rows);
             let c = &mut self.closed[k];

@@ -235,7 +235,9 @@ impl Path<'_> {
     fn slip_falls_far(&self, ended: &Option<(Option<ContactId>, BranchChange)>, slips: &[f64]) -> bool {
         let Some((Some(id), BranchChange::Slip)) = ended else { return false };
         let at = self.s.closed.binary_search_by_key(id, |c| c.id);
-        at.is_ok_and(|k| self.s.closed[k].moves && slips[k] > FAST * STOP)
+        // one that has turned across the direction in which it began does not stop
+        let stops = |c: &Closed| c.moves && c.slip() < 10.0 * STOP;
+        at.is_ok_and(|k| stops(&self.s.closed[k]) && slips[k] > FAST * STOP)
     }
 
     /// Whether the rigid motion is no longer to be followed, by the last evaluation of the contacts that slip.
