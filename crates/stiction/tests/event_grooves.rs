@@ -83,28 +83,36 @@ fn a_rod_in_a_groove_slips_where_wedging_forces_hold_it_no_longer_and_in_theta_s
         assert!(slips.len() == 4 && slips.iter().all(|s| *s == slips[0]), "{slips:?}");
         let h = 1e-4;
         let theta = see(&groove(mu, tilt, &format!("scheme = 'theta'\n h = {h}\n duration = {end}")));
-        // the step that begins with too large a force is the first that slips, and shows it at its end
-        let first = theta.slips()[0];
-        assert!(first > even && first < even + 3.0 * h, "{first} {even}");
-        // up to there both have the same forces, but for what the push grows in a step; beyond, those of slip along the groove
-        let mut compared = 0;
-        for (state, forces) in &seen.results {
-            if state.time > even - h && state.time < wedged {
-                continue;
+        // that of the steps shows in the velocity, 5 (t - t0)^2
+        let (last, _) = theta.results.last().expect("results");
+        let first = last.time - (last.velocity[0] / 5.0).sqrt();
+        println!("in steps: off by {:e} s", first - even);
+        assert!((first - even).abs() < 3.0 * h, "{first} {even}");
+        // even compliance asks for n = m g/4 cos, u = m g/4 sin at each contact; beyond the bound n cos + u sin = m g/4, u^2 + (10 t/4)^2 = mu^2 n^2
+        let (sin, cos) = tilt.sin_cos();
+        for (state, forces) in seen.results.iter().filter(|r| r.0.time < even) {
+            let along = 2.5 * state.time;
+            let (mut u, mut high) = (0.0, 0.25 * G * sin);
+            let normal = |u: f64| (0.25 * G - u * sin) / cos;
+            let held = |u: f64| u.hypot(along) <= mu * normal(u);
+            for _ in 0..100 {
+                let middle = if held(high) { high } else { 0.5 * (u + high) };
+                if held(middle) { u = middle } else { high = middle }
             }
-            for (a, b) in forces.iter().zip(&theta.at(state.time).1) {
-                let off = (0..3).map(|k| (a[k] - b[k]).abs()).fold(0.0, f64::max);
-                assert!(off < 0.02, "{a:?} {b:?} at {}", state.time);
-                compared += 1;
+            for force in forces {
+                let off = [force[0] - normal(u), force[1].abs() - along, force[2].abs() - u];
+                assert!(off.iter().all(|x| x.abs() < 1e-6), "{force:?} {u} at {}: {off:?}", state.time);
             }
         }
-        assert!(compared >= 16, "{compared}");
-        // it accelerates by (10 t - mu g/cos), from the located time on
+        let (_, forces) = seen.results.last().expect("results");
+        assert!(forces.len() == 4 && forces.iter().all(|f| f[2].abs() < 1e-6), "{forces:?}");
+        // it accelerates by 10 t - mu g/cos, but for the time until the slip is 1e-7 m/s, for which its friction keeps the direction with which it began: 5 t^2 = 1e-7
         let (last, _) = seen.results.last().expect("results");
         let force = |t: f64| 5.0 * t * t - 10.0 * even * t;
         let exact = force(last.time) - force(slips[0]);
         println!("velocity off by {:e} m/s of {exact}", last.velocity[0] - exact);
-        assert!((last.velocity[0] - exact).abs() < 1e-4 * exact, "{} {exact}", last.velocity[0]);
+        let missed = 10.0 * (wedged - even) * (1e-7f64 / 5.0).sqrt();
+        assert!((last.velocity[0] - exact).abs() < 1.1 * missed, "{} {exact}", last.velocity[0]);
     }
 }
 
