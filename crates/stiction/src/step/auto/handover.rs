@@ -19,7 +19,7 @@ use crate::integrate::Field;
 use crate::model::Model;
 use crate::space::length;
 use crate::state::{RowId, State};
-use crate::step::event::field::{Buffers, Closed, Equations, Mode, Of, POWERS};
+use crate::step::event::field::{Asked, Buffers, Closed, Equations, Mode, Of, POWERS};
 use crate::step::event::{REST, unit};
 use crate::step::{Energy, Status, Workspace};
 use complementarity::matrix::{Matrix, dot};
@@ -41,7 +41,7 @@ pub fn consistent(model: &Model, state: &State, inputs: &Inputs) -> State {
         held: &mut vec![],
         unit: unit(model),
         powers: [0.0; POWERS],
-        watched: false,
+        asked: Asked::Motion,
         memory: &mut buffers,
     };
     let mut y = [&state.position[..], &state.velocity, &[0.0; POWERS]].concat();
@@ -68,7 +68,7 @@ pub fn to_compliant(model: &Model, state: &mut State, inputs: &Inputs) -> f64 {
         held: &mut vec![],
         unit: unit(model),
         powers: [0.0; POWERS],
-        watched: false,
+        asked: Asked::Motion,
         memory: &mut buffers,
     };
     let mut y = [&state.position[..], &state.velocity, &[0.0; POWERS]].concat();
@@ -123,7 +123,7 @@ pub fn to_rigid(
         held: &mut vec![],
         unit: unit(model),
         powers: [0.0; POWERS],
-        watched: false,
+        asked: Asked::Motion,
         memory: &mut buffers,
     };
     let mut y = [&state.position[..], &state.velocity, &[0.0; POWERS]].concat();

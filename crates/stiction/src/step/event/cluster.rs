@@ -12,7 +12,7 @@
 //! `-s - m sum log(...)` over `(z, s)` is found by Newton's method for falling `m`; its `s` is analytic in `m`, and three values of `m` extrapolate to 0.
 
 use super::TOGETHER;
-use super::field::{Equations, Hold, Mode, Of, Row, contact_of};
+use super::field::{Asked, Equations, Hold, Mode, Of, Row, contact_of};
 use crate::analysis::instant::Instant;
 use complementarity::factor::Lu;
 use complementarity::matrix::{Matrix, dot, norm};
@@ -68,17 +68,14 @@ impl Equations<'_> {
     pub(super) fn relieve(&mut self, instant: &Instant, rows: &[Row]) {
         let sticks = |c: &super::field::Closed| c.mode == Mode::Stick;
         let over = |(_, of): &Row| match *of {
-            Of::Contact(k) => {
-                let c = &self.closed[k];
-                sticks(c) && c.margins[1] < TOGETHER || c.shares && c.margins[0] < TOGETHER
-            }
+            Of::Contact(k) => sticks(&self.closed[k]) && self.closed[k].margins[1] < TOGETHER,
             Of::Held(k) => self.held[k].hold == Hold::Stick && self.held[k].margin < TOGETHER,
         };
         let mut over: Vec<bool> = rows.iter().map(over).collect();
         while let Some(first) = over.iter().position(|o| *o) {
             let island = self.island(rows, first);
             island.iter().for_each(|i| over[*i] = false);
-            let Some((margin, gives)) = self.slack(instant, rows, &island) else { continue };
+            let Some((margin, gives, shared)) = self.slack(instant, rows, &island) else { continue };
             for &i in &island {
                 match rows[i].1 {
                     Of::Contact(k) => {
@@ -87,12 +84,16 @@ impl Equations<'_> {
                         if c.together && c.margins[1].is_finite() {
                             c.margins[1] = margin;
                         }
-                        if c.shares {
-                            c.margins[0] = margin;
-                        }
                     }
                     Of::Held(k) if self.held[k].hold == Hold::Stick => self.held[k].margin = margin,
                     Of::Held(_) => {}
+                }
+            }
+            for (&i, force) in island.iter().zip(shared) {
+                if let (row, Of::Contact(k)) = rows[i]
+                    && sticks(&self.closed[k])
+                {
+                    self.closed[k].force[row - instant.offsets()[contact_of(instant, row)]] = force;
                 }
             }
             for (k, along) in gives.into_iter().filter(|_| margin <= TOGETHER) {
@@ -126,8 +127,9 @@ impl Equations<'_> {
     }
 
     /// The slack of connected rows times their number of bounds, in units of weight, and the contacts whose bounds have no more than that, each with the direction
-    /// against its friction. `None` if the forces are unique.
-    fn slack(&self, instant: &Instant, rows: &[Row], island: &[usize]) -> Option<(f64, Slips)> {
+    /// against its friction. `None` if the forces are unique. Where forces are asked for and there is slack, the least ones within the bounds too: with compliance, contacts whose friction is at its bound give
+    /// way until the others hold the rest.
+    fn slack(&self, instant: &Instant, rows: &[Row], island: &[usize]) -> Option<(f64, Slips, Vec<f64>)> {
         let mu = instant.mu();
         let n = island.len();
         let row =
@@ -199,7 +201,13 @@ impl Equations<'_> {
                 slips.push((k, [-q[0] / size, -q.get(1).copied().unwrap_or(0.0) / size]));
             }
         }
-        Some((s * bounds.len() as f64, slips))
+        let mut shared = vec![];
+        if self.asked == Asked::Forces && s > TOGETHER {
+            let z = least_change(&bounds, u)?;
+            let change = |i: usize| free.iter().zip(&z).map(|(n, z)| n[i] * z).sum::<f64>() * self.unit;
+            shared = (0..n).map(|i| self.memory.solution[island[i]] + change(i)).collect();
+        }
+        Some((s * bounds.len() as f64, slips, shared))
     }
 
     fn sticks_with_friction(&self, of: Of, mu: f64) -> bool {
@@ -257,14 +265,29 @@ fn largest_slack(bounds: &[Bound], count: usize) -> Option<Vec<f64>> {
     u[count] = bounds.iter().map(slack).fold(0.5 * ENOUGH, f64::min) - 0.5 * ENOUGH;
     let (mut lu, mut m) = (Lu::default(), FIRST);
     while m > LAST {
-        centre(bounds, &mut u, m, &mut lu)?;
+        centre(bounds, &mut u, (Goal::Slack, m), &mut lu)?;
         m *= FACTOR;
     }
-    let mut end = vec![0.0; count + 1];
-    // the parabola through the three, at 0
+    extrapolate(bounds, &mut u, Goal::Slack, &mut lu)
+}
+
+/// The least free variables within the bounds, from some with slack.
+fn least_change(bounds: &[Bound], mut u: Vec<f64>) -> Option<Vec<f64>> {
+    *u.last_mut()? = 0.0;
+    let (mut lu, mut m) = (Lu::default(), FIRST);
+    while m > LAST {
+        centre(bounds, &mut u, (Goal::Least, m), &mut lu)?;
+        m *= FACTOR;
+    }
+    extrapolate(bounds, &mut u, Goal::Least, &mut lu)
+}
+
+/// The minimum for `m = 0`: the parabola through three.
+fn extrapolate(bounds: &[Bound], u: &mut [f64], goal: Goal, lu: &mut Lu) -> Option<Vec<f64>> {
+    let mut end = vec![0.0; u.len()];
     for (share, weight) in [(1.0, 1.0 / 3.0), (0.5, -2.0), (0.25, 8.0 / 3.0)] {
-        centre(bounds, &mut u, share * LAST, &mut lu)?;
-        end.iter_mut().zip(&u).for_each(|(end, u)| *end += weight * u);
+        centre(bounds, u, (goal, share * LAST), lu)?;
+        end.iter_mut().zip(&*u).for_each(|(end, u)| *end += weight * u);
     }
     Some(end)
 }
@@ -284,8 +307,15 @@ fn inside(bounds: &[Bound], u: &[f64]) -> bool {
     s < ENOUGH && dot(z, z) < LARGEST * LARGEST && bounds.iter().all(holds)
 }
 
-/// Moves `u` to the minimum of `-s/m - sum log` by Newton's method, damped as self-concordant functions allow.
-fn centre(bounds: &[Bound], u: &mut [f64], m: f64, lu: &mut Lu) -> Option<()> {
+/// What is sought: the largest slack, or the least free variables with none required.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Goal {
+    Slack,
+    Least,
+}
+
+/// Moves `u` to the minimum of `-s/m - sum log`, or of `|z|^2/(2 m) - sum log` at its `s`, by Newton's method, damped as self-concordant functions allow.
+fn centre(bounds: &[Bound], u: &mut [f64], (goal, m): (Goal, f64), lu: &mut Lu) -> Option<()> {
     let n = u.len();
     let (mut gradient, mut hessian) = (vec![0.0; n], Matrix::zeros(n, n));
     let mut best = f64::INFINITY;
@@ -303,6 +333,14 @@ fn centre(bounds: &[Bound], u: &mut [f64], m: f64, lu: &mut Lu) -> Option<()> {
         }
         for bound in bounds {
             add(bound, u, &mut gradient, &mut hessian);
+        }
+        if goal == Goal::Least {
+            for i in 0..n - 1 {
+                gradient[i] += u[i] / m;
+                hessian[(i, i)] += 1.0 / m;
+                (hessian[(i, n - 1)], hessian[(n - 1, i)]) = (0.0, 0.0);
+            }
+            gradient[n - 1] = 0.0;
         }
         lu.factor(n, |i, j| hessian[(i, j)]).ok()?;
         let mut by: Vec<f64> = gradient.iter().map(|g| -g).collect();

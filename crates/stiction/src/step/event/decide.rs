@@ -1,7 +1,7 @@
 //! What follows at a state: impacts, then the modes of contacts and standing rows by the contact problem at the instant; of several
 //! solutions one is followed, and where that begins and ends is noted.
 
-use super::field::{Closed, Held, Hold, Mode};
+use super::field::{Closed, Held, Hold, Mode, Touch};
 use super::{CLOSED, MOST_AT_ONCE, Path, REST, TOGETHER, unit};
 use crate::analysis::accelerate::{
     Answer, ContactAt, ContactForce, Given, NotAccelerated, Possible, Question, Transition, accelerate,
@@ -19,8 +19,9 @@ use complementarity::report::Status as Decision;
 
 /// Length of the step whose contact problem is an impact, s.
 const INSTANT: f64 = 1e-15;
-/// Time for which connected contacts that can no longer stick still do, s: what they miss of their slip is of second order.
-const HOLD: f64 = 1e-6;
+/// Time for which connected contacts that have begun to slip keep the directions in which their bounds were reached, s: slips that begin with no
+/// acceleration have no direction of their own.
+const FIXED: f64 = 1e-6;
 /// Contacts up to which all solutions at an event are sought.
 const ALL: usize = 6;
 /// Friction of a joint is at its bound within this share of it.
@@ -55,20 +56,19 @@ impl Path<'_> {
             state.solver.trust = trust;
             match self.choose(&answer) {
                 Some(chosen) => {
-                    let time = state.time;
-                    if gives_way && !self.hold_on(state)? {
-                        return Ok(());
-                    }
                     let modes = if gives_way { self.giving_way() } else { self.modes(&answer, &chosen) };
                     let held = self.holds(state, &answer, &chosen);
                     if trust == Trust::MotionNotUnique {
                         let differs = answer.contacts.first().map(|c| c.id);
                         self.note_branch(state.time, differs, BranchChange::Begins);
                     }
-                    self.change(time, modes);
+                    let before = std::mem::take(&mut self.s.closed);
                     self.s.held = held;
+                    self.s.closed = modes;
+                    self.settle(state, &before);
+                    self.note_changes(state.time, &before);
                     self.project_at_rest(state, &answer);
-                    return Ok(());
+                    return if gives_way { self.leave_rest(state) } else { Ok(()) };
                 }
                 None if answer.pyramid.status == Decision::NoSolution && !without_collision => {
                     without_collision = true;
@@ -80,27 +80,22 @@ impl Path<'_> {
         Err(Failed::Integration { time: state.time, h: 0.0 })
     }
 
-    /// Goes on by [`HOLD`] with the modes as they are, so that slips begin with some acceleration. False if the step ends before.
-    fn hold_on(&mut self, state: &mut State) -> Result<bool, Failed> {
-        let left = self.s.kept.time + self.h - state.time;
-        let by = HOLD.min(left);
-        if by <= 0.0 {
-            return Ok(false);
-        }
-        let closed = self.s.closed.clone();
+    /// Goes on by [`FIXED`] with directions of friction as they are.
+    fn leave_rest(&mut self, state: &mut State) -> Result<(), Failed> {
+        let by = FIXED.min(self.s.kept.time + self.h - state.time);
         self.load(state);
-        if self.attempt(state.time, by).is_some() {
+        if by > 0.0 && self.attempt(state.time, by).is_some() {
             self.accept(state, by)?;
         }
-        self.s.closed = closed;
-        Ok(by >= 1e-3 * HOLD)
+        self.s.closed.iter_mut().for_each(|c| c.fixed = false);
+        Ok(())
     }
 
     /// Modes where connected contacts can no longer stick. At the very place slips begin with no acceleration, and the instant cannot tell them from
     /// sticking; the bounds that are reached can.
     fn giving_way(&self) -> Vec<Closed> {
         let give = |c: &Closed| match c.gives {
-            Some(along) => Closed { mode: Mode::Slip(along), gives: None, begins: true, ..*c },
+            Some(along) => Closed { mode: Mode::Slip(along), gives: None, begins: true, fixed: true, ..*c },
             None => *c,
         };
         self.s.closed.iter().map(give).collect()
@@ -185,17 +180,12 @@ impl Path<'_> {
                 Transition::StickToSlip => Mode::Stick,
                 Transition::SlipToSlip => along(at.velocity),
             };
-            (c.force[0] > least).then(|| Closed {
-                force: c.force,
-                velocity: at.velocity,
-                ..Closed::new(at.id, mode)
-            })
+            let touch = if c.force[0] > least { Touch::Carries } else { Touch::Idle };
+            Some(Closed { force: c.force, velocity: at.velocity, touch, ..Closed::new(at.id, mode) })
         };
         let mut modes: Vec<Closed> = answer.contacts.iter().zip(&chosen.contacts).filter_map(mode).collect();
         for c in &self.s.closed {
             let Some(own) = modes.iter_mut().find(|m| m.id == c.id) else { continue };
-            // even compliance would make it pull, and other forces make the same motion
-            own.shares = c.margins[0] <= TOGETHER;
             let [_, t, o] = c.force;
             let size = t.hypot(o);
             let at_bound = c.mode == Mode::Stick && c.margins[1] <= TOGETHER && !c.together;
@@ -238,23 +228,22 @@ impl Path<'_> {
         self.s.held.iter().map(|held| Held::new(held.row, hold(held))).collect()
     }
 
-    /// Takes new modes, and notes what changed.
-    fn change(&mut self, time: f64, modes: Vec<Closed>) {
-        let status = |list: &[Closed], id: ContactId| match list.iter().find(|c| c.id == id).map(|c| c.mode) {
-            None => Status::Open,
-            Some(Mode::Stick) => Status::Stick,
-            Some(Mode::Slip(_)) => Status::Slip,
+    /// Notes what changed.
+    fn note_changes(&mut self, time: f64, before: &[Closed]) {
+        let status = |list: &[Closed], id: ContactId| match list.iter().find(|c| c.id == id) {
+            Some(c) if c.touch == Touch::Carries && c.mode == Mode::Stick => Status::Stick,
+            Some(c) if c.touch == Touch::Carries => Status::Slip,
+            _ => Status::Open,
         };
-        let mut ids: Vec<ContactId> = modes.iter().chain(&self.s.closed).map(|c| c.id).collect();
+        let mut ids: Vec<ContactId> = self.s.closed.iter().chain(before).map(|c| c.id).collect();
         ids.sort_unstable();
         ids.dedup();
         for contact in ids {
-            let (was, is) = (status(&self.s.closed, contact), status(&modes, contact));
+            let (was, is) = (status(before, contact), status(&self.s.closed, contact));
             if was != is {
                 self.work.located.push(Located { time, contact, was, is });
             }
         }
-        self.s.closed = modes;
     }
 
     /// The velocities after an impact at a state, by the impact law of the theta scheme: its contact problem in a step of no length.
@@ -296,16 +285,5 @@ impl Path<'_> {
         state.velocity.copy_from_slice(velocity);
         self.report.iterations += report.iterations;
         Ok(())
-    }
-
-    /// Takes forces within friction's bounds where those of the modes are not.
-    pub(super) fn share(&mut self, state: &State) {
-        let Ok(answer) = accelerate(self.model, state, &self.question(false)) else { return };
-        let Some(chosen) = self.choose(&answer) else { return };
-        for (at, found) in answer.contacts.iter().zip(&chosen.contacts) {
-            if let Some(own) = self.s.closed.iter_mut().find(|c| c.id == at.id) {
-                own.force = found.force;
-            }
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! What contacts and standing rows do at the end of a step.
 
-use super::field::{Hold, Mode};
+use super::field::{Asked, Hold, Mode, Touch};
 use super::{CLOSED, Path};
 use crate::state::{RowId, State, next_time};
 use crate::step::report::compliant_row;
@@ -10,10 +10,7 @@ impl Path<'_> {
     /// What the contacts do at the end.
     pub(super) fn finish(&mut self, state: &mut State, start: f64) -> Result<(), Failed> {
         self.load(state);
-        self.evaluate(state.time);
-        if self.s.closed.iter().any(|c| c.shares || c.together) {
-            self.share(state);
-        }
+        self.ask(state.time, Asked::Forces);
         self.look_again(state);
         self.find_near(state, CLOSED)?;
         if self.left.is_none() {
@@ -40,7 +37,11 @@ impl Path<'_> {
                 speed: c.velocity,
                 turn: [0.0; 3],
                 deformation: [0.0; 3],
-                status: if c.mode == Mode::Stick { Status::Stick } else { Status::Slip },
+                status: match (c.touch, c.mode) {
+                    (Touch::Carries, Mode::Stick) => Status::Stick,
+                    (Touch::Carries, Mode::Slip(_)) => Status::Slip,
+                    _ => Status::Open,
+                },
                 impact: false,
             });
         }

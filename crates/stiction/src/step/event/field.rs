@@ -5,7 +5,8 @@
 //! With `A` and `b` of trinkle1995 (21)-(23), the unknown forces `x` (normal ones, and tangential ones where contacts stick) solve
 //! `B x = -b` in the rows of these forces, where `B` has the friction of slipping contacts, `-mu lambda_n d`, in its columns. Redundant contacts make
 //! `B` singular. Of all solutions the limit of `(B + eps I) x = -b` as `eps -> 0` is taken, the choice of the time-stepper: it lies in
-//! the range of `B`, and corrections `(B + eps I)^-1 (-b - B x)` to a solution with any `eps` stay there and lead to it.
+//! the range of `B`, and corrections `B (B + eps I)^-2 (-b - B x)` to a solution with any `eps` stay there, but for rounding, and lead to it. (Those without `B` and the square
+//! would stay there too, but divide what rounding has beside the range by `eps`.)
 
 use super::slow::System;
 use crate::analysis::accelerate::Given;
@@ -42,19 +43,32 @@ pub enum Mode {
     Slip([f64; 2]),
 }
 
+/// Whether a contact that touches carries force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Touch {
+    /// It does.
+    Carries,
+    /// Even compliance unloads it, and the others keep it touching: see [`super::idle`].
+    Idle,
+    /// It carries none, and the others do not keep it touching.
+    Leaves,
+}
+
 /// A contact that is closed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Closed {
     pub id: ContactId,
     pub mode: Mode,
-    /// It carries force although even compliance would make it pull: redundant contacts share their load in several ways.
-    pub shares: bool,
+    /// Whether it carries force.
+    pub touch: Touch,
     /// It sticks by other forces than those of even compliance, which are beyond friction's bounds at some contact connected with it.
     pub together: bool,
     /// Where these can no longer stick, the direction in which it begins to slip.
     pub gives: Option<[f64; 2]>,
     /// Its slip has just begun, and is too slow to have a direction.
     pub begins: bool,
+    /// It has begun to slip at this instant, along the direction of its mode.
+    pub fixed: bool,
     /// It slips fast enough for its slip to have a direction: its end is then where the slip is [`STOP`].
     pub moves: bool,
     /// It slips too slowly to have a direction, and stops.
@@ -77,10 +91,11 @@ impl Closed {
         Self {
             id,
             mode,
-            shares: false,
+            touch: Touch::Carries,
             together: false,
             gives: None,
             begins: false,
+            fixed: false,
             moves: false,
             ends: false,
             force: zero,
@@ -88,6 +103,11 @@ impl Closed {
             margins,
             slip_margin,
         }
+    }
+
+    /// Speed of its slip, m/s.
+    pub fn slip(&self) -> f64 {
+        self.velocity[1].hypot(self.velocity[2])
     }
 }
 
@@ -126,6 +146,17 @@ impl Held {
     }
 }
 
+/// What is asked of an evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Accelerations alone.
+    Motion,
+    /// Margins too.
+    Margins,
+    /// Forces within friction's bounds too, where those of the modes are not: see [`Equations::relieve`].
+    Forces,
+}
+
 /// The equations, and the memory of their evaluation.
 #[derive(Debug)]
 pub struct Equations<'a> {
@@ -138,8 +169,7 @@ pub struct Equations<'a> {
     pub unit: f64,
     /// Powers lost to friction and to dampers of joints, and of what acts from outside, W.
     pub powers: [f64; POWERS],
-    /// Whether margins are asked for: see [`Self::relieve`].
-    pub watched: bool,
+    pub asked: Asked,
     pub memory: &'a mut Buffers,
 }
 
@@ -152,6 +182,7 @@ pub struct Buffers {
     pub right: Vec<f64>,
     pub solution: Vec<f64>,
     defect: Vec<f64>,
+    beside: Vec<f64>,
 }
 
 /// Where an unknown force is: a contact in the list of closed ones, or a standing row in that of rigid ones.
@@ -189,7 +220,7 @@ impl Equations<'_> {
     pub fn rows(&self, instant: &Instant) -> Option<Vec<Row>> {
         let found = &instant.contacts().contacts;
         let mut rows = vec![];
-        for (k, c) in self.closed.iter().enumerate() {
+        for (k, c) in self.closed.iter().enumerate().filter(|(_, c)| c.touch == Touch::Carries) {
             let at = found.binary_search_by_key(&c.id, |f| f.id).ok()?;
             let own = instant.offsets()[at]..instant.offsets()[at + 1];
             let sticks = c.mode == Mode::Stick && instant.mu()[at] > 0.0;
@@ -205,7 +236,7 @@ impl Equations<'_> {
 
     /// Solves `B x = right`, see the module's head; false if that has no solution.
     pub fn solve(&mut self) -> bool {
-        let Buffers { lu, b, right, solution, defect, .. } = self.memory;
+        let Buffers { lu, b, right, solution, defect, beside, .. } = self.memory;
         let n = b.rows();
         let size = (0..n).map(|i| b[(i, i)].abs()).sum::<f64>() / n.max(1) as f64;
         let eps = EPS * size;
@@ -228,7 +259,10 @@ impl Equations<'_> {
             }
             before = left;
             lu.solve(defect);
-            solution.iter_mut().zip(&*defect).for_each(|(x, by)| *x += by);
+            beside.clone_from(defect);
+            lu.solve(beside);
+            let by = defect.iter().zip(&*beside).map(|(by, beside)| by - eps * beside);
+            solution.iter_mut().zip(by).for_each(|(x, by)| *x += by);
         }
         true
     }
@@ -242,18 +276,37 @@ impl Equations<'_> {
             let Of::Contact(k) = k else { continue };
             self.closed[k].velocity = instant.relative_velocity(contact_of(instant, row));
             if let Mode::Slip(first) = self.closed[k].mode {
-                let [_, t, o] = self.closed[k].velocity;
-                along[k] = if self.closed[k].begins { first } else { direction([t, o], first) };
+                let c = &self.closed[k];
+                let at_rest = c.fixed || c.begins && c.slip() <= 10.0 * STOP;
+                along[k] = if at_rest { first } else { direction([c.velocity[1], c.velocity[2]], first) };
             }
         }
         let system = instant.system();
         let mut forces = self.forces_along((instant, &system), &rows, &along)?;
         self.turn_slow_slips((instant, &system), &rows, &mut along, &mut forces)?;
         self.read(instant, &forces, &mu);
-        if self.watched {
+        if self.asked != Asked::Motion {
+            self.watch_idle((instant, &system), &rows, &along, &forces);
             self.relieve(instant, &rows);
         }
         Some(forces)
+    }
+
+    /// Forces that an unknown of 1 makes, by rows of unknowns: its own, and friction of contacts that slip.
+    pub fn columns(&self, instant: &Instant, rows: &[Row], along: &[[f64; 2]]) -> Vec<Vec<(usize, f64)>> {
+        let mu = instant.mu();
+        let column = |&(row, of): &Row| {
+            let mut column = vec![(row, 1.0)];
+            if let Of::Contact(k) = of
+                && let Mode::Slip(_) = self.closed[k].mode
+            {
+                let at = contact_of(instant, row);
+                let tangents = instant.offsets()[at + 1] - row - 1;
+                column.extend((0..tangents).map(|i| (row + 1 + i, -mu[at] * along[k][i])));
+            }
+            column
+        };
+        rows.iter().map(column).collect()
     }
 
     /// Forces of all rows with the friction of slipping contacts against these directions, one per closed contact.
@@ -263,20 +316,7 @@ impl Equations<'_> {
         rows: &[Row],
         along: &[[f64; 2]],
     ) -> Option<Vec<f64>> {
-        let mu = instant.mu();
-        // force of the row's unknown 1: its own row, and friction of contacts that slip
-        let mut columns: Vec<Vec<(usize, f64)>> = vec![];
-        for &(row, k) in rows {
-            let mut column = vec![(row, 1.0)];
-            if let Of::Contact(k) = k
-                && let Mode::Slip(_) = self.closed[k].mode
-            {
-                let at = contact_of(instant, row);
-                let tangents = instant.offsets()[at + 1] - row - 1;
-                column.extend((0..tangents).map(|i| (row + 1 + i, -mu[at] * along[k][i])));
-            }
-            columns.push(column);
-        }
+        let columns = self.columns(instant, rows, along);
         self.memory.b.reset(rows.len(), rows.len());
         for (i, (row, _)) in rows.iter().enumerate() {
             for (j, column) in columns.iter().enumerate() {
@@ -336,7 +376,9 @@ impl Equations<'_> {
             };
             (c.together, c.gives) = (false, None);
             c.margins = [n / self.unit, friction];
-            if let Mode::Slip(_) = c.mode {
+            if c.touch != Touch::Carries {
+                (c.margins, c.ends) = ([f64::INFINITY; 2], false);
+            } else if let Mode::Slip(_) = c.mode {
                 self.powers[0] -= t * c.velocity[1] + o * c.velocity[2];
             }
         }

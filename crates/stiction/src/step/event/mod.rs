@@ -10,6 +10,7 @@ mod decide;
 mod ending;
 pub(super) mod field;
 mod flat;
+mod idle;
 mod slow;
 
 use super::{BranchChange, Failed, StepReport, Trust, Workspace, detect};
@@ -21,7 +22,7 @@ use crate::space::length;
 use crate::state::{ContactId, RowId, State};
 use complementarity::problem::Element;
 use complementarity::residual::Residual;
-use field::{Buffers, Closed, Equations, Held, Hold, Mode, POWERS, STOP};
+use field::{Asked, Buffers, Closed, Equations, Held, Hold, Mode, POWERS, STOP, Touch};
 use std::sync::atomic::Ordering;
 
 pub(super) use flat::flat;
@@ -39,6 +40,9 @@ pub(super) const CLOSED: f64 = 1e-9;
 pub(super) const REST: f64 = 1e-9;
 /// Gaps that are watched, m.
 const AHEAD: f64 = 1e-2;
+/// Slips faster than this many times [`STOP`] are not stopped in one step, and the share of the time to their end that is gone first.
+const FAST: f64 = 200.0;
+const NEARER: f64 = 0.9;
 /// Time by which a change of features is passed, s.
 const SWITCH: f64 = 1e-9;
 /// Events at one time before the motion counts as stuck.
@@ -116,7 +120,7 @@ struct Path<'a> {
 
 /// Borrows the equations out of a path.
 macro_rules! equations {
-    ($path:ident, $watched:expr) => {
+    ($path:ident, $asked:expr) => {
         Equations {
             model: $path.model,
             inputs: $path.inputs,
@@ -124,7 +128,7 @@ macro_rules! equations {
             held: &mut $path.s.held,
             unit: unit($path.model),
             powers: [0.0; POWERS],
-            watched: $watched,
+            asked: $asked,
             memory: &mut $path.s.buffers,
         }
     };
@@ -167,9 +171,10 @@ impl Path<'_> {
             self.load(state);
             self.evaluate(state.time);
             for c in &mut self.s.closed {
-                c.moves = c.velocity[1].hypot(c.velocity[2]) > 10.0 * STOP;
+                c.moves = c.slip() > 10.0 * STOP;
                 c.begins &= !c.moves;
             }
+            let slips: Vec<f64> = self.s.closed.iter().map(Closed::slip).collect();
             let Some(error) = self.attempt(state.time, tried) else {
                 (length, changes) = (0.25 * tried, true);
                 continue;
@@ -198,6 +203,13 @@ impl Path<'_> {
                 return Err(Failed::Integration { time: state.time, h: made });
             }
             let ended = event.is_some().then(|| self.cause());
+            if self.slip_falls_far(&ended, &slips) {
+                // towards its end by steps that fall with it: the direction of what is left of it is known to rounding of the slip with which a step begins
+                if self.attempt(state.time, NEARER * made).is_some() {
+                    self.accept(state, NEARER * made)?;
+                    continue;
+                }
+            }
             self.accept(state, made)?;
             let watched = event.is_some() && self.watch_margin();
             if let Some((contact, why)) = ended.filter(|_| !watched) {
@@ -219,6 +231,15 @@ impl Path<'_> {
         self.finish(state, start)
     }
 
+    /// Whether an attempt ends where a slip stops that was much faster at its begin.
+    fn slip_falls_far(&self, ended: &Option<(Option<ContactId>, BranchChange)>, slips: &[f64]) -> bool {
+        let Some((Some(id), BranchChange::Slip)) = ended else { return false };
+        let at = self.s.closed.binary_search_by_key(id, |c| c.id);
+        // one that has turned across the direction in which it began does not stop
+        let stops = |c: &Closed| c.moves && c.slip() < 10.0 * STOP;
+        at.is_ok_and(|k| stops(&self.s.closed[k]) && slips[k] > FAST * STOP)
+    }
+
     /// Whether the rigid motion is no longer to be followed, by the last evaluation of the contacts that slip.
     fn watch_margin(&mut self) -> bool {
         if let Some(least) = self.least
@@ -235,15 +256,16 @@ impl Path<'_> {
         self.find_near(state, CLOSED)?;
         for c in &self.s.near.contacts {
             let known = state.memory.find(RowId::Contact(c.id));
-            if known.is_some_and(|m| m.forces.first().is_some_and(|n| *n > 0.0)) {
-                self.s.closed.push(Closed::new(c.id, Mode::Stick));
+            if let Some(&n) = known.and_then(|m| m.forces.first()) {
+                let touch = if n > 0.0 { Touch::Carries } else { Touch::Idle };
+                self.s.closed.push(Closed { touch, ..Closed::new(c.id, Mode::Stick) });
             }
         }
         let held_known = self.hold(state);
         self.load(state);
         self.evaluate(state.time);
         for c in &mut self.s.closed {
-            let slip = c.velocity[1].hypot(c.velocity[2]);
+            let slip = c.slip();
             if slip > REST {
                 c.mode = Mode::Slip([c.velocity[1] / slip, c.velocity[2] / slip]);
             }
@@ -323,21 +345,25 @@ impl Path<'_> {
 
     /// Forces and margins at the present place; false if the modes have none.
     fn evaluate(&mut self, t: f64) -> bool {
+        self.ask(t, Asked::Margins)
+    }
+
+    fn ask(&mut self, t: f64, asked: Asked) -> bool {
         self.s.rate.resize(self.s.y.len(), 0.0);
-        let mut equations = equations!(self, true);
+        let mut equations = equations!(self, asked);
         equations.rate(t, &self.s.y, &mut self.s.rate);
         self.s.rate.iter().all(|x| x.is_finite())
     }
 
     fn attempt(&mut self, t: f64, h: f64) -> Option<f64> {
         self.report.iterations += 1;
-        let mut equations = equations!(self, false);
+        let mut equations = equations!(self, Asked::Motion);
         self.s.method.attempt(&mut equations, (t, &self.s.y), h, &self.s.scale)
     }
 
     /// The least margin at a place, that of open contacts included.
     fn least(&mut self, t: f64, y: &[f64]) -> f64 {
-        let mut equations = equations!(self, true);
+        let mut equations = equations!(self, Asked::Margins);
         let (nq, nv) = equations.sizes();
         self.s.rate.resize(y.len(), 0.0);
         equations.rate(t, y, &mut self.s.rate);
@@ -433,7 +459,7 @@ impl Path<'_> {
         self.model.system().scale_attitudes(&mut self.s.y[..nq]);
         let time = state.time + h;
         let mut y = std::mem::take(&mut self.s.y);
-        let mut equations = equations!(self, false);
+        let mut equations = equations!(self, Asked::Motion);
         let projected = equations.project(time, &mut y);
         self.s.y = y;
         if projected.is_none() && !(self.s.closed.is_empty() && self.s.held.is_empty()) {
@@ -448,8 +474,7 @@ impl Path<'_> {
     /// Goes on to where a slip that is about to stop has stopped, by the accelerations of the present place: a few nanoseconds.
     fn stop(&mut self, state: &mut State) {
         self.load(state);
-        let slip = |c: &Closed| c.velocity[1].hypot(c.velocity[2]);
-        let stopping = |c: &&Closed| c.moves && slip(c) < 10.0 * STOP;
+        let stopping = |c: &&Closed| c.touch == Touch::Carries && c.moves && c.slip() < 10.0 * STOP;
         if !self.evaluate(state.time) {
             return;
         }
@@ -526,7 +551,7 @@ impl Path<'_> {
     fn project(&mut self, state: &mut State) {
         self.load(state);
         let mut y = std::mem::take(&mut self.s.y);
-        let _ = equations!(self, false).project(state.time, &mut y);
+        let _ = equations!(self, Asked::Motion).project(state.time, &mut y);
         let (nq, nv) = (state.position.len(), state.velocity.len());
         state.position.copy_from_slice(&y[..nq]);
         state.velocity.copy_from_slice(&y[nq..nq + nv]);

@@ -48,7 +48,7 @@ impl Equations<'_> {
             let Of::Contact(k) = of else { return None };
             let (c, at) = (&self.closed[k], contact_of(instant, row));
             let in_space = instant.offsets()[at + 1] - instant.offsets()[at] > 2;
-            let slips = matches!(c.mode, Mode::Slip(_)) && mu[at] > 0.0 && in_space;
+            let slips = matches!(c.mode, Mode::Slip(_)) && !c.fixed && mu[at] > 0.0 && in_space;
             let share = c.velocity[1].hypot(c.velocity[2]) / SLOW;
             (slips && share < 1.0).then(|| (k, instant.offsets()[at], TIME * (1.0 - share * share).powi(2)))
         });
@@ -56,7 +56,7 @@ impl Equations<'_> {
         if slow.is_empty() {
             return Some(());
         }
-        let (first, explicit) = (forces.clone(), along.to_vec());
+        let explicit = along.to_vec();
         self.turn((instant, system), rows, &slow, along, forces)?;
         let leads = |&(k, row, tau): &Slow| {
             let [defect, slope] = self.defect(system, (k, row, tau), along[k], forces);
@@ -69,7 +69,7 @@ impl Equations<'_> {
         if !lost.is_empty() {
             // it stops, or has no such direction
             along.copy_from_slice(&explicit);
-            *forces = first;
+            *forces = self.forces_along((instant, system), rows, along)?;
         }
         for k in lost {
             let c = &mut self.closed[k];
