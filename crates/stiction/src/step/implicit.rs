@@ -10,10 +10,10 @@
 //! are solved there, the gap is linearised (`d psi/dq = W_n`), and the contact problem that is left, friction ellipsoid, layers and all, is
 //! solved as the theta scheme's is; then again from the new end. Deviations from the paper:
 //!
-//! - closest points are eliminated, not unknowns of the same system: each iterate has its own exactly;
+//! - closest points are eliminated, not unknowns of the same system: each iterate has its own exactly; but for nearly flat spots, where they are unknowns ([`running`]);
 //! - derivatives of `W' lambda` are left out of the linearisation, so that convergence is linear, at a rate of `h |v| times a curvature` or less: two to
 //!   five iterations reach rounding; the accepted end satisfies the nonlinear equations all the same;
-//! - where convergence is slow (nearly flat surfaces, whose contact point runs far for a small turn) the velocities of each tree are extrapolated from their last iterates;
+//! - where convergence is slow the velocities of each tree are extrapolated from their last iterates;
 //! - sigma of (5) does not appear: the friction law is the natural map of the element, which leaves nothing open at `p_n = 0`;
 //! - velocity products follow in the [`crate::dynamics::Drift`] as in the theta scheme, and the contact laws hold for the velocities after it; the
 //!   linearisation uses the masses at the end.
