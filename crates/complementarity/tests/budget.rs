@@ -143,6 +143,20 @@ fn a_budget_that_is_used_up_is_a_limit() {
     }
 }
 
+/// Random bases pivot in twos where the diagonal vanishes, and may not be left between.
+#[test]
+fn lemke_ends_wherever_its_budget_does() {
+    let n = 12;
+    let mut u = Uniform(1);
+    let m = Matrix::from_fn(n, n, |i, j| if i == j { 0.0 } else { u.signed() });
+    let problem = Lcp::new(m, (0..n).map(|_| -u.next()).collect()).expect("a valid problem");
+    for rows in 0..5_000 {
+        let mut budget = Budget { rows, stop: None };
+        let report = lemke::solve_within(&problem, &lemke::Settings::default(), &mut budget, &mut unwatched);
+        assert!(report.status == Status::Solved || budget.rows == 0, "{rows}: {}", report.status);
+    }
+}
+
 /// The proof of a problem without solution is checked within the budget too: an unchecked proof is none.
 #[test]
 fn a_proof_that_was_not_checked_is_not_claimed() {

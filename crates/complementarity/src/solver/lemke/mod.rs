@@ -377,10 +377,14 @@ impl Lemke {
     fn pivot(&mut self, row: usize, column: usize) -> bool {
         let may = self.budget.ended().is_none();
         if may {
-            self.budget.spend_pivot(self.t.rows(), self.t.columns());
-            self.t.pivot(row, column);
+            self.pivot_anyway(row, column);
         }
         may
+    }
+
+    fn pivot_anyway(&mut self, row: usize, column: usize) {
+        self.budget.spend_pivot(self.t.rows(), self.t.columns());
+        self.t.pivot(row, column);
     }
 
     /// Principal pivots of order 1, or 2 where the diagonal is small, on a random half of the pairs;
@@ -413,8 +417,10 @@ impl Lemke {
             if let Some((size, row_j, column_j)) = partner
                 && size > SMALL
             {
-                // column_j first: its pivot leaves the entry (row_j, column) nearly as it is
-                let _ = self.pivot(row, column_j) && self.pivot(row_j, column);
+                // column_j first: its pivot leaves the entry (row_j, column) nearly as it is; after it alone, pairs would be broken
+                if self.pivot(row, column_j) {
+                    self.pivot_anyway(row_j, column);
+                }
             }
         }
         self.wanted.clear();
