@@ -216,20 +216,33 @@ impl Answer {
     pub fn trust(&self) -> Trust {
         let Solutions { status, list, complete, proof, .. } = &self.pyramid;
         let proved = self.conditions.as_ref().is_some_and(|c| c.unique);
+        match () {
+            () if proof.is_some() => Trust::NoRigidSolution,
+            () if self.motions_differ(list) => Trust::MotionNotUnique,
+            () if *status == Status::Solved && (*complete || proved) => Trust::Unique,
+            () if *status == Status::Several && *complete => Trust::ForcesNotUnique,
+            () => Trust::NotExamined,
+        }
+    }
+
+    /// [`trust`](Self::trust), but of several motions under friction pyramids those count that Coulomb's cone has too: if it is
+    /// known to have one, whether there are others is not known.
+    pub fn trust_under_cone(&self) -> Trust {
+        let one = |cone: &Solutions| !cone.list.is_empty() && !self.motions_differ(&cone.list);
+        match self.trust() {
+            Trust::MotionNotUnique if self.cone.as_ref().is_some_and(one) => Trust::NotExamined,
+            trust => trust,
+        }
+    }
+
+    fn motions_differ(&self, list: &[Possible]) -> bool {
         let differ = |a: &Possible, b: &Possible| {
             let size = norm(&a.accelerations).max(norm(&b.accelerations)).max(f64::MIN_POSITIVE);
             let apart: Vec<f64> = a.accelerations.iter().zip(&b.accelerations).map(|(x, y)| x - y).collect();
             // accelerations of bodies at rest are rounding
             norm(&apart) > SAME_MOTION * size.max(self.loads)
         };
-        let moves = list.iter().any(|p| p.motion_dimension > 0 || differ(p, &list[0]));
-        match () {
-            () if proof.is_some() => Trust::NoRigidSolution,
-            () if moves => Trust::MotionNotUnique,
-            () if *status == Status::Solved && (*complete || proved) => Trust::Unique,
-            () if *status == Status::Several && *complete => Trust::ForcesNotUnique,
-            () => Trust::NotExamined,
-        }
+        list.iter().any(|p| p.motion_dimension > 0 || differ(p, &list[0]))
     }
 }
 

@@ -25,9 +25,10 @@ const CONNECTS: f64 = 1e-12;
 /// Largest slack that is asked for, and largest change of forces, in units of the force that counts as 1.
 const ENOUGH: f64 = 1.0;
 const LARGEST: f64 = 100.0;
-/// `m`, first and last, and its factor.
+/// `m`, first and last, and its factor. Where forces have just reached their bounds, the least ones go as the square root of `m`.
 const FIRST: f64 = 1.0;
 const LAST: f64 = 1e-6;
+const LAST_OF_LEAST: f64 = 1e-11;
 const FACTOR: f64 = 0.1;
 /// Most steps for one `m`, and the Newton decrement at which they end.
 const STEPS: usize = 60;
@@ -263,30 +264,25 @@ fn largest_slack(bounds: &[Bound], count: usize) -> Option<Vec<f64>> {
     let mut u = vec![0.0; count + 1];
     let slack = |b: &Bound| b.p.value - b.q.iter().map(|q| q.value * q.value).sum::<f64>().sqrt();
     u[count] = bounds.iter().map(slack).fold(0.5 * ENOUGH, f64::min) - 0.5 * ENOUGH;
-    let (mut lu, mut m) = (Lu::default(), FIRST);
-    while m > LAST {
-        centre(bounds, &mut u, (Goal::Slack, m), &mut lu)?;
-        m *= FACTOR;
-    }
-    extrapolate(bounds, &mut u, Goal::Slack, &mut lu)
+    follow(bounds, &mut u, Goal::Slack, LAST)
 }
 
 /// The least free variables within the bounds, from some with slack.
 fn least_change(bounds: &[Bound], mut u: Vec<f64>) -> Option<Vec<f64>> {
     *u.last_mut()? = 0.0;
-    let (mut lu, mut m) = (Lu::default(), FIRST);
-    while m > LAST {
-        centre(bounds, &mut u, (Goal::Least, m), &mut lu)?;
-        m *= FACTOR;
-    }
-    extrapolate(bounds, &mut u, Goal::Least, &mut lu)
+    follow(bounds, &mut u, Goal::Least, LAST_OF_LEAST)
 }
 
-/// The minimum for `m = 0`: the parabola through three.
-fn extrapolate(bounds: &[Bound], u: &mut [f64], goal: Goal, lu: &mut Lu) -> Option<Vec<f64>> {
+/// The minimum for `m = 0`: that for falling `m`, and the parabola through the last three.
+fn follow(bounds: &[Bound], u: &mut [f64], goal: Goal, last: f64) -> Option<Vec<f64>> {
+    let (mut lu, mut m) = (Lu::default(), FIRST);
+    while m > last {
+        centre(bounds, u, (goal, m), &mut lu)?;
+        m *= FACTOR;
+    }
     let mut end = vec![0.0; u.len()];
     for (share, weight) in [(1.0, 1.0 / 3.0), (0.5, -2.0), (0.25, 8.0 / 3.0)] {
-        centre(bounds, u, (goal, share * LAST), lu)?;
+        centre(bounds, u, (goal, share * last), &mut lu)?;
         end.iter_mut().zip(&*u).for_each(|(end, u)| *end += weight * u);
     }
     Some(end)

@@ -9,7 +9,7 @@ use crate::analysis::accelerate::{
 use crate::analysis::instant::InvalidInstant;
 use crate::formulation::assemble;
 use crate::scene::Branch;
-use crate::state::{ContactId, State};
+use crate::state::{ContactId, RowId, State};
 use crate::step::impact::bounce;
 use crate::step::{
     BranchChange, Branched, Failed, Located, Status, StepReport, Trust, Workspace, detect, place,
@@ -22,8 +22,9 @@ const INSTANT: f64 = 1e-15;
 /// Time for which connected contacts that have begun to slip keep the directions in which their bounds were reached, s: slips that begin with no
 /// acceleration have no direction of their own.
 const FIXED: f64 = 1e-6;
-/// Contacts up to which all solutions at an event are sought.
+/// Contacts up to which all solutions are sought at an event (half a second), and at a result (two milliseconds).
 const ALL: usize = 6;
+const ALL_AT_RESULT: usize = 4;
 /// Friction of a joint is at its bound within this share of it.
 const AT_BOUND: f64 = 1e-9;
 
@@ -45,7 +46,7 @@ impl Path<'_> {
                 }
                 Err(_) => return Err(Failed::Integration { time: state.time, h: 0.0 }),
             };
-            let trust = answer.trust();
+            let trust = answer.trust_under_cone();
             if self.least.is_some() && matches!(trust, Trust::MotionNotUnique | Trust::NoRigidSolution) {
                 // contacts that do not slip cannot be the cause alone, but may be all there are
                 let first = answer.contacts.iter().find(|c| c.slips).or(answer.contacts.first());
@@ -59,6 +60,7 @@ impl Path<'_> {
                     let modes = if gives_way { self.giving_way() } else { self.modes(&answer, &chosen) };
                     let held = self.holds(state, &answer, &chosen);
                     if trust == Trust::MotionNotUnique {
+                        self.note_other_motions(&answer);
                         let differs = answer.contacts.first().map(|c| c.id);
                         self.note_branch(state.time, differs, BranchChange::Begins);
                     }
@@ -113,6 +115,13 @@ impl Path<'_> {
         self.s.closed.iter_mut().zip(modes).for_each(|(c, mode)| c.mode = mode);
     }
 
+    /// Notes which contacts take part in several motions.
+    fn note_other_motions(&mut self, answer: &Answer) {
+        let all = answer.contacts.iter().map(|c| RowId::Contact(c.id));
+        self.work.other_motion.clear();
+        self.work.other_motion.extend(all);
+    }
+
     /// Notes where one of several motions is followed, or ceases to be.
     pub(super) fn note_branch(&mut self, time: f64, contact: Option<ContactId>, change: BranchChange) {
         if let Some(contact) = contact {
@@ -120,16 +129,45 @@ impl Path<'_> {
         }
     }
 
-    /// Asks again whether the motion that is followed is one of several.
+    /// Asks at a result whether the motion that is followed is one of several: that may begin and end between events.
     pub(super) fn look_again(&mut self, state: &mut State) {
-        if state.solver.trust != Trust::MotionNotUnique || self.s.closed.is_empty() {
+        let was_several = state.solver.trust == Trust::MotionNotUnique;
+        // models that change where the motion is not unique watch for it themselves
+        let watched = self.least.is_some();
+        if self.stays(state) || watched && !was_several {
+            return;
+        }
+        if !was_several && self.s.closed.len() > ALL_AT_RESULT {
+            state.solver.trust = Trust::NotExamined;
             return;
         }
         let Ok(answer) = accelerate(self.model, state, &self.question(true)) else { return };
-        state.solver.trust = answer.trust();
-        if state.solver.trust != Trust::MotionNotUnique {
-            self.note_branch(state.time, self.s.closed.first().map(|c| c.id), BranchChange::Unique);
+        let trust = answer.trust_under_cone();
+        let is_several = trust == Trust::MotionNotUnique;
+        if trust == Trust::NoRigidSolution || was_several && trust == Trust::NotExamined {
+            // there is the motion that is followed, and nothing shows that it has become the only one
+            return;
         }
+        state.solver.trust = trust;
+        self.report.trust = self.report.trust.max(trust);
+        if is_several {
+            self.note_other_motions(&answer);
+        }
+        if was_several != is_several {
+            let change = if is_several { BranchChange::Begins } else { BranchChange::Unique };
+            self.note_branch(state.time, self.s.closed.first().map(|c| c.id), change);
+        }
+    }
+
+    /// Whether contacts stick with the forces that they had at the last result.
+    fn stays(&self, state: &State) -> bool {
+        let same = 1e-9 * unit(self.model);
+        let stays = |c: &Closed| {
+            let last = state.memory.find(RowId::Contact(c.id));
+            let mut pairs = last.into_iter().flat_map(|m| m.forces.iter().zip(&c.force));
+            c.slip() <= REST && last.is_some() && pairs.all(|(a, b)| (a - b).abs() <= same)
+        };
+        self.s.closed.iter().all(stays)
     }
 
     fn question(&self, all: bool) -> Question {
