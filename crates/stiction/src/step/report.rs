@@ -287,6 +287,10 @@ pub struct StepReport {
     pub relaxed: usize,
     /// Parts that were accepted at a relative residual above the scene's tolerance, up to 1e-6, because shorter ones did not reach it.
     pub loose: usize,
+    /// Time steps that took the place of located events where these crowd (`scheme = "event"`), and the time in them, s.
+    pub stepped: usize,
+    /// See `stepped`.
+    pub stepped_time: f64,
     /// Which of several forces were taken; the worst of the step's parts.
     pub choice: Choice,
     /// What is known of the solution of the step (of its last part, if it was cut).
@@ -314,6 +318,8 @@ impl Default for StepReport {
             violation: 0.0,
             relaxed: 0,
             loose: 0,
+            stepped: 0,
+            stepped_time: 0.0,
             choice: Choice::Unique,
             trust: Trust::Unique,
         }

@@ -64,12 +64,15 @@ enum Limit {
 }
 
 impl Equations<'_> {
-    /// Replaces margins that are used up by that of all connected contacts, where their forces are not unique. `rows` are those of the
+    /// Replaces margins that are used up by that of all connected contacts, where their forces are not unique: of friction, and of normal forces that follow from it. `rows` are those of the
     /// last solution.
     pub(super) fn relieve(&mut self, instant: &Instant, rows: &[Row]) {
         let sticks = |c: &super::field::Closed| c.mode == Mode::Stick;
         let over = |(_, of): &Row| match *of {
-            Of::Contact(k) => sticks(&self.closed[k]) && self.closed[k].margins[1] < TOGETHER,
+            Of::Contact(k) => {
+                let c = &self.closed[k];
+                c.margins[0] < TOGETHER || sticks(c) && c.margins[1] < TOGETHER
+            }
             Of::Held(k) => self.held[k].hold == Hold::Stick && self.held[k].margin < TOGETHER,
         };
         let mut over: Vec<bool> = rows.iter().map(over).collect();
@@ -84,6 +87,9 @@ impl Equations<'_> {
                         c.together = sticks(c);
                         if c.together && c.margins[1].is_finite() {
                             c.margins[1] = margin;
+                        }
+                        if margin > 0.0 && c.margins[0] < margin {
+                            c.margins[0] = margin;
                         }
                     }
                     Of::Held(k) if self.held[k].hold == Hold::Stick => self.held[k].margin = margin,

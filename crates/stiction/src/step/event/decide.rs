@@ -7,6 +7,7 @@ use crate::analysis::accelerate::{
     Answer, ContactAt, ContactForce, Given, NotAccelerated, Possible, Question, Transition, accelerate,
 };
 use crate::analysis::instant::InvalidInstant;
+use crate::contact::set::Contact;
 use crate::formulation::assemble;
 use crate::scene::Branch;
 use crate::state::{ContactId, RowId, State};
@@ -40,8 +41,10 @@ impl Path<'_> {
             let answer = match accelerate(self.model, state, &question) {
                 Ok(answer) => answer,
                 Err(NotAccelerated::Instant(InvalidInstant::Approaching { .. })) => {
+                    let touching = self.touching(state);
                     self.impact(state)?;
                     self.rest_flat(state, &flat);
+                    self.keep(state, &touching);
                     continue;
                 }
                 Err(_) => return Err(Failed::Integration { time: state.time, h: 0.0 }),
@@ -70,6 +73,7 @@ impl Path<'_> {
                     self.settle(state, &before);
                     self.note_changes(state.time, &before);
                     self.project_at_rest(state, &answer);
+                    self.part(state);
                     return if gives_way { self.leave_rest(state) } else { Ok(()) };
                 }
                 None if answer.pyramid.status == Decision::NoSolution && !without_collision => {
@@ -113,6 +117,21 @@ impl Path<'_> {
         }
         self.project(state);
         self.s.closed.iter_mut().zip(modes).for_each(|(c, mode)| c.mode = mode);
+    }
+
+    /// Moves a state to where open contacts that touch do not overlap: rounding would find one that slides past, or leaves, closed again.
+    fn part(&mut self, state: &mut State) {
+        let near = &self.s.near;
+        let overlaps = |c: &Contact| near.elements[c.first].gap < 0.0;
+        let is_closed = |id: ContactId| self.s.closed.binary_search_by_key(&id, |c| c.id).is_ok();
+        if !near.contacts.iter().any(|c| overlaps(c) && !is_closed(c.id)) {
+            return;
+        }
+        let all = near.contacts.iter().filter(|c| overlaps(c) || is_closed(c.id));
+        let all = all.map(|c| Closed::new(c.id, Mode::Slip([1.0, 0.0]))).collect();
+        let velocity = state.velocity.clone();
+        self.project_on(state, all);
+        state.velocity.copy_from_slice(&velocity);
     }
 
     /// Notes which contacts take part in several motions.

@@ -6,13 +6,10 @@
 //! each other without end in a finite time.
 
 use super::field::{Closed, Mode};
-use super::{CLOSED, Path, REST};
+use super::{CLOSED, Path, REST, near_velocity};
 use crate::contact::Law;
-use crate::contact::set::{Contact, ContactSet};
-use crate::dynamics::Kinematics;
-use crate::model::{Model, Owner};
+use crate::model::Model;
 use crate::scene::Scheme;
-use crate::space::{dot, sub};
 use crate::state::{ContactId, State};
 use crate::step::{Failed, Workspace};
 
@@ -40,7 +37,7 @@ impl Path<'_> {
         for own in near.contacts.chunk_by(|a, b| a.id.part_a == b.id.part_a && a.id.part_b == b.id.part_b) {
             let on_face = own.iter().filter(|c| is_on_face(self.model, c.id)).count();
             let nearest = own.iter().map(|c| near.elements[c.first].gap).fold(f64::INFINITY, f64::min);
-            let approaches = own.iter().any(|c| normal_velocity(&motion.kinematics, near, c) < -REST);
+            let approaches = own.iter().any(|c| near_velocity(&motion.kinematics, near, c)[0] < -REST);
             if on_face > 2 && nearest <= touches && approaches {
                 flat.extend(own.iter().map(|c| c.id));
             }
@@ -62,7 +59,7 @@ impl Path<'_> {
         let most = self.model.scene().step.bounce_threshold.max(LEAVES);
         let Workspace { motion, .. } = &mut *self.work;
         let mut own = self.s.near.contacts.iter().filter(|c| flat.contains(&c.id));
-        if !own.any(|c| normal_velocity(&motion.kinematics, &self.s.near, c) > most) {
+        if !own.any(|c| near_velocity(&motion.kinematics, &self.s.near, c)[0] > most) {
             self.project_flat(state, flat);
         }
     }
@@ -75,19 +72,8 @@ impl Path<'_> {
         ids.sort_unstable();
         ids.dedup();
         let all = ids.into_iter().map(|id| Closed::new(id, Mode::Slip([1.0, 0.0]))).collect();
-        let closed = std::mem::replace(&mut self.s.closed, all);
-        self.project(state);
-        self.s.closed = closed;
+        self.project_on(state, all);
     }
-}
-
-/// Velocity at which the two parts of a contact separate, m/s.
-pub(super) fn normal_velocity(kinematics: &Kinematics, near: &ContactSet, c: &Contact) -> f64 {
-    let velocity = |owner: Owner| match owner {
-        Owner::Body(i) => kinematics.point_velocity(i, near.elements[c.first].point),
-        Owner::World(_) => [0.0; 3],
-    };
-    dot(c.frame.n, sub(velocity(c.owners[1]), velocity(c.owners[0])))
 }
 
 /// Whether a contact is at one of the points that a round face has while it lies flat: see `geometry/outline.rs`.

@@ -5,7 +5,9 @@
 //! where its slip vanishes. Touching contacts that approach go through the impact law of the theta scheme, and so do slips for which no finite
 //! forces exist (impact without collision).
 
+mod chatter;
 mod cluster;
+mod crowd;
 mod decide;
 mod ending;
 pub(super) mod field;
@@ -15,13 +17,15 @@ mod slow;
 
 use super::{BranchChange, Failed, StepReport, Trust, Workspace, detect};
 use crate::contact::set::{Contact, ContactSet};
+use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
 use crate::integrate::{DormandPrince, Field, next_length};
-use crate::model::Model;
-use crate::space::length;
+use crate::model::{Model, Owner};
+use crate::space::{Vector, length, sub};
 use crate::state::{ContactId, RowId, State};
 use complementarity::problem::Element;
 use complementarity::residual::Residual;
+use crowd::Crowd;
 use field::{Asked, Buffers, Closed, Equations, Held, Hold, Mode, POWERS, STOP, Touch};
 use std::sync::atomic::Ordering;
 
@@ -103,6 +107,18 @@ pub(super) fn step_while(
     made.map(|()| (report, left))
 }
 
+/// How a path gets on.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pace {
+    /// Length of the next step of the integrator, s.
+    length: f64,
+    /// Largest estimated error of a step, in units of the accuracy.
+    worst: f64,
+    /// An attempt met a place where closed contacts have other features.
+    changes: bool,
+    crowd: Crowd,
+}
+
 struct Path<'a> {
     model: &'a Model,
     inputs: &'a Inputs,
@@ -110,7 +126,7 @@ struct Path<'a> {
     work: &'a mut Workspace,
     s: &'a mut Scratch,
     report: StepReport,
-    /// Events at the present time.
+    /// Changes of features without progress.
     at_once: usize,
     /// Least [`Closed::slip_margin`] up to which the rigid motion is followed; `None`: always.
     least: Option<f64>,
@@ -145,90 +161,98 @@ impl Path<'_> {
     fn run(&mut self, state: &mut State) -> Result<(), Failed> {
         let (start, end) = (state.time, state.time + self.h);
         self.report.trust = state.solver.trust;
-        self.begin(state)?;
+        let begun = self.begin(state);
         if self.s.closed.is_empty() && self.report.trust == Trust::NotExamined {
             (self.report.trust, state.solver.trust) = (Trust::Unique, Trust::Unique);
         }
-        let mut length = self.h * 0.5f64.powi(state.solver.level as i32);
-        // `changes`: an attempt met a place where closed contacts have other features
-        let (mut worst, mut changes) = (0.0f64, false);
+        let mut pace = Pace { length: self.h * 0.5f64.powi(state.solver.level as i32), ..Pace::default() };
+        if let Err(why) = begun {
+            self.step_over(state, end, &mut pace.crowd, why)?;
+        }
         self.evaluate(state.time);
         self.watch_margin();
         while end - state.time > LEAST * self.h && self.left.is_none() {
             if self.work.solver.stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed)) {
                 return Err(Failed::Interrupted { time: start });
             }
-            let tried = length.min(end - state.time);
-            if tried < LEAST * self.h || changes && tried < 1e-2 * SWITCH {
-                if self.switch(state)? {
-                    (length, changes) = (1e-3 * self.h, false);
-                    continue;
-                }
-                if tried < LEAST * self.h {
-                    return Err(Failed::Integration { time: state.time, h: tried });
-                }
-            }
-            self.load(state);
-            self.evaluate(state.time);
-            for c in &mut self.s.closed {
-                c.moves = c.slip() > 10.0 * STOP;
-                c.begins &= !c.moves;
-            }
-            let slips: Vec<f64> = self.s.closed.iter().map(Closed::slip).collect();
-            let Some(error) = self.attempt(state.time, tried) else {
-                (length, changes) = (0.25 * tried, true);
-                continue;
-            };
-            if error > 1.0 {
-                length = next_length(tried, error, DormandPrince::ORDER);
-                continue;
-            }
-            length = next_length(tried, error, DormandPrince::ORDER).min(self.h);
-            worst = worst.max(error);
-            let event = self.used_up_within(state.time, tried);
-            let made = match event.map(|within| (within, self.locate(state.time, within))) {
-                None => tried,
-                Some((_, Some(made))) => made,
-                Some((within, None)) => {
-                    (length, changes) = (0.25 * within, true);
-                    continue;
-                }
-            };
-            self.at_once = match event {
-                _ if made > 1e-10 * self.h => 0,
-                Some(_) => self.at_once + 1,
-                None => self.at_once,
-            };
-            if self.at_once > MOST_AT_ONCE {
-                return Err(Failed::Integration { time: state.time, h: made });
-            }
-            let ended = event.is_some().then(|| self.cause());
-            if self.slip_falls_far(&ended, &slips) {
-                // towards its end by steps that fall with it: the direction of what is left of it is known to rounding of the slip with which a step begins
-                if self.attempt(state.time, NEARER * made).is_some() {
-                    self.accept(state, NEARER * made)?;
-                    continue;
-                }
-            }
-            self.accept(state, made)?;
-            let watched = event.is_some() && self.watch_margin();
-            if let Some((contact, why)) = ended.filter(|_| !watched) {
-                if why == BranchChange::Slip {
-                    self.stop(state);
-                    self.end_slow_slips(state);
-                }
-                if state.solver.trust == Trust::MotionNotUnique {
-                    self.note_branch(state.time, contact, why);
-                }
-                self.decide(state)?;
+            if let Err(why) = self.go(state, end, &mut pace) {
+                self.step_over(state, end, &mut pace.crowd, why)?;
+                (pace.length, pace.changes) = (1e-3 * self.h, false);
                 self.evaluate(state.time);
                 self.watch_margin();
             }
         }
-        state.solver.level = (self.h / length).log2().ceil().clamp(0.0, 40.0) as u32;
-        let error = worst * self.model.scene().step.accuracy;
-        self.report.residual = Residual { absolute: error, relative: error, fclib: error };
+        state.solver.level = (self.h / pace.length).log2().ceil().clamp(0.0, 40.0) as u32;
+        let error = pace.worst * self.model.scene().step.accuracy;
+        let located = Residual { absolute: error, relative: error, fclib: error };
+        if located.relative > self.report.residual.relative {
+            self.report.residual = located;
+        }
         self.finish(state, start)
+    }
+
+    /// Goes on by one step of the integrator, at most to the next event, and decides what follows that.
+    fn go(&mut self, state: &mut State, end: f64, pace: &mut Pace) -> Result<(), Failed> {
+        pace.crowd.count(state.time, [0.0, 1.0])?;
+        let tried = pace.length.min(end - state.time);
+        if tried < LEAST * self.h || pace.changes && tried < 1e-2 * SWITCH {
+            if self.switch(state)? {
+                (pace.length, pace.changes) = (1e-3 * self.h, false);
+                return Ok(());
+            }
+            if tried < LEAST * self.h {
+                return Err(Failed::Integration { time: state.time, h: tried });
+            }
+        }
+        self.load(state);
+        self.evaluate(state.time);
+        for c in &mut self.s.closed {
+            c.moves = c.slip() > 10.0 * STOP;
+            c.begins &= !c.moves;
+        }
+        let slips: Vec<f64> = self.s.closed.iter().map(Closed::slip).collect();
+        let Some(error) = self.attempt(state.time, tried) else {
+            (pace.length, pace.changes) = (0.25 * tried, true);
+            return Ok(());
+        };
+        pace.length = next_length(tried, error, DormandPrince::ORDER);
+        if error > 1.0 {
+            return Ok(());
+        }
+        pace.length = pace.length.min(self.h);
+        pace.worst = pace.worst.max(error);
+        let event = self.used_up_within(state.time, tried);
+        let made = match event.map(|within| (within, self.locate(state.time, within))) {
+            None => tried,
+            Some((_, Some(made))) => made,
+            Some((within, None)) => {
+                (pace.length, pace.changes) = (0.25 * within, true);
+                return Ok(());
+            }
+        };
+        let ended = event.is_some().then(|| self.cause());
+        if self.slip_falls_far(&ended, &slips) {
+            // towards its end by steps that fall with it: the direction of what is left of it is known to rounding of the slip with which a step begins
+            if self.attempt(state.time, NEARER * made).is_some() {
+                return self.accept(state, NEARER * made);
+            }
+        }
+        self.accept(state, made)?;
+        let Some((contact, why)) = ended else { return Ok(()) };
+        if self.watch_margin() {
+            return Ok(());
+        }
+        if why == BranchChange::Slip {
+            self.stop(state);
+            self.end_slow_slips(state);
+        }
+        if state.solver.trust == Trust::MotionNotUnique {
+            self.note_branch(state.time, contact, why);
+        }
+        self.decide(state)?;
+        self.evaluate(state.time);
+        self.watch_margin();
+        pace.crowd.count(state.time, [1.0, 0.0])
     }
 
     /// Whether an attempt ends where a slip stops that was much faster at its begin.
@@ -384,7 +408,7 @@ impl Path<'_> {
         let near = &self.s.near;
         // features that appear with an overlap, as faces cease to be flat, and separate are no event
         let parts = |gap: f64, c: &Contact| {
-            gap < 0.0 && gap > -CLOSED && flat::normal_velocity(&motion.kinematics, near, c) > REST
+            gap < 0.0 && gap > -CLOSED && near_velocity(&motion.kinematics, near, c)[0] > REST
         };
         let open = near.contacts.iter().filter(|c| is_open(c.id)).map(|c| (near.elements[c.first].gap, c));
         open.filter(|(gap, c)| !parts(*gap, c)).map(|(gap, _)| gap).fold(closed, f64::min)
@@ -418,12 +442,22 @@ impl Path<'_> {
             path.s.stage = stage;
             Some(value)
         };
-        let first = (first + slack).max(USED_UP);
-        let (mut low, mut high) = ((0.0, first), (within, value_at(self, within)?));
+        let (mut low, mut high) = ((0.0, first + slack), (within, value_at(self, within)?));
         // the polynomial was too low: nothing happens
         if high.1 > 0.0 {
             return Some(within);
         }
+        // what has just touched and leaves is used up at the begin, but not after it
+        while low.0 == 0.0 && low.1 <= 0.2 * USED_UP && high.0 > LOCATED {
+            let at = 0.5 * high.0;
+            let value = value_at(self, at)?;
+            if value > 0.0 {
+                low = (at, value);
+            } else {
+                high = (at, value);
+            }
+        }
+        low.1 = low.1.max(USED_UP);
         let (mut last, mut side) = (high.1, 0);
         // the secant method with halved values of an end that stays (Illinois), and bisection in between
         for look in 0..LOOKS {
@@ -547,6 +581,13 @@ impl Path<'_> {
         Ok(true)
     }
 
+    /// Moves a state to where these contacts touch and do not separate, and those that stick do not slip.
+    fn project_on(&mut self, state: &mut State, closed: Vec<Closed>) {
+        let own = std::mem::replace(&mut self.s.closed, closed);
+        self.project(state);
+        self.s.closed = own;
+    }
+
     /// Moves a state to where the modes hold.
     fn project(&mut self, state: &mut State) {
         self.load(state);
@@ -557,4 +598,13 @@ impl Path<'_> {
         state.velocity.copy_from_slice(&y[nq..nq + nv]);
         self.s.y = y;
     }
+}
+
+/// Relative velocity of the two parts of a contact along n, t, o, m/s.
+fn near_velocity(kinematics: &Kinematics, near: &ContactSet, c: &Contact) -> Vector {
+    let velocity = |owner: Owner| match owner {
+        Owner::Body(i) => kinematics.point_velocity(i, near.elements[c.first].point),
+        Owner::World(_) => [0.0; 3],
+    };
+    c.frame.components(sub(velocity(c.owners[1]), velocity(c.owners[0])))
 }

@@ -1,0 +1,127 @@
+//! Where located events crowd, a time step takes their place.
+//!
+//! Slips of connected contacts that begin and end within nanoseconds of each other, and instants whose contact problem is not decided, can keep a path from getting on. It is then continued
+//! by a step of the theta scheme, whose contact problem decides all contacts at once at the end of the step: of [`SHORT`], and four times as long where that was not enough,
+//! up to [`LONG`]. Its error is that of a time step (some 1e-12 m for the shortest); the report counts such steps and their time, and events in them are at their end.
+
+use super::Path;
+use crate::state::State;
+use crate::step::{Failed, StepReport, theta};
+use std::sync::atomic::Ordering;
+
+/// Length of the shortest and the longest time step, s, and the ratio of two that follow each other.
+const SHORT: f64 = 1e-6;
+const LONG: f64 = 1e-4;
+const RATIO: f64 = 4.0;
+/// Most events, and tries of the integrator, within this many lengths of the next time step, where that is the shortest; fewer for longer ones.
+const MOST_EVENTS: f64 = 40.0;
+const MOST_TRIES: f64 = 400.0;
+const SPAN: f64 = 10.0;
+/// But at least so many.
+const LEAST: f64 = 16.0;
+/// Time steps follow each other if they begin within this many lengths of the last one.
+const SOON: f64 = 100.0;
+
+/// What happened of late.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Crowd {
+    /// When counting began, s, and events and tries from then on.
+    since: f64,
+    events: f64,
+    tries: f64,
+    /// Length of the next time step, s, and the end of the last one.
+    length: f64,
+    last: f64,
+}
+
+impl Default for Crowd {
+    fn default() -> Self {
+        Self { since: f64::NEG_INFINITY, events: 0.0, tries: 0.0, length: SHORT, last: f64::NEG_INFINITY }
+    }
+}
+
+impl Crowd {
+    /// Counts events and tries at a time.
+    ///
+    /// # Errors
+    /// If there are too many.
+    pub fn count(&mut self, time: f64, [events, tries]: [f64; 2]) -> Result<(), Failed> {
+        if time - self.since > SPAN * self.length {
+            (self.since, self.events, self.tries) = (time, 0.0, 0.0);
+        }
+        self.events += events;
+        self.tries += tries;
+        let share = SHORT / self.length;
+        if self.events > (share * MOST_EVENTS).max(LEAST) || self.tries > (share * MOST_TRIES).max(LEAST) {
+            return Err(Failed::Integration { time, h: time - self.since });
+        }
+        Ok(())
+    }
+
+    /// The next time step begins.
+    fn begin(&mut self, time: f64) -> f64 {
+        let soon = time - self.last < SOON * self.length;
+        self.length = if soon { (RATIO * self.length).min(LONG) } else { SHORT };
+        self.length
+    }
+}
+
+impl Path<'_> {
+    /// Goes on by time steps, where the path could not because of `why`, until it can.
+    pub(super) fn step_over(
+        &mut self,
+        state: &mut State,
+        end: f64,
+        crowd: &mut Crowd,
+        mut why: Failed,
+    ) -> Result<(), Failed> {
+        loop {
+            let stopped = self.work.solver.stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
+            let passes = matches!(
+                why,
+                Failed::Integration { .. } | Failed::Undecided { .. } | Failed::Unsolved { .. }
+            );
+            if stopped || !passes || state.time >= end {
+                return Err(why);
+            }
+            let by = crowd.begin(state.time).min(end - state.time);
+            let mut report = StepReport::default();
+            self.work.solver.begin_step();
+            let made = theta::step(self.model, state, self.inputs, by, self.work, &mut report);
+            if made.is_err() {
+                return Err(why);
+            }
+            self.add(&report, by);
+            (crowd.last, crowd.since) = (state.time, f64::NEG_INFINITY);
+            // margins are those of the last place
+            for c in &mut self.s.closed {
+                (c.margins, c.gives, c.together) = ([f64::INFINITY; 2], None, false);
+            }
+            self.hold(state);
+            match self.decide(state) {
+                Ok(()) => return Ok(()),
+                Err(again) => why = again,
+            }
+        }
+    }
+
+    /// Adds what a time step did to the report.
+    fn add(&mut self, made: &StepReport, by: f64) {
+        let report = &mut self.report;
+        report.stepped += 1;
+        report.stepped_time += by;
+        report.friction_loss += made.friction_loss;
+        report.damping_loss += made.damping_loss;
+        report.release_loss += made.release_loss;
+        report.work += made.work;
+        report.recovery_work += made.recovery_work;
+        report.constraint_work += made.constraint_work;
+        report.iterations += made.iterations;
+        report.wasted += made.wasted;
+        report.relaxed += made.relaxed;
+        report.loose += made.loose;
+        if made.residual.relative > report.residual.relative {
+            report.residual = made.residual;
+        }
+    }
+}
