@@ -113,7 +113,7 @@ pub(super) fn step(
         unknown,
     };
     let mut report = StepReport { solver: "radau", ..StepReport::default() };
-    report.recovery_work += path.begin(&mut equations, state);
+    path.begin(&mut equations, state, &mut report);
     path.run(&mut equations, state, h, solver.stop.as_ref(), located, &mut report)?;
     path.finish(&mut equations, state, h, elements, &mut report)?;
     standing.clear();
@@ -129,8 +129,9 @@ pub(super) fn step(
 }
 
 impl Path {
-    /// Starts at a state: its contacts and their modes. Returns the energy of contacts that overlap though nothing has pressed them yet, J.
-    fn begin(&mut self, equations: &mut Equations<'_>, state: &State) -> f64 {
+    /// Starts at a state: its contacts and their modes. Books the energy of contacts that overlap though nothing has pressed them yet, and of those that
+    /// are known to be deformed but are not here.
+    fn begin(&mut self, equations: &mut Equations<'_>, state: &State, report: &mut StepReport) {
         (self.time, self.worst) = (state.time, 0.0);
         self.y.clear();
         self.y.extend_from_slice(&state.position);
@@ -147,7 +148,13 @@ impl Path {
             let known = state.memory.find(RowId::Contact(p.id));
             p.mode != Mode::Open && known.is_none_or(|m| m.deformations.is_empty())
         };
-        equations.points.iter().filter(is_new).map(|p| equations.elastic(p, &self.y)).sum()
+        report.recovery_work +=
+            equations.points.iter().filter(is_new).map(|p| equations.elastic(p, &self.y)).sum::<f64>();
+        for m in state.memory.iter() {
+            let RowId::Contact(id) = m.id else { continue };
+            let near = equations.points.binary_search_by_key(&id, |p| p.id).is_ok();
+            report.release_loss += if near { 0.0 } else { super::report::elastic(equations.model, m) };
+        }
     }
 
     /// The right-hand side at the present place, for the values of the contacts.
@@ -382,6 +389,11 @@ impl Path {
         let was_open = |p: &Point| before.iter().all(|(b, _)| b.id != p.id || b.mode == Mode::Open);
         let closed = equations.points.iter().filter(|p| p.mode != Mode::Open && was_open(p));
         report.recovery_work += closed.map(|p| equations.elastic(p, &self.y)).sum::<f64>();
+        for &(point, was) in before.iter().filter(|(_, was)| *was != Status::Open) {
+            if equations.points.binary_search_by_key(&point.id, |p| p.id).is_err() {
+                located.push(Located { time: self.time, contact: point.id, was, is: Status::Open });
+            }
+        }
         for point in equations.points.iter() {
             let was = before.iter().find(|(p, _)| p.id == point.id).map_or(Status::Open, |b| b.1);
             let is = equations.status(point);
@@ -446,11 +458,6 @@ impl Path {
         }
         self.evaluate(equations);
         let (nq, nv) = equations.sizes();
-        for m in state.memory.iter() {
-            let RowId::Contact(id) = m.id else { continue };
-            let near = equations.points.binary_search_by_key(&id, |p| p.id).is_ok();
-            report.release_loss += if near { 0.0 } else { super::report::elastic(equations.model, m) };
-        }
         state.time = next_time(state.time, h);
         state.position.copy_from_slice(&self.y[..nq]);
         state.velocity.copy_from_slice(&self.y[nq..nq + nv]);
