@@ -380,3 +380,17 @@ fn the_contact_that_the_rod_keeps_in_case_2_is_unstable() {
         );
     }
 }
+
+#[test]
+fn the_balance_closes_where_a_contact_s_features_give_way_to_others() {
+    // a cylinder that tumbles onto the edge of a box: the contact jumps from edge to edge while it carries force
+    let text = "[[material]]\n name = 'default'\n friction = 0.5\n law = { kelvin_voigt = { stiffness = 9e5, damping = 140 } }
+        [[world]]\n name = 'block'\n shape = { box = { half = [0.05, 0.05, 0.05] } }
+        [[body]]\n name = 'cylinder'\n shape = { cylinder = { radius = 0.05, half_length = 0.06 } }\n mass = 1.5\n position = [0.055, 0.05, 0.155]
+        velocity = [0, 0, -2.5]\n angular_velocity = [15, -25, 10]\n orientation = { quaternion = [0.8, 0.4, 0.2, 0.1] }
+        [step]\n scheme = 'compliant'\n h = 1e-3\n duration = 0.1";
+    let seen = see(text);
+    let jumps = seen.events.windows(2).filter(|w| w[0].time == w[1].time && w[0].kind == EventKind::Open);
+    assert!(jumps.count() > 0, "no contact jumps: {:?}", seen.events);
+    assert!(seen.imbalance < 1e-8, "{:e}", seen.imbalance);
+}

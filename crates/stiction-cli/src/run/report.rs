@@ -122,8 +122,10 @@ fn relaxed_words(o: &Outcome) -> Option<String> {
 fn trust_words(o: &Outcome) -> Vec<String> {
     let s = &o.summary;
     // where nothing is near, there is nothing to examine
-    let (mut steps_by, touching) = (s.trust, s.steps - s.free);
-    steps_by[Trust::Unique as usize] -= s.free.min(steps_by[Trust::Unique as usize]);
+    let mut steps_by = s.trust;
+    let free = s.free.min(steps_by[Trust::Unique as usize]);
+    steps_by[Trust::Unique as usize] -= free;
+    let touching = s.steps - free;
     let examined = touching.saturating_sub(steps_by[Trust::NotExamined as usize]);
     let known = Trust::ALL.iter().zip(steps_by).filter(|(t, n)| **t != Trust::NotExamined && *n > 0);
     let shares: Vec<String> =

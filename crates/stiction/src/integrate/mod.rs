@@ -3,6 +3,7 @@
 //! A method makes one attempt at a step and estimates its error; what is integrated decides on the length of steps
 //! ([`next_length`]) and on where they end.
 
+mod blocks;
 mod explicit;
 mod radau;
 
@@ -13,6 +14,9 @@ pub use radau::Radau;
 pub trait Field {
     /// Writes `f(t, y)` into `out`. What is not finite makes an attempt fail.
     fn rate(&mut self, t: f64, y: &[f64], out: &mut [f64]);
+
+    /// Gives each variable the number of its group (0 on entry): rates depend on variables of their own group alone.
+    fn groups(&mut self, _labels: &mut [usize]) {}
 }
 
 impl<F: FnMut(f64, &[f64], &mut [f64])> Field for F {

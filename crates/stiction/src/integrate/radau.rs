@@ -10,12 +10,10 @@
 //! err = (I - h gamma_0 J)^-1 (h gamma_0 f(t, y) + e_1 Z_1 + e_2 Z_2 + e_3 Z_3)     (8.19)
 //! ```
 //!
-//! Deviation: (8.4) is factored as it stands, of order `3n`, instead of transformed to a real and a complex system of order `n`;
-//! the systems here are small. `J` is a forward difference and is kept while Newton's method converges fast.
+//! `J` is a forward difference and is kept while Newton's method converges fast ([`Blocks`]).
 
+use super::blocks::{Blocks, GAMMA};
 use super::{Field, norm};
-use complementarity::factor::Lu;
-use complementarity::matrix::Matrix;
 
 /// Order of the error estimate: it falls as `h^ORDER`.
 const ORDER: i32 = 4;
@@ -25,14 +23,14 @@ const ITERATIONS: usize = 10;
 const LEFT: f64 = 1e-3;
 /// Newton's method keeps its Jacobian for the next step if it converges faster than this.
 const FAST: f64 = 1e-2;
-/// Least size of a variable for the differences that make up `J`.
-const LEAST: f64 = 1e-3;
+/// Lengths up to this share of each other have the same factors, where the same step is repeated.
+const SAME_FACTORS: f64 = 0.05;
 
 const ROOT: f64 = 2.449_489_742_783_178; // sqrt(6)
 /// Nodes `c`.
 pub(super) const C: [f64; 3] = [(4.0 - ROOT) / 10.0, (4.0 + ROOT) / 10.0, 1.0];
 /// Matrix `A`; its last row are the weights of the quadrature.
-const A: [[f64; 3]; 3] = [
+pub(super) const A: [[f64; 3]; 3] = [
     [(88.0 - 7.0 * ROOT) / 360.0, (296.0 - 169.0 * ROOT) / 1800.0, (-2.0 + 3.0 * ROOT) / 225.0],
     [(296.0 + 169.0 * ROOT) / 1800.0, (88.0 + 7.0 * ROOT) / 360.0, (-2.0 - 3.0 * ROOT) / 225.0],
     [(16.0 - ROOT) / 36.0, (16.0 + ROOT) / 36.0, 1.0 / 9.0],
@@ -41,17 +39,18 @@ const A: [[f64; 3]; 3] = [
 /// The method and its memory.
 #[derive(Debug, Clone, Default)]
 pub struct Radau {
-    /// `J`, and whether it belongs to the step's start or is older.
-    jacobian: Matrix,
+    blocks: Blocks,
+    /// Whether `J` may be used, and whether it belongs to the step's start or is older.
     known: bool,
     fresh: bool,
-    /// Factors of `I - h A x J` and `I - h gamma_0 J`, and the `h` they are for.
-    stages: Lu,
-    filter: Lu,
+    /// The `h` that the factors are for.
     factored: f64,
-    /// Stages `Z`, those of the last step and its length.
+    /// Stages `Z`, those of the last step and its length, and those of an attempt at this step and its length; a length of 0: none.
     z: Vec<f64>,
     last: (Vec<f64>, f64),
+    tried: (Vec<f64>, f64),
+    /// Rate of convergence of the last attempt.
+    rate: f64,
     rates: Vec<f64>,
     right: Vec<f64>,
     start: Vec<f64>,
@@ -71,7 +70,7 @@ impl Radau {
 
     /// Forgets what is known of the equations: they have changed, or their solution is not smooth here.
     pub fn forget(&mut self) {
-        (self.known, self.fresh, self.last.1) = (false, false, 0.0);
+        (self.known, self.fresh, self.last.1, self.tried.1) = (false, false, 0.0, 0.0);
     }
 
     /// Newton iterations of the last attempt.
@@ -85,7 +84,8 @@ impl Radau {
         &self.z[i * n..][..n]
     }
 
-    /// A step of length `h` from `(t, y)`, with errors measured by `scale`. Returns the error (at most 1 if it is small enough), or `None` where
+    /// A step of length `h` from `(t, y)`, which is where the last accepted step ended, or the same as in the last attempt, or follows [`Self::forget`].
+    /// Errors are measured by `scale`. Returns the error (at most 1 if it is small enough), or `None` where
     /// the equations of the stages were not solved.
     pub fn attempt(
         &mut self,
@@ -102,17 +102,21 @@ impl Radau {
             self.differentiate(field, t, y);
         }
         loop {
-            if self.factored != h && !self.factor(n, h) {
+            // of the same step repeated with about the same length the factors do
+            let same = self.tried.1 > 0.0 && (h - self.factored).abs() <= SAME_FACTORS * self.factored;
+            if !same && self.factored != h && !self.factor(h) {
                 return None;
             }
             self.predict(n, h);
             match self.newton(field, (t, y), h, scale) {
                 Some(rate) => {
-                    let error = self.estimate(field, (t, y), h, scale);
-                    // a Jacobian that is good enough here may be used in the next step
-                    self.known = rate < FAST;
-                    return Some(error);
+                    self.rate = rate;
+                    self.tried.0.clone_from(&self.z);
+                    self.tried.1 = h;
+                    return Some(self.estimate(field, (t, y), h, scale));
                 }
+                // not from there, or not with these factors
+                None if self.tried.1 > 0.0 => (self.tried.1, self.factored) = (0.0, 0.0),
                 None if self.fresh => return None,
                 None => self.differentiate(field, t, y),
             }
@@ -123,49 +127,32 @@ impl Radau {
     pub fn accept(&mut self, h: f64) {
         self.last.0.clone_from(&self.z);
         self.last.1 = h;
-        self.fresh = false;
+        self.tried.1 = 0.0;
+        // a Jacobian that is good enough here may be used in the next step
+        (self.known, self.fresh) = (self.rate < FAST, false);
     }
 
-    /// `J` by forward differences.
     fn differentiate(&mut self, field: &mut impl Field, t: f64, y: &[f64]) {
-        let n = y.len();
-        self.jacobian.reset(n, n);
-        self.point.clear();
-        self.point.extend_from_slice(y);
-        self.error.resize(n, 0.0);
-        for j in 0..n {
-            let by = f64::EPSILON.sqrt() * y[j].abs().max(LEAST);
-            self.point[j] = y[j] + by;
-            let by = self.point[j] - y[j];
-            field.rate(t, &self.point, &mut self.error);
-            self.point[j] = y[j];
-            for i in 0..n {
-                self.jacobian[(i, j)] = (self.error[i] - self.start[i]) / by;
-            }
-        }
+        self.blocks.differentiate(field, (t, y), &self.start);
         (self.known, self.fresh, self.factored) = (true, true, 0.0);
     }
 
-    fn factor(&mut self, n: usize, h: f64) -> bool {
-        let Self { jacobian: j, stages, filter, .. } = self;
-        let unit = |i: usize, k: usize| f64::from(u8::from(i == k));
-        let of_stages = |i: usize, k: usize| unit(i, k) - h * A[i / n][k / n] * j[(i % n, k % n)];
-        let done = stages.factor(3 * n, of_stages).is_ok()
-            && filter.factor(n, |i, k| unit(i, k) - h * gamma() * j[(i, k)]).is_ok();
-        self.factored = if done { h } else { 0.0 };
-        done
+    fn factor(&mut self, h: f64) -> bool {
+        self.factored = if self.blocks.factor(h) { h } else { 0.0 };
+        self.factored == h
     }
 
-    /// Stages by the polynomial of the last step, or zero.
+    /// Stages by the polynomial of another attempt at this step or of the last step, or zero.
     fn predict(&mut self, n: usize, h: f64) {
         self.z.clear();
         self.z.resize(3 * n, 0.0);
-        let (last, length) = &self.last;
+        let again = self.tried.1 > 0.0;
+        let (last, length) = if again { &self.tried } else { &self.last };
         if *length == 0.0 || last.len() != 3 * n {
             return;
         }
         for (i, c) in C.iter().enumerate() {
-            let w = 1.0 + c * h / length;
+            let w = c * h / length + if again { 0.0 } else { 1.0 };
             // Lagrange's polynomials through 0 (where Z is 0) and the nodes
             let at = |k: usize| {
                 let others = (0..3).filter(|&m| m != k);
@@ -174,7 +161,7 @@ impl Radau {
             let weights = [at(0), at(1), at(2)];
             for j in 0..n {
                 let ahead: f64 = (0..3).map(|k| weights[k] * last[k * n + j]).sum();
-                self.z[i * n + j] = ahead - last[2 * n + j];
+                self.z[i * n + j] = ahead - if again { 0.0 } else { last[2 * n + j] };
             }
         }
     }
@@ -197,14 +184,8 @@ impl Radau {
                 self.point.extend(y.iter().zip(&self.z[i * n..]).map(|(y, z)| y + z));
                 field.rate(t + C[i] * h, &self.point, &mut self.rates[i * n..][..n]);
             }
-            self.right.clear();
-            for i in 0..3 {
-                self.right.extend((0..n).map(|j| {
-                    let sum: f64 = (0..3).map(|k| A[i][k] * self.rates[k * n + j]).sum();
-                    h * sum - self.z[i * n + j]
-                }));
-            }
-            self.stages.solve(&mut self.right);
+            self.right.clone_from(&self.rates);
+            self.blocks.step(h, &self.z, &mut self.right);
             self.z.iter_mut().zip(&self.right).for_each(|(z, by)| *z += by);
             let change = norm(self.right.iter(), scale);
             if !change.is_finite() {
@@ -228,13 +209,13 @@ impl Radau {
     /// (8.19), and once more with the field there, (8.20), where the first is too large.
     fn estimate(&mut self, field: &mut impl Field, (t, y): (f64, &[f64]), h: f64, scale: &[f64]) -> f64 {
         let n = y.len();
-        let gamma = gamma();
+        let gamma = 1.0 / GAMMA;
         let e = [-13.0 - 7.0 * ROOT, -13.0 + 7.0 * ROOT, -1.0].map(|e| gamma / 3.0 * e);
         self.right.clear();
         self.right.extend((0..n).map(|j| (0..3).map(|i| e[i] * self.z[i * n + j]).sum::<f64>()));
         self.error.clear();
         self.error.extend((0..n).map(|j| h * gamma * self.start[j] + self.right[j]));
-        self.filter.solve(&mut self.error);
+        self.filter();
         let error = norm(self.error.iter(), scale);
         if error <= 1.0 {
             return error;
@@ -243,15 +224,16 @@ impl Radau {
         self.point.extend(y.iter().zip(&self.error).map(|(y, e)| y + e));
         field.rate(t, &self.point, &mut self.error);
         (0..n).for_each(|j| self.error[j] = h * gamma * self.error[j] + self.right[j]);
-        self.filter.solve(&mut self.error);
+        self.filter();
         let again = norm(self.error.iter(), scale);
         if again.is_finite() { again } else { error }
     }
-}
 
-/// The real eigenvalue of `A`.
-fn gamma() -> f64 {
-    (6.0 + 81f64.cbrt() - 9f64.cbrt()) / 30.0
+    /// `(I - h gamma_0 J)^-1` of the error.
+    fn filter(&mut self) {
+        self.blocks.solve_real(&mut self.error);
+        self.error.iter_mut().for_each(|e| *e *= GAMMA / self.factored);
+    }
 }
 
 #[cfg(test)]

@@ -47,6 +47,27 @@ impl Detection {
         self.poses[part]
     }
 
+    /// Begins a detection: where the parts are.
+    fn begin(&mut self, model: &Model, motion: &Motion) {
+        self.workspace.down = model.scene().gravity;
+        self.workspace.flat = super::event::flat(model);
+        self.missed = None;
+        self.next.clear();
+        self.poses.clear();
+        self.poses.extend(model.parts().iter().map(|part| part_pose(model, motion, part)));
+    }
+
+    /// Ends a detection: what was not found.
+    fn missed(&self, model: &Model, motion: &Motion) -> Result<(), Undetected> {
+        match self.missed {
+            Some((a, b)) => {
+                let names = [a, b].map(|k| model.parts()[k as usize].name.clone());
+                Err(Undetected { time: motion.time, names })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Closest points of a pair of parts given by functions, as they were detected last.
     pub fn closest(&self, parts: (u32, u32)) -> Option<&Closest> {
         self.known.binary_search_by_key(&parts, |k| k.0).ok().map(|k| &self.known[k].1)
@@ -81,13 +102,8 @@ pub(super) fn detect_again(
     if model.contacts().rules().is_empty() {
         return Ok(());
     }
-    memory.workspace.down = model.scene().gravity;
-    memory.workspace.flat = super::event::flat(model);
-    memory.missed = None;
-    memory.next.clear();
+    memory.begin(model, motion);
     let Detection { poses, boxes, broad, candidates, with_world, .. } = memory;
-    poses.clear();
-    poses.extend(model.parts().iter().map(|part| part_pose(model, motion, part)));
     boxes.clear();
     boxes.extend(
         model.parts().iter().zip(&*poses).map(|(part, pose)| bounding_box(&part.solid, pose, 0.5 * margin)),
@@ -110,13 +126,28 @@ pub(super) fn detect_again(
     }
     std::mem::swap(&mut memory.known, &mut memory.next);
     memory.known.sort_unstable_by_key(|k| k.0);
-    match memory.missed {
-        Some((a, b)) => {
-            let names = [a, b].map(|k| model.parts()[k as usize].name.clone());
-            Err(Undetected { time: motion.time, names })
-        }
-        None => Ok(()),
+    memory.missed(model, motion)
+}
+
+/// Finds those of [`detect`]'s contacts that are between these pairs of parts, given with their rules in the order of contacts.
+///
+/// # Errors
+/// If the closest points of a pair are not found; `contacts` then lacks it.
+pub(super) fn detect_pairs(
+    model: &Model,
+    motion: &Motion,
+    margin: f64,
+    pairs: impl Iterator<Item = ((u32, u32), usize)>,
+    memory: &mut Detection,
+    contacts: &mut ContactSet,
+) -> Result<(), Undetected> {
+    contacts.clear();
+    memory.begin(model, motion);
+    memory.known.clear();
+    for (parts, rule) in pairs {
+        detect_pair(model, motion, parts, rule, margin, memory, contacts);
     }
+    memory.missed(model, motion)
 }
 
 /// Refuses contacts on surfaces that are not convex where they touch, by name.

@@ -23,6 +23,7 @@ use crate::model::{Model, Owner, StandingKind};
 use crate::scene::FrictionKind;
 use crate::space::{Vector, scale, sub};
 use crate::state::ContactId;
+use crate::step::detect::detect_pairs;
 use crate::step::{Detection, Motion, Status, detect, load, targets_at};
 
 /// What a contact does until one of its margins is used up.
@@ -107,6 +108,8 @@ pub struct Equations<'a> {
     pub contacts: &'a mut ContactSet,
     pub points: &'a mut Vec<Point>,
     pub memory: &'a mut Buffers,
+    /// Whether open contacts are looked for, too: they have no force, so that the integrator needs none of them.
+    pub open_too: bool,
     /// Distance up to which contacts are detected, m.
     pub margin: f64,
     /// Force that counts as 1 in margins, N.
@@ -122,6 +125,8 @@ pub struct Buffers {
     force: Vec<f64>,
     outside: Vec<f64>,
     row: Vec<f64>,
+    /// Group of each tree.
+    trees: Vec<usize>,
 }
 
 impl Equations<'_> {
@@ -317,7 +322,17 @@ impl Field for Equations<'_> {
         self.powers = Powers::default();
         self.applied(t, v);
         self.standing(t, (q, v));
-        if detect(self.model, self.motion, self.margin, self.detection, self.contacts).is_err() {
+        let Self { model, motion, detection, contacts, points, margin, .. } = self;
+        let found = if self.open_too {
+            detect(model, motion, *margin, detection, contacts)
+        } else {
+            let mut last = None;
+            let touching = points.iter().filter(|p| p.mode != Mode::Open);
+            let pairs = touching.map(|p| ((p.id.part_a, p.id.part_b), p.rule));
+            let pairs = pairs.filter(|pair| last.replace(pair.0) != Some(pair.0));
+            detect_pairs(model, motion, *margin, pairs, detection, contacts)
+        };
+        if found.is_err() {
             out.fill(f64::NAN);
             return;
         }
@@ -340,6 +355,40 @@ impl Field for Equations<'_> {
         self.motion.mass.solve(&mut self.memory.force);
         self.model.system().rate(q, v, &mut out[..nq]);
         out[nq..nq + nv].copy_from_slice(&self.memory.force);
+    }
+
+    /// Trees that contacts, springs, loops or gears connect.
+    fn groups(&mut self, labels: &mut [usize]) {
+        let Self { model, points, memory: Buffers { trees, .. }, .. } = self;
+        let (system, scene, nq) = (model.system(), model.scene(), model.system().configuration_size());
+        let tangents = model.contacts().linear_rows() - 1;
+        trees.clear();
+        trees.extend(0..system.trees().len());
+        let part = |k: u32| match model.parts()[k as usize].owner {
+            Owner::Body(body) => Some(body),
+            Owner::World(_) => None,
+        };
+        let touch = points.iter().filter(|p| p.mode != Mode::Open);
+        let touch = touch.map(|p| [part(p.id.part_a), part(p.id.part_b)]);
+        let springs = scene.springs.iter().map(|s| s.ends.map(|end| end.body));
+        let loops = scene.loops.iter().map(|l| l.ends.map(|end| end.body));
+        let gears = scene.gears.iter().map(|g| g.bodies.map(Some));
+        for pair in touch.chain(springs).chain(loops).chain(gears) {
+            if let [Some(a), Some(b)] = pair.map(|body| body.and_then(|b| system.tree_of(b))) {
+                let [a, b] = [trees[a], trees[b]];
+                trees.iter_mut().filter(|t| **t == b).for_each(|t| *t = a);
+            }
+        }
+        for body in 0..scene.bodies.len() {
+            let Some(tree) = system.tree_of(body) else { continue };
+            labels[system.coordinates(body)].fill(trees[tree]);
+            labels[nq..][system.dofs(body)].fill(trees[tree]);
+        }
+        for p in points.iter() {
+            let Some(at) = p.deformation else { continue };
+            let body = part(p.id.part_a).into_iter().chain(part(p.id.part_b)).find_map(|b| system.tree_of(b));
+            labels[at..at + tangents].fill(body.map_or(0, |tree| trees[tree]));
+        }
     }
 }
 

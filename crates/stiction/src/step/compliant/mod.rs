@@ -27,6 +27,10 @@ const LOCATED: f64 = 1e-13;
 const LOOKS: usize = 60;
 /// Events at one time after which the modes are kept for a step: they contradict each other by rounding.
 const CHANGES: usize = 20;
+/// A contact that opens with a gap above this, m, has jumped.
+const JUMP: f64 = 1e-9;
+/// Steps that could grow by less keep their length, and the integrator its factors (HW IV.8).
+const KEPT: f64 = 1.2;
 /// Least step of the integrator, as a share of the scene's.
 const LEAST: f64 = 1e-12;
 
@@ -56,6 +60,10 @@ struct Path {
     /// A time, and `q` and `v` at it, some steps before the end: what joints transmit is found from the change of momentum since.
     window: (f64, Vec<f64>),
     before: Vec<(Point, Status)>,
+    /// Powers at the stages of the last attempt.
+    powers: [Powers; 3],
+    /// Overlaps just before the located event, where a contact jumped there: its features gave way to others.
+    overlaps: Vec<f64>,
 }
 
 /// Least length of [`Path::window`], as a share of the scene's step.
@@ -98,13 +106,14 @@ pub(super) fn step(
         contacts,
         points,
         memory: buffers,
+        open_too: true,
         margin,
         unit,
         powers,
         unknown,
     };
     let mut report = StepReport { solver: "radau", ..StepReport::default() };
-    report.recovery_work += path.begin(&mut equations, state);
+    path.begin(&mut equations, state, &mut report);
     path.run(&mut equations, state, h, solver.stop.as_ref(), located, &mut report)?;
     path.finish(&mut equations, state, h, elements, &mut report)?;
     standing.clear();
@@ -120,8 +129,9 @@ pub(super) fn step(
 }
 
 impl Path {
-    /// Starts at a state: its contacts and their modes. Returns the energy of contacts that overlap though nothing has pressed them yet, J.
-    fn begin(&mut self, equations: &mut Equations<'_>, state: &State) -> f64 {
+    /// Starts at a state: its contacts and their modes. Books the energy of contacts that overlap though nothing has pressed them yet, and of those that
+    /// are known to be deformed but are not here.
+    fn begin(&mut self, equations: &mut Equations<'_>, state: &State, report: &mut StepReport) {
         (self.time, self.worst) = (state.time, 0.0);
         self.y.clear();
         self.y.extend_from_slice(&state.position);
@@ -138,7 +148,13 @@ impl Path {
             let known = state.memory.find(RowId::Contact(p.id));
             p.mode != Mode::Open && known.is_none_or(|m| m.deformations.is_empty())
         };
-        equations.points.iter().filter(is_new).map(|p| equations.elastic(p, &self.y)).sum()
+        report.recovery_work +=
+            equations.points.iter().filter(is_new).map(|p| equations.elastic(p, &self.y)).sum::<f64>();
+        for m in state.memory.iter() {
+            let RowId::Contact(id) = m.id else { continue };
+            let near = equations.points.binary_search_by_key(&id, |p| p.id).is_ok();
+            report.release_loss += if near { 0.0 } else { super::report::elastic(equations.model, m) };
+        }
     }
 
     /// The right-hand side at the present place, for the values of the contacts.
@@ -204,7 +220,8 @@ impl Path {
                 continue;
             }
             let grown = next_length(tried, error, Radau::ORDER);
-            let first = (changes < CHANGES).then(|| self.first_used_up(equations, tried)).flatten();
+            let looked = changes < CHANGES;
+            let first = looked.then(|| self.first_used_up(equations, tried)).flatten();
             let (made, event) = match first {
                 None => (tried, false),
                 Some(within) => match self.locate(equations, within, report) {
@@ -221,8 +238,8 @@ impl Path {
                 self.window.1.clone_from(&self.y);
             }
             changes = if made > 1e-9 * tried { 0 } else { changes + 1 };
-            self.accept(equations, made, report);
-            length = grown.min(h);
+            self.accept(equations, made, looked && !event, report);
+            length = if (1.0..KEPT).contains(&(grown / tried)) { tried } else { grown.min(h) };
             if event {
                 self.change_modes(equations, located, report);
                 length = length.min(tried);
@@ -240,7 +257,9 @@ impl Path {
     }
 
     fn attempt(&mut self, equations: &mut Equations<'_>, h: f64, report: &mut StepReport) -> Option<f64> {
+        equations.open_too = false;
         let error = self.radau.attempt(equations, (self.time, &self.y), h, &self.scale);
+        equations.open_too = true;
         report.iterations += self.radau.iterations();
         error
     }
@@ -251,6 +270,7 @@ impl Path {
         self.stage.extend(self.y.iter().zip(self.radau.stage(stage)).map(|(y, z)| y + z));
         self.rate.resize(self.y.len(), 0.0);
         equations.rate(self.time + Radau::NODES[stage] * h, &self.stage, &mut self.rate);
+        self.powers[stage] = equations.powers;
     }
 
     /// The first stage of the last attempt at which a mode does not hold, as a time after the step's begin; notes which margins are used up.
@@ -300,17 +320,32 @@ impl Path {
             self.attempt(equations, high.0, report)?;
             self.look(equations, 2, high.0);
         }
+        self.overlaps.clear();
+        let jumped = |p: &Point| p.mode != Mode::Open && !(p.now.found && p.now.overlap > -JUMP);
+        if equations.points.iter().any(jumped) {
+            if low.0 > 0.0 {
+                self.attempt(equations, low.0, report)?;
+                self.look(equations, 2, low.0);
+            } else {
+                self.evaluate(equations);
+            }
+            self.overlaps.extend(equations.points.iter().map(|p| p.now.overlap));
+            self.attempt(equations, high.0, report)?;
+            self.look(equations, 2, high.0);
+        }
         Some(high.0)
     }
 
-    /// Moves to the end of the last attempt, and adds its losses and work.
-    fn accept(&mut self, equations: &mut Equations<'_>, h: f64, report: &mut StepReport) {
+    /// Moves to the end of the last attempt, and adds its losses and work. `looked`: its stages were evaluated, the last one last.
+    fn accept(&mut self, equations: &mut Equations<'_>, h: f64, looked: bool, report: &mut StepReport) {
         for stage in 0..3 {
-            self.look(equations, stage, h);
-            let share = h * Radau::WEIGHTS[stage];
-            report.damping_loss += share * equations.powers.damping;
-            report.friction_loss += share * equations.powers.friction;
-            report.work += share * equations.powers.work;
+            if !looked {
+                self.look(equations, stage, h);
+            }
+            let (share, powers) = (h * Radau::WEIGHTS[stage], self.powers[stage]);
+            report.damping_loss += share * powers.damping;
+            report.friction_loss += share * powers.friction;
+            report.work += share * powers.work;
         }
         let (nq, nv) = equations.sizes();
         std::mem::swap(&mut self.y, &mut self.stage);
@@ -343,15 +378,22 @@ impl Path {
                 mode => mode,
             };
         }
-        for (was, _) in &before {
-            if let Ok(k) = equations.points.binary_search_by_key(&was.id, |p| p.id)
-                && was.mode != Mode::Open
-                && equations.points[k].mode == Mode::Open
-            {
+        for (k, (was, _)) in before.iter_mut().enumerate() {
+            if was.mode != Mode::Open && equations.points[k].mode == Mode::Open {
+                was.now.overlap = self.overlaps.get(k).map_or(was.now.overlap, |x| x.max(was.now.overlap));
                 report.release_loss += equations.elastic(was, &self.y);
             }
         }
         self.lay_out(equations, &before, new);
+        // what has closed by a jump
+        let was_open = |p: &Point| before.iter().all(|(b, _)| b.id != p.id || b.mode == Mode::Open);
+        let closed = equations.points.iter().filter(|p| p.mode != Mode::Open && was_open(p));
+        report.recovery_work += closed.map(|p| equations.elastic(p, &self.y)).sum::<f64>();
+        for &(point, was) in before.iter().filter(|(_, was)| *was != Status::Open) {
+            if equations.points.binary_search_by_key(&point.id, |p| p.id).is_err() {
+                located.push(Located { time: self.time, contact: point.id, was, is: Status::Open });
+            }
+        }
         for point in equations.points.iter() {
             let was = before.iter().find(|(p, _)| p.id == point.id).map_or(Status::Open, |b| b.1);
             let is = equations.status(point);
@@ -416,11 +458,6 @@ impl Path {
         }
         self.evaluate(equations);
         let (nq, nv) = equations.sizes();
-        for m in state.memory.iter() {
-            let RowId::Contact(id) = m.id else { continue };
-            let near = equations.points.binary_search_by_key(&id, |p| p.id).is_ok();
-            report.release_loss += if near { 0.0 } else { super::report::elastic(equations.model, m) };
-        }
         state.time = next_time(state.time, h);
         state.position.copy_from_slice(&self.y[..nq]);
         state.velocity.copy_from_slice(&self.y[nq..nq + nv]);
