@@ -44,6 +44,7 @@ pub fn text(o: &Outcome) -> String {
         }
         lines.push(("cut", format!("{} into parts: {}", steps(s.cut.len()), list.join(", "))));
     }
+    lines.extend(stepped_words(s).map(|words| ("stepped", words)));
     lines.extend(relaxed_words(o).map(|words| ("overlap", words)));
     let shown = EventKind::ALL
         .into_iter()
@@ -108,6 +109,14 @@ fn loose_words(o: &Outcome) -> Option<String> {
     let (n, first) = (steps(s.loose), s.first_loose);
     (s.loose > 0).then(|| {
         format!("the tolerance of {asked:e} was not reached in {n}, first at t = {first:.6} s: accepted at up to 1e-6")
+    })
+}
+
+/// Where time steps took the place of located events; `None` if nowhere.
+fn stepped_words(s: &Summary) -> Option<String> {
+    let (n, time, first) = (steps(s.stepped), s.stepped_time, s.first_stepped);
+    (s.stepped > 0).then(|| {
+        format!("{time:.1e} s in {n} of the theta scheme where located events crowd, first before t = {first:.6} s")
     })
 }
 
@@ -279,6 +288,8 @@ pub fn json(o: &Outcome) -> String {
         "overlaps": o.overlaps,
         "relaxed_steps": s.relaxed,
         "loose_steps": s.loose,
+        "time_steps": s.stepped,
+        "time_steps_seconds": s.stepped_time,
         "near_steps": s.near,
         "unchosen_steps": s.unchosen,
         "trust": Trust::ALL.iter().zip(s.trust).map(|(t, n)| (t.name().to_owned(), n.into())).collect::<serde_json::Map<String, Value>>(),

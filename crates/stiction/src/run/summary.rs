@@ -26,6 +26,12 @@ pub struct Summary {
     pub loose: usize,
     /// See `loose`.
     pub first_loose: f64,
+    /// Time steps that took the place of located events (`scheme = "event"`), the time in them, s, and the time the step with the first of them ended, s.
+    pub stepped: usize,
+    /// See `stepped`.
+    pub stepped_time: f64,
+    /// See `stepped`.
+    pub first_stepped: f64,
     /// Who answered in how many steps; where a step has several contact problems, the one with the worst residual.
     pub solvers: Vec<(&'static str, usize)>,
     /// Iterations of those who answered, and of those who did not.
@@ -72,6 +78,9 @@ impl Default for Summary {
             relaxed: 0,
             loose: 0,
             first_loose: 0.0,
+            stepped: 0,
+            stepped_time: 0.0,
+            first_stepped: 0.0,
             first_relaxed: None,
             solvers: vec![],
             iterations: 0,
@@ -146,6 +155,13 @@ impl Summary {
     fn contacts(&mut self, time: f64, report: &StepReport) {
         if report.residual.relative > self.worst.0.relative {
             self.worst = (report.residual, time);
+        }
+        if report.stepped > 0 {
+            if self.stepped == 0 {
+                self.first_stepped = time;
+            }
+            self.stepped += report.stepped;
+            self.stepped_time += report.stepped_time;
         }
         if report.loose > 0 {
             if self.loose == 0 {

@@ -14,11 +14,10 @@ const SHORT: f64 = 1e-6;
 const LONG: f64 = 1e-4;
 const RATIO: f64 = 4.0;
 /// Most events, and tries of the integrator, within this many lengths of the next time step, where that is the shortest; fewer for longer ones.
-const MOST_EVENTS: f64 = 40.0;
-const MOST_TRIES: f64 = 400.0;
-const SPAN: f64 = 10.0;
+const MOST: [f64; 2] = [100.0, 300.0];
+const SPAN: f64 = 100.0;
 /// But at least so many.
-const LEAST: f64 = 16.0;
+const LEAST: [f64; 2] = [16.0, 100.0];
 /// Time steps follow each other if they begin within this many lengths of the last one.
 const SOON: f64 = 100.0;
 
@@ -27,8 +26,7 @@ const SOON: f64 = 100.0;
 pub(super) struct Crowd {
     /// When counting began, s, and events and tries from then on.
     since: f64,
-    events: f64,
-    tries: f64,
+    counts: [f64; 2],
     /// Length of the next time step, s, and the end of the last one.
     length: f64,
     last: f64,
@@ -36,7 +34,7 @@ pub(super) struct Crowd {
 
 impl Default for Crowd {
     fn default() -> Self {
-        Self { since: f64::NEG_INFINITY, events: 0.0, tries: 0.0, length: SHORT, last: f64::NEG_INFINITY }
+        Self { since: f64::NEG_INFINITY, counts: [0.0; 2], length: SHORT, last: f64::NEG_INFINITY }
     }
 }
 
@@ -45,15 +43,16 @@ impl Crowd {
     ///
     /// # Errors
     /// If there are too many.
-    pub fn count(&mut self, time: f64, [events, tries]: [f64; 2]) -> Result<(), Failed> {
+    pub fn count(&mut self, time: f64, more: [f64; 2]) -> Result<(), Failed> {
         if time - self.since > SPAN * self.length {
-            (self.since, self.events, self.tries) = (time, 0.0, 0.0);
+            (self.since, self.counts) = (time, [0.0; 2]);
         }
-        self.events += events;
-        self.tries += tries;
         let share = SHORT / self.length;
-        if self.events > (share * MOST_EVENTS).max(LEAST) || self.tries > (share * MOST_TRIES).max(LEAST) {
-            return Err(Failed::Integration { time, h: time - self.since });
+        for k in 0..2 {
+            self.counts[k] += more[k];
+            if self.counts[k] > (share * MOST[k]).max(LEAST[k]) {
+                return Err(Failed::Integration { time, h: time - self.since });
+            }
         }
         Ok(())
     }
@@ -76,12 +75,14 @@ impl Path<'_> {
         mut why: Failed,
     ) -> Result<(), Failed> {
         loop {
-            let stopped = self.work.solver.stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
+            if self.work.solver.stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed)) {
+                return Err(Failed::Interrupted { time: self.s.kept.time });
+            }
             let passes = matches!(
                 why,
                 Failed::Integration { .. } | Failed::Undecided { .. } | Failed::Unsolved { .. }
             );
-            if stopped || !passes || state.time >= end {
+            if !passes || state.time >= end {
                 return Err(why);
             }
             let by = crowd.begin(state.time).min(end - state.time);

@@ -17,6 +17,7 @@ use crate::step::{
 };
 use complementarity::problem::Element;
 use complementarity::report::Status as Decision;
+use complementarity::solver::Budget;
 
 /// Length of the step whose contact problem is an impact, s.
 const INSTANT: f64 = 1e-15;
@@ -26,6 +27,9 @@ const FIXED: f64 = 1e-6;
 /// Contacts up to which all solutions are sought at an event (half a second), and at a result (two milliseconds).
 const ALL: usize = 6;
 const ALL_AT_RESULT: usize = 4;
+/// Work of the search for all solutions, and for one: see [`Budget`].
+const WORK_FOR_ALL: u64 = 1_000_000;
+const WORK_FOR_ONE: u64 = 40_000_000;
 /// Friction of a joint is at its bound within this share of it.
 const AT_BOUND: f64 = 1e-9;
 
@@ -34,10 +38,12 @@ impl Path<'_> {
     pub(super) fn decide(&mut self, state: &mut State) -> Result<(), Failed> {
         let mut without_collision = false;
         let gives_way = self.s.closed.iter().any(|c| c.gives.is_some());
+        let mut most = ALL;
         for _ in 0..MOST_AT_ONCE {
             let flat = self.lay_flat(state)?;
             self.find_near(state, CLOSED)?;
-            let question = self.question(self.s.near.contacts.len() <= ALL);
+            let all = self.s.near.contacts.len() <= most;
+            let question = self.question(all);
             let answer = match accelerate(self.model, state, &question) {
                 Ok(answer) => answer,
                 Err(NotAccelerated::Instant(InvalidInstant::Approaching { .. })) => {
@@ -80,6 +86,8 @@ impl Path<'_> {
                     without_collision = true;
                     self.impact(state)?;
                 }
+                // the search for all came to its end before it found one
+                None if all => most = 0,
                 None => return Err(Failed::Undecided { time: state.time }),
             }
         }
@@ -119,12 +127,14 @@ impl Path<'_> {
         self.s.closed.iter_mut().zip(modes).for_each(|(c, mode)| c.mode = mode);
     }
 
-    /// Moves a state to where open contacts that touch do not overlap: rounding would find one that slides past, or leaves, closed again.
+    /// Moves a state to where open contacts that slide past do not overlap: rounding would find them closed again and again.
     fn part(&mut self, state: &mut State) {
+        let touching = self.touching(state);
         let near = &self.s.near;
-        let overlaps = |c: &Contact| near.elements[c.first].gap < 0.0;
         let is_closed = |id: ContactId| self.s.closed.binary_search_by_key(&id, |c| c.id).is_ok();
-        if !near.contacts.iter().any(|c| overlaps(c) && !is_closed(c.id)) {
+        let overlaps =
+            |c: &Contact| near.elements[c.first].gap < 0.0 && !is_closed(c.id) && touching.contains(&c.id);
+        if !near.contacts.iter().any(overlaps) {
             return;
         }
         let all = near.contacts.iter().filter(|c| overlaps(c) || is_closed(c.id));
@@ -191,7 +201,9 @@ impl Path<'_> {
 
     fn question(&self, all: bool) -> Question {
         let given = Given { inputs: self.inputs.clone(), gap: CLOSED, velocity: REST, ..Given::default() };
-        Question { given, all, conditions: false, tolerance: 1e-9, ..Question::default() }
+        let rows = if all { WORK_FOR_ALL } else { WORK_FOR_ONE };
+        let budget = Budget { rows, stop: self.work.solver.stop.clone() };
+        Question { given, all, conditions: false, tolerance: 1e-9, budget, ..Question::default() }
     }
 
     /// Of several solutions one of the scene's branch; of these the one whose forces are nearest to the last.
