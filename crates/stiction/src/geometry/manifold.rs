@@ -18,7 +18,7 @@ const PARALLEL: f64 = 1e-3;
 pub(super) const CORNER_OF_A: u32 = 0;
 pub(super) const CORNER_OF_B: u32 = 1 << 30;
 pub(super) const EDGES: u32 = 2 << 30;
-const OTHER: u32 = 3 << 30;
+pub(super) const OTHER: u32 = 3 << 30;
 
 pub(super) struct Manifold<'m> {
     pub frame: Frame,

@@ -49,6 +49,8 @@ pub struct Solid {
     pub(super) implicit: bool,
     /// A point inside.
     pub(super) inside: Vector,
+    /// Points of its flat sides that touch half-spaces, if it is given by functions.
+    pub(super) rims: Vec<Vector>,
 }
 
 impl Solid {
@@ -124,6 +126,7 @@ impl Solid {
             surfaces: vec![],
             implicit: false,
             inside: [0.0; 3],
+            rims: vec![],
         };
         solid.surfaces = implicit::surfaces(shape, &solid);
         solid.find_bounds()?;
@@ -177,6 +180,17 @@ impl Solid {
                 if low.iter().chain(&high).all(|x| x.is_finite()) {
                     self.hull = around([low, high]);
                     self.inside = scale(0.5, add(low, high));
+                } else if implicit::is_bounded(&self.surfaces) {
+                    // the members are not, but what they have in common is
+                    let size = implicit::size_of(&self.surfaces);
+                    let Some(inside) = implicit::innermost(self, size) else {
+                        return fault("members", "the shapes have nothing in common");
+                    };
+                    self.inside = inside;
+                    let Some(bounds) = implicit::bounds(self, size) else {
+                        return fault("members", "the bounds of the shape were not found");
+                    };
+                    self.hull = around(bounds);
                 } else {
                     self.unbounded();
                 }
@@ -187,9 +201,13 @@ impl Solid {
             self.reach = self.hull.corners.iter().map(|&c| length(c)).fold(0.0, f64::max);
         }
         if self.reach.is_finite() && !self.is_half_space() {
-            match implicit::innermost(self) {
+            match implicit::innermost(self, self.reach) {
                 Some(inside) => self.inside = inside,
                 None => return fault(self.parameter(), "the shape has no points inside"),
+            }
+            match implicit::rims(self) {
+                Some(rims) => self.rims = rims,
+                None => return fault(self.parameter(), "the rims of its flat sides were not found"),
             }
         }
         Ok(())

@@ -97,12 +97,7 @@ pub fn touches(
         let Workspace { implicit: memory, start, found, .. } = workspace;
         let not_found = |()| Unknown::NotFound { a: a.shape().name(), b: b.shape().name() };
         let (start, pair) = (start.take(), ((a, pose_a), (b, pose_b)));
-        *found = implicit::touch(pair.0, pair.1, margin, start.as_ref(), memory).map_err(not_found)?.map(
-            |(touch, closest)| {
-                out.push(touch);
-                closest
-            },
-        );
+        *found = implicit::touch(pair.0, pair.1, margin, start.as_ref(), memory, out).map_err(not_found)?;
         return Ok(());
     }
     if a.is_half_space() {

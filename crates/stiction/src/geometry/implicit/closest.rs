@@ -15,11 +15,12 @@
 //! Newton's method starts from points that are given, if there are any, then from the point that lies deepest in both bodies (or least far outside), and
 //! where that fails from the solutions of convex problems (`interior.rs`):
 //!
+//! - a half-space and any body, apart or not: the body's farthest point along the half-space's normal ([`over_half_space`]);
 //! - bodies that are apart: the least distance of their points;
 //! - bodies that overlap: how far one must be moved along a direction to leave the other. Its multipliers give a normal along which the way is shorter, and so on: the depth
 //!   decreases from one direction to the next until normal and direction agree.
 //!
-//! Where both surfaces are flat, closest points are not unique (superellipsoids with exponents above 2 are flat at the middles of their faces): a proximal term keeps
+//! Where both surfaces are flat, closest points are not unique (flat sides of intersections; superellipsoids with exponents above 2 are flat at the middles of their faces): a proximal term keeps
 //! `x` near the start, so that one of them is found, and the normal and the gap are right all the same.
 
 use super::interior::{Interior, Task};
@@ -33,12 +34,18 @@ const GUESSES: usize = 16;
 pub const GOOD: f64 = 1e-9;
 /// Share of the multipliers from which on a function is guessed to be active.
 const ACTIVE: f64 = 1e-3;
+/// Functions above this share of the size, negative, may be active all the same.
+const NEAR: f64 = 1e-4;
 /// Functions that are not active may be positive by this share of the size.
 const OUTSIDE: f64 = 1e-10;
 /// Directions along which bodies that overlap are moved apart.
 const DIRECTIONS: usize = 60;
 /// A depth counts as least if its normal is that of the direction, to this angle; and then Newton's method is asked.
 const ALIGNED: f64 = 0.1;
+/// Sine of the angle up to which a flat side counts as nearly along a half-space.
+const LEVEL: f64 = 1e-2;
+/// Slope, to a flat side's normal, of the direction whose farthest point is that of the side's rim: edges of the side are sharper than this.
+pub(super) const LEAN: f64 = 0.1;
 
 /// Closest points.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -208,6 +215,9 @@ pub fn closest_from(
             return Some(found);
         }
     }
+    if let Some(plane) = (0..2).find(|s| matches!(pair.sides[*s].surfaces, [(Surface::Plane { .. }, _)])) {
+        return over_half_space(&pair, plane, interior);
+    }
     let (at, level, n) = deepest(&pair, interior)?;
     let points = [0, 1].map(|i| pair.sides[i].on_surface(at, size));
     let active = guess(&pair, interior);
@@ -215,6 +225,59 @@ pub fn closest_from(
         return Some(found);
     }
     if level > 0.0 { apart(&pair, interior) } else { overlapping(&pair, (at, n), interior) }
+}
+
+/// A half-space, which is side `plane` of the pair, and any body.
+///
+/// The lowest point of a flat side that lies nearly along the half-space is on its rim, and as well determined as the direction in which the side falls; but its edge carries next to nothing of
+/// the normal. It is therefore found along a direction that leans outward from the side's normal, and Newton's method for the half-space begins there.
+fn over_half_space(pair: &Pair<'_>, plane: usize, interior: &mut Interior) -> Option<Closest> {
+    let other = pair.sides[1 - plane];
+    let up = pair.sides[plane].value(0, other.inside).gradient;
+    let down = scale(-1.0, up);
+    let mut from = |along: Vector| {
+        let (x, active) = farthest(pair, 1 - plane, along, interior)?;
+        let foot = sub(x, scale(pair.sides[plane].value(0, x).f, up));
+        let mut guess = [active; 2];
+        guess[plane] = Active::default();
+        guess[plane].push(0);
+        let (points, n) = if plane == 0 { ([foot, x], up) } else { ([x, foot], down) };
+        newton(pair, points, n, guess).or_else(|| {
+            // a corner has a surface whose share of the normal is too small to be guessed
+            let own = &mut guess[1 - plane];
+            let left = (0..other.count()).filter(|k| !own.contains(*k)).map(|k| (k, other.value(k, x).f));
+            let (k, f) = left.max_by(|a, b| a.1.total_cmp(&b.1))?;
+            if own.len() == MOST_ACTIVE || f < -NEAR * pair.size {
+                return None;
+            }
+            own.push(k);
+            newton(pair, points, n, guess)
+        })
+    };
+    for (k, (surface, _)) in other.surfaces.iter().enumerate() {
+        if !matches!(surface, Surface::Plane { .. }) {
+            continue;
+        }
+        let out = other.value(k, other.inside).gradient;
+        let falls = sub(down, scale(dot(down, out), out));
+        if dot(down, out) > 0.0 && dot(falls, falls) < LEVEL * LEVEL {
+            let lean = unit(falls).map_or(out, |t| add(out, scale(LEAN, t)));
+            if let Some(found) = from(lean) {
+                return Some(found);
+            }
+        }
+    }
+    from(down)
+}
+
+/// The point of a side farthest along a direction, nearly, and the functions that are active there.
+fn farthest(pair: &Pair<'_>, side: usize, d: Vector, interior: &mut Interior) -> Option<(Vector, Active)> {
+    let own = pair.sides[side];
+    let alone = Pair { sides: [own, Side { surfaces: &[], places: &[], ..own }], ..*pair };
+    let x = own.point_inside(own.inside, pair.size)?;
+    interior.set_scales(&alone, x);
+    let z = interior.solve(&alone, Task::Farthest(unit(d)?), [x[0], x[1], x[2], 0.0, 0.0, 0.0])?;
+    Some(([z[0], z[1], z[2]], guess(&alone, interior)[0]))
 }
 
 /// Bodies that are apart, from the least distance.

@@ -1,10 +1,11 @@
-//! Three convex problems over the points of two bodies, by a primal-dual interior-point method (Boyd and Vandenberghe 2004, section 11.7).
+//! Four convex problems over the points of two bodies, by a primal-dual interior-point method (Boyd and Vandenberghe 2004, section 11.7).
 //!
 //! | task | unknowns | least | such that |
 //! | --- | --- | --- | --- |
 //! | deepest | x, s | s | `f_i(x) <= s`, `g_j(x) <= s` |
 //! | distance | x, y | `|x - y|^2 / 2` | `f_i(x) <= 0`, `g_j(y) <= 0` |
 //! | leave | x, t | `-t` | `f_i(x) <= 0`, `g_j(x - t d) <= 0` |
+//! | farthest | x | `-d . x` | `f_i(x) <= 0` (of one body) |
 //!
 //! Starts are strictly inside. Lengths are in sizes of the bodies, functions in metres near the start.
 
@@ -18,6 +19,8 @@ const STEPS: usize = 60;
 /// Surrogate gap and dual residual at which a problem is solved; what follows is Newton's method on the equations.
 const GAP: f64 = 1e-8;
 const DUAL: f64 = 1e-6;
+/// Share of a function's distance from zero that a step leaves.
+const ROOM: f64 = 0.01;
 
 /// Which problem.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,6 +28,18 @@ pub(super) enum Task {
     Deepest,
     Distance,
     Leave(Vector),
+    /// Of a pair whose second body has no functions.
+    Farthest(Vector),
+}
+
+impl Task {
+    fn unknowns(self) -> usize {
+        match self {
+            Self::Farthest(_) => 3,
+            Self::Deepest | Self::Leave(_) => 4,
+            Self::Distance => 6,
+        }
+    }
 }
 
 /// Memory, and the multipliers of the last problem.
@@ -36,6 +51,8 @@ pub(super) struct Interior {
     /// Multipliers times lengths of gradients.
     weights: Vec<f64>,
     change: Vec<f64>,
+    /// Values before a step.
+    before: Vec<f64>,
     /// Values and gradients by the unknowns.
     values: Vec<f64>,
     gradients: Vec<[f64; MOST]>,
@@ -44,17 +61,16 @@ pub(super) struct Interior {
 type Hessian = [[f64; MOST]; MOST];
 
 impl Interior {
-    /// Scales of functions: metres near `x`, or near the other body if that is the middle of this one.
+    /// Scales of functions: metres near `x`, within the size of the bodies.
     pub fn set_scales(&mut self, pair: &Pair<'_>, x: Vector) {
         self.scales.clear();
         for side in 0..2 {
             for k in 0..pair.sides[side].count() {
-                let mut size = 0.0;
+                let mut size = 0.0f64;
                 for by in [[0.0; 3], [0.3, 0.2, 0.1], [-0.2, 0.4, 0.3]] {
-                    if size == 0.0 {
-                        let g = pair.sides[side].raw(k, add(x, scale(pair.size, by))).gradient;
-                        size = dot(g, g).sqrt();
-                    }
+                    // a gradient next to the middle of an ellipsoid is next to nothing
+                    let g = pair.sides[side].raw(k, add(x, scale(pair.size, by))).gradient;
+                    size = f64::max(size, dot(g, g).sqrt());
                 }
                 self.scales.push(1.0 / size.max(f64::MIN_POSITIVE));
             }
@@ -95,7 +111,7 @@ impl Interior {
 
     /// Solves a problem from a start that is strictly inside (positions in metres, `s` and `t` too).
     pub fn solve(&mut self, pair: &Pair<'_>, task: Task, start: [f64; MOST]) -> Option<[f64; MOST]> {
-        let (n, size) = (if task == Task::Distance { 6 } else { 4 }, pair.size);
+        let (n, size) = (task.unknowns(), pair.size);
         let count = self.scales.len();
         let origin = [start[0], start[1], start[2]];
         let absolute = |z: &[f64; MOST]| {
@@ -137,11 +153,13 @@ impl Interior {
                 }
             }
             let mut moved = false;
+            self.before.clone_from(&self.values);
             for _ in 0..40 {
                 let mut trial = z;
                 (0..n).for_each(|i| trial[i] += along * d[i]);
                 self.evaluate(pair, task, &absolute(&trial), None);
-                if self.values.iter().all(|c| *c < 0.0) {
+                // nor do values get near zero at once, where a curved boundary would hold further steps up
+                if self.values.iter().zip(&self.before).all(|(c, before)| *c < ROOM * before) {
                     (0..count).for_each(|i| self.multipliers[i] += along * self.change[i]);
                     let slope = objective(task, &trial, &mut [[0.0; MOST]; MOST]);
                     if self.residual(&slope, n, target) <= (1.0 - 0.01 * along) * before {
@@ -288,6 +306,7 @@ fn objective(task: Task, z: &[f64; MOST], hessian: &mut Hessian) -> [f64; MOST] 
     match task {
         Task::Deepest => g[3] = 1.0,
         Task::Leave(_) => g[3] = -1.0,
+        Task::Farthest(d) => (0..3).for_each(|i| g[i] = -d[i]),
         Task::Distance => {
             for i in 0..3 {
                 g[i] = z[i] - z[3 + i];

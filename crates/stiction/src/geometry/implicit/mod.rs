@@ -3,9 +3,12 @@
 mod closest;
 mod interior;
 mod newton;
+mod sides;
 mod surface;
 
 pub use closest::{Body, Closest, GOOD, Memory, closest, closest_from};
+pub use sides::feature;
+pub(super) use sides::{bounds, is_bounded, rims, size_of};
 pub use surface::{Monomial, Surface, Value};
 
 use super::shape::Shape;
@@ -75,15 +78,22 @@ pub(super) fn body<'a>(solid: &'a Solid, pose: &'a Pose) -> Body<'a> {
     Body { surfaces: &solid.surfaces, pose, inside: pose.point(solid.inside) }
 }
 
-/// The touch of two solids, one of which at least is given by functions, if its gap is at most `margin`, with the closest points if they are computed; `Err` if they
+/// A deepest point that is no lower than a point of a flat side, to this share of the size, is one of the side's.
+const LEVEL: f64 = 1e-12;
+
+/// Adds the touches of two solids, one of which at least is given by functions, whose gap is at most `margin`; with the closest points if they are that near. `Err` if those
 /// are not found. `start` are points nearby.
+///
+/// The closest points are one touch. A flat side and a half-space have no single closest points: corners of the side, and points on its rim, are touches, too, and stand for the
+/// closest points where they are as near.
 pub(super) fn touch(
     (a, pose_a): (&Solid, &Pose),
     (b, pose_b): (&Solid, &Pose),
     margin: f64,
     start: Option<&Closest>,
     memory: &mut Memory,
-) -> Result<Option<(Touch, Closest)>, ()> {
+    out: &mut Vec<Touch>,
+) -> Result<Option<Closest>, ()> {
     // far apart, without solving anything
     for ((plane, pose), (other, other_pose)) in [((a, pose_a), (b, pose_b)), ((b, pose_b), (a, pose_a))] {
         if plane.is_half_space() {
@@ -116,12 +126,29 @@ pub(super) fn touch(
         }
         closest_from(start, &one, &two, size, memory).ok_or(())?
     };
-    let [x, y] = found.points;
-    let point = scale(0.5, add(x, y));
-    // curved faces keep one number; edges and corners of intersections have theirs
-    let feature = (found.active[0] & 0x7fff) << 15 | found.active[1] & 0x7fff;
-    let touch = Touch { point, normal: found.normal, gap: found.gap, feature };
-    Ok((found.gap <= margin).then_some((touch, found)))
+    if found.gap > margin {
+        return Ok(None);
+    }
+    let mut nearest = f64::INFINITY;
+    for (plane, at, other, pose) in [(a, pose_a, b, pose_b), (b, pose_b, a, pose_a)] {
+        if plane.is_half_space() {
+            let n = super::plane::outward(at, plane.planar());
+            for (k, p) in (0..).zip(&other.rims) {
+                let x = pose.point(*p);
+                let gap = dot(n, sub(x, at.position));
+                nearest = nearest.min(gap - LEVEL * other.reach);
+                if gap <= margin {
+                    let point = sub(x, scale(0.5 * gap, n));
+                    out.push(Touch { point, normal: found.normal, gap, feature: super::manifold::OTHER | k });
+                }
+            }
+        }
+    }
+    if found.gap < nearest {
+        let point = scale(0.5, add(found.points[0], found.points[1]));
+        out.push(Touch { point, normal: found.normal, gap: found.gap, feature: feature(&found) });
+    }
+    Ok(Some(found))
 }
 
 /// Closest points of a half-space and a body whose farthest point along a direction is known in closed form.
@@ -207,10 +234,10 @@ pub(super) fn height(solid: &Solid, p: Vector, d: Vector) -> f64 {
 }
 
 /// A point inside a bounded solid, far from its surface; `None` if there is none.
-pub(super) fn innermost(solid: &Solid) -> Option<Vector> {
+pub(super) fn innermost(solid: &Solid, size: f64) -> Option<Vector> {
     let identity = Pose::IDENTITY;
     let one = body(solid, &identity);
-    closest::innermost(&one, solid.reach)
+    closest::innermost(&one, size)
 }
 
 /// Rotation of a member of an intersection: the unit quaternion, or the identity if it is zero.

@@ -60,6 +60,135 @@ fn ellipsoids_by_functions_are_those_by_support_functions() {
     }
 }
 
+fn half_ellipsoid(semi_axes: Vector) -> Shape {
+    let member = |shape: Shape| Member { shape, position: [0.0; 3], quaternion: [1.0, 0.0, 0.0, 0.0] };
+    Shape::Intersection { members: vec![member(Shape::Ellipsoid { semi_axes }), member(Shape::HalfSpace)] }
+}
+
+/// A half-ellipsoid with its flat side down, at any tilt: its lowest point is on the rim, at `z - sqrt(a^2 dx^2 + b^2 dy^2)` for the direction `d` of the ground.
+#[test]
+fn a_flat_side_over_a_plane_has_the_gap_of_its_rim() {
+    let (a, b) = (0.12, 0.1);
+    let own = solid(&half_ellipsoid([a, b, 0.1]));
+    let plane = solid(&Shape::HalfSpace);
+    let mut seed = 8;
+    for k in 0..=26 {
+        // 1e-13 to 1 rad
+        let tilt = 10f64.powf(-13.0 + 0.5 * f64::from(k));
+        for _ in 0..20 {
+            let [x, y, _] = unit([vector(&mut seed)[0], vector(&mut seed)[1], 0.0]);
+            let over = Quaternion::turn([std::f64::consts::PI, 0.0, 0.0]);
+            let attitude = Quaternion::turn(scale(tilt, [x, y, 0.0])).after(over);
+            let height = [0.3, 1e-3, 1e-9, 0.0, -1e-9, -1e-3][(6.0 * random(&mut seed)) as usize];
+            let d = attitude.inverse().apply([0.0, 0.0, -1.0]);
+            assert!(d[2] > 0.0);
+            let reach = (a * d[0]).hypot(b * d[1]);
+            let pose = Pose { position: [0.1, 0.2, height + reach], attitude };
+            let found = touch_of(&plane, &Pose::IDENTITY, &own, &pose);
+            // a point of the rim as near as 1e-12 of the size stands for the nearest
+            assert!((found.gap - height).abs() < 1e-12 * 0.2, "tilt {tilt:e}, {height:e}: {:e}", found.gap);
+        }
+    }
+}
+
+/// The rim of a half-ellipsoid is its ellipse.
+#[test]
+fn points_of_flat_sides_lie_on_their_rims() {
+    let own = solid(&half_ellipsoid([0.12, 0.1, 0.1]));
+    assert_eq!(own.rims.len(), 12);
+    for [x, y, z] in &own.rims {
+        let off = (x / 0.12).hypot(y / 0.1) - 1.0;
+        assert!(off.abs() < 1e-13 && z.abs() < 1e-15, "{x} {y} {z}");
+    }
+}
+
+/// More than three planes in a corner: an octahedron and a cone of twelve sides, inside a ball that does not touch them. Their rims are their corners, and their gaps
+/// those of the polytopes.
+#[test]
+fn corners_of_many_planes_are_found() {
+    let mut cone: Vec<Vector> = (0..12)
+        .map(|k| (std::f64::consts::TAU * f64::from(k) / 12.0).sin_cos())
+        .map(|(s, c)| [0.1 * c, 0.1 * s, 0.0])
+        .collect();
+    cone.push([0.0, 0.0, 0.15]);
+    let mut octahedron = vec![];
+    for i in 0..3 {
+        for sign in [-0.1, 0.1] {
+            let mut v = [0.0; 3];
+            v[i] = sign;
+            octahedron.push(v);
+        }
+    }
+    let mut seed = 11;
+    let plane = solid(&Shape::HalfSpace);
+    for vertices in [octahedron, cone] {
+        let plain = solid(&Shape::Polytope { vertices: vertices.clone() });
+        let member = |shape: Shape| Member { shape, position: [0.0; 3], quaternion: [1.0, 0.0, 0.0, 0.0] };
+        let members = vec![member(plain.shape().clone()), member(Shape::Sphere { radius: 0.3 })];
+        let made = solid(&Shape::Intersection { members });
+        for v in &vertices {
+            assert!(made.rims.iter().any(|p| length(sub(*p, *v)) < 1e-12), "{v:?} of {:?}", made.rims);
+        }
+        assert_eq!(made.rims.len(), vertices.len());
+        for _ in 0..50 {
+            let pose =
+                Pose { position: [0.1, 0.2, 0.1], attitude: Quaternion::turn(scale(3.0, vector(&mut seed))) };
+            let [found, known] = [&made, &plain].map(|s| touch_of(&plane, &Pose::IDENTITY, s, &pose));
+            assert!((found.gap - known.gap).abs() < 1e-12, "{found:?} {known:?}");
+        }
+    }
+}
+
+/// Members without bounds that have a bounded part in common: the box around a quadric that is no ellipsoid between planes, and corners of a turned prism.
+#[test]
+fn bodies_of_members_without_bounds_are_bounded() {
+    let about = |axis: Vector, angle: f64| Quaternion::turn(scale(angle, axis)).0;
+    let member =
+        |shape: Shape, position: Vector, quaternion: [f64; 4]| Member { shape, position, quaternion };
+    let pi = std::f64::consts::PI;
+    // z >= x^2 / 0.4 + y^2 / 0.1 (a bowl of paraboloids) up to z = 0.9
+    let bowl =
+        Shape::Quadric { matrix: [2.5, 10.0, 0.0, 0.0, 0.0, 0.0], vector: [0.0, 0.0, -0.5], constant: 0.0 };
+    let lid = member(Shape::HalfSpace, [0.0, 0.0, 0.9], [1.0, 0.0, 0.0, 0.0]);
+    let cup = [member(bowl, [0.0; 3], [1.0, 0.0, 0.0, 0.0]), lid.clone()];
+    let made = solid(&Shape::Intersection { members: cup.to_vec() });
+    let half = [0.6, 0.3];
+    for c in made.corners() {
+        let off = [c[0].abs() - half[0], c[1].abs() - half[1], (c[2] - 0.45).abs() - 0.45];
+        assert!(off.iter().all(|x| x.abs() < 1e-12), "{c:?}");
+    }
+    // without its lid it is not
+    assert!(solid(&Shape::Intersection { members: cup[..1].to_vec() }).is_unbounded());
+
+    // a prism over an equilateral triangle with inner radius 0.1, turned: six corners
+    let turn = Quaternion::turn([0.3, -0.7, 1.1]);
+    let mut sides = vec![([0.0, 0.0, 1.0], 0.2), ([0.0, 0.0, -1.0], 0.2)];
+    sides.extend([0, 1, 2].map(|k| {
+        let (sin, cos) = (2.0 * pi / 3.0 * f64::from(k)).sin_cos();
+        ([cos, sin, 0.0], 0.1)
+    }));
+    let members: Vec<_> = sides
+        .iter()
+        .map(|(n, d)| {
+            let tip = if n[2] < 0.0 {
+                about([1.0, 0.0, 0.0], pi)
+            } else {
+                about(cross([0.0, 0.0, 1.0], *n), pi / 2.0)
+            };
+            let tip = if n[2] > 0.0 { [1.0, 0.0, 0.0, 0.0] } else { tip };
+            member(Shape::HalfSpace, turn.apply(scale(*d, *n)), turn.after(Quaternion(tip)).0)
+        })
+        .collect();
+    let made = solid(&Shape::Intersection { members: members.clone() });
+    assert_eq!(made.rims.len(), 6, "{:?}", made.rims);
+    for p in &made.rims {
+        let [x, y, z] = turn.inverse().apply(*p);
+        assert!((x.hypot(y) - 0.2).abs() < 1e-12 && (z.abs() - 0.2).abs() < 1e-12, "{x} {y} {z}");
+    }
+    // three sides and one end: open
+    assert!(solid(&Shape::Intersection { members: members[1..].to_vec() }).is_unbounded());
+}
+
 /// Height over a half-space: the support function of the dual exponent.
 #[test]
 fn a_superellipsoid_over_a_plane_has_the_gap_of_its_support_function() {
@@ -213,4 +342,48 @@ fn mass_of_superellipsoids_lies_between_ellipsoid_and_box() {
     let x2 = square / inside * semi_axes[0].powi(2);
     let found = 0.5 * (four.tensor[1][1] + four.tensor[2][2] - four.tensor[0][0]) / four.mass;
     assert!((found / x2 - 1.0).abs() < 3e-3);
+}
+
+/// Shapes cut by random half-spaces, at random places and flat on their sides to angles down to 1e-14: all are made, all lowest points are found, and no point of a rim is
+/// outside or lower than they are.
+#[test]
+fn random_intersections_touch_a_half_space() {
+    let mut seed = 77;
+    let plane = solid(&Shape::HalfSpace);
+    for _ in 0..300 {
+        let a = [0, 1, 2].map(|_| 0.1 + 0.4 * random(&mut seed));
+        let exponent = 2.0 + 6.0 * random(&mut seed);
+        let base = match (5.0 * random(&mut seed)) as usize {
+            0 => Shape::Ellipsoid { semi_axes: a },
+            1 => Shape::Box { half: a },
+            2 => Shape::cylinder(a[0], a[1]),
+            3 => Shape::Superellipsoid { semi_axes: a, exponent },
+            _ => Shape::Capsule { radius: a[0], half_length: a[1] },
+        };
+        let quaternion = Quaternion::turn(scale(3.0, vector(&mut seed))).0;
+        let mut members = vec![Member { shape: base, position: scale(0.02, vector(&mut seed)), quaternion }];
+        let mut normals = vec![];
+        for _ in 0..1 + (9.0 * random(&mut seed)) as usize {
+            let n = unit(vector(&mut seed));
+            let turn = scale(n[2].acos(), unit(cross([0.0, 0.0, 1.0], n)));
+            let position = scale(0.05 + 0.3 * random(&mut seed), n);
+            members.push(Member { shape: Shape::HalfSpace, position, quaternion: Quaternion::turn(turn).0 });
+            normals.push(n);
+        }
+        let own = solid(&Shape::Intersection { members });
+        let here = body(&own, &Pose::IDENTITY);
+        assert!(own.rims.iter().all(|p| here.depth(*p) < 1e-9));
+        for k in 0..5 {
+            let tilt = 10f64.powf(-14.0 * random(&mut seed));
+            let near = add(normals[0], scale(tilt, vector(&mut seed)));
+            let down = unit(if k < 3 { near } else { vector(&mut seed) });
+            let t = cross(down, [0.0, 0.0, -1.0]);
+            let attitude = Quaternion::turn(scale((-down[2]).acos() / length(t), t));
+            let pose = Pose { position: [0.1, 0.0, 0.2], attitude };
+            let found =
+                closest(&body(&plane, &Pose::IDENTITY), &body(&own, &pose), own.reach).expect("found");
+            let lowest = own.rims.iter().map(|p| pose.point(*p)[2]).fold(f64::INFINITY, f64::min);
+            assert!(found.gap < lowest + 1e-9, "{} {lowest}", found.gap);
+        }
+    }
 }

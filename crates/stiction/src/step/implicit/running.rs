@@ -23,7 +23,7 @@ use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::Kinematics;
 use crate::formulation::ContactProblem;
 use crate::geometry::Solid;
-use crate::geometry::implicit::sheet;
+use crate::geometry::implicit::{feature, sheet};
 use crate::model::{Model, Owner};
 use crate::space::{Frame, Pose, Tensor, Vector, add, cross, dot, length, scale, sub, unit};
 use crate::state::ContactId;
@@ -117,6 +117,10 @@ impl Points {
         self.list.retain(|r| found.contacts.binary_search_by_key(&r.id, |c| c.id).is_ok());
         for c in &found.contacts {
             let Some(closest) = detection.closest((c.id.part_a, c.id.part_b)) else { continue };
+            // points of flat sides stay where they are on their bodies
+            if feature(closest) != c.id.feature {
+                continue;
+            }
             let at = match self.list.iter().position(|r| r.id == c.id) {
                 Some(at) => at,
                 None => {
