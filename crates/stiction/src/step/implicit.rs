@@ -49,6 +49,7 @@ use complementarity::problem::Element;
 use complementarity::residual::{self, Evaluation, Residual};
 use running::Points;
 use secant::Secant;
+use std::ops::Range;
 
 /// Iterations after which a step counts as not settled.
 const ROUNDS: usize = 40;
@@ -66,8 +67,8 @@ const DEEP: f64 = 1e-6;
 /// Where changes do not fall to this share of the ones before, they are extrapolated.
 const SLOW: f64 = 0.1;
 const EXTRAPOLATED: f64 = 1e-11;
-/// Iterations from this one on are plain: extrapolation that has not led to the end by then holds it up.
-const PLAIN: usize = 20;
+/// Iterations that are plain: extrapolation that has not led to the end by then may hold it up. Later ones are extrapolated again.
+const PLAIN: Range<usize> = 20..32;
 /// Changes up to this share of the largest velocity are near the end of an iteration.
 const LATE: f64 = 1e-7;
 /// Iterations with other contacts than the ones before, after which contacts that vanish are kept: where features take turns, the end
@@ -423,7 +424,8 @@ fn iterate(
         }
         // near the end every second iteration is plain, so that its image can be accepted
         let late = change <= LATE * scale;
-        extrapolated = (2..PLAIN).contains(&round)
+        extrapolated = round > 1
+            && !PLAIN.contains(&round)
             && !regimes
             && !(late && extrapolated)
             && change > EXTRAPOLATED * scale
