@@ -423,13 +423,9 @@ fn iterate(
             change = fastest_point(path, extents).max(left);
         }
         // near the end every second iteration is plain, so that its image can be accepted
-        let late = change <= LATE * scale;
-        extrapolated = round > 1
-            && !PLAIN.contains(&round)
-            && !regimes
-            && !(late && extrapolated)
-            && change > EXTRAPOLATED * scale
-            && change > SLOW * before;
+        let after_another = extrapolated && change <= LATE * scale;
+        let plain = round < 2 || PLAIN.contains(&round) || regimes || after_another;
+        extrapolated = !plain && change > EXTRAPOLATED * scale && change > SLOW * before;
         let smooth = same && !regimes && !points.changed;
         secant.accelerate(&motion.mass, (smooth, extrapolated), (after, kick), |tree, gamma| {
             points.extrapolate(model, tree, gamma);
