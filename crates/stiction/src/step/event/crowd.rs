@@ -2,7 +2,7 @@
 //!
 //! Slips of connected contacts that begin and end within nanoseconds of each other, and instants whose contact problem is not decided, can keep a path from getting on. It is then continued
 //! by a step of the theta scheme, whose contact problem decides all contacts at once at the end of the step: of [`SHORT`], and four times as long where that was not enough,
-//! up to [`LONG`]. Its error is that of a time step (some 1e-12 m for the shortest); the report counts such steps and their time, and events in them are at their end.
+//! up to [`LONG`]. Its error is that of a time step, and an impact that falls into it is one of time-stepping; the report counts such steps and their time, and events in them are at their end.
 
 use super::Path;
 use crate::state::State;
