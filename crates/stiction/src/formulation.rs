@@ -305,7 +305,7 @@ impl ContactProblem {
                 // an element farther off than anything moves, or whose line misses a body, takes no force
                 let (e, travelled) = (&contacts.elements[k], self.h * contacts.elements[k].travel.gap_rate);
                 let gap = match model.scene().step.gap {
-                    GapLevel::Position => {
+                    GapLevel::Distance | GapLevel::Position => {
                         (e.gap + travelled).min(motion.margin) + self.deformation[self.linear_rows * k]
                     }
                     GapLevel::Velocity => travelled,

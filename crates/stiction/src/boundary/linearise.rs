@@ -241,10 +241,10 @@ impl Step<'_> {
             }
             let free = problem.gap_rate[k] == problem.gap[k] / problem.h
                 && !problem.relaxed.contains(&k)
-                && self.model.scene().step.gap == GapLevel::Position;
+                && self.model.scene().step.gap != GapLevel::Velocity;
             let own = Active { element: k, rows: rows.len(), first, unknowns, tangent, free };
             let about_gap = self.row_of(k).is_none_or(|row| self.model.standing()[row].is_limit());
-            if about_gap && !free && self.model.scene().step.gap == GapLevel::Position {
+            if about_gap && !free && self.model.scene().step.gap != GapLevel::Velocity {
                 self.note(part, name(), "overlap recovers at a bounded velocity: taken as constant");
             }
             match contact {

@@ -115,7 +115,7 @@ impl Step<'_> {
                 if let Some(own) = own {
                     for i in 0..linear {
                         let mut ds: f64 = -(0..linear).map(|m| law.e_inv_k()[(i, m)] * frame[m]).sum::<f64>();
-                        if i == 0 && self.model.scene().step.gap == GapLevel::Position {
+                        if i == 0 && self.model.scene().step.gap != GapLevel::Velocity {
                             ds += frame[0] / h;
                         }
                         part.slip_memory.add(own.first + i, first + j, ds);

@@ -366,7 +366,7 @@ impl Step<'_> {
         column: &mut Column,
     ) {
         let (problem, q) = (&self.work.problem, &self.before.position);
-        let position_level = self.model.scene().step.gap == GapLevel::Position;
+        let position_level = self.model.scene().step.gap != GapLevel::Velocity;
         let (mut targets, mut scratch) = (vec![], vec![]);
         for a in active {
             let Some(row) = self.row_of(a.element) else { continue };

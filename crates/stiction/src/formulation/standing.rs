@@ -123,7 +123,7 @@ impl ContactProblem {
             self.elements.push(row.element);
             let (e_inv, shift) = match row.compliance {
                 None if row.is_limit() => {
-                    let gap = if scene.step.gap == GapLevel::Position { gap } else { 0.0 };
+                    let gap = if scene.step.gap != GapLevel::Velocity { gap } else { 0.0 };
                     let owner = row.joint.map(|j| Owner::Body(j.body));
                     let slowest = match scene.step.scheme {
                         Scheme::Implicit => f64::NEG_INFINITY,

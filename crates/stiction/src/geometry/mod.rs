@@ -24,6 +24,7 @@ mod ascent;
 mod broad;
 mod closest;
 mod curvature;
+mod distance;
 mod feature;
 mod height;
 mod hull;
@@ -42,6 +43,7 @@ mod touch;
 
 pub use broad::{Aabb, BroadPhase, bounding_box};
 pub use curvature::ShapeOperator;
+pub use distance::{distance, reaches, separates};
 pub use feature::{Feature, Rates, Velocity, feature};
 pub use height::{gap_along, height};
 pub(crate) use hull::convex_hull;

@@ -34,7 +34,7 @@ pub struct StepSettings {
     #[serde(with = "method_name")]
     #[schemars(schema_with = "method_name::schema")]
     pub solver: Method,
-    /// Level of the normal law; position by default.
+    /// What the normal law is about; distance by default.
     pub gap: GapLevel,
     /// Largest relative residual of an accepted step, below 1; 1e-10 by default.
     pub tolerance: f64,
@@ -64,7 +64,7 @@ impl Default for StepSettings {
             duration: 1.0,
             friction: FrictionKind::Cone,
             solver: Method::Auto,
-            gap: GapLevel::Position,
+            gap: GapLevel::Distance,
             tolerance: 1e-10,
             recovery_velocity: 0.1,
             bounce_threshold: 0.01,
@@ -223,11 +223,13 @@ mod method_name {
     }
 }
 
-/// Level of the normal law.
+/// What the normal law is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GapLevel {
-    /// Position level: the gap at the end of the step.
+    /// The distance of the bodies: contacts act where the motion of the step meets them.
+    Distance,
+    /// The gap at the end of the step, linear about its start, of all features that are near (song2004, pang2005 (16)).
     Position,
     /// Velocity level: the normal velocity of closed contacts (song2004 (13), (14)).
     Velocity,

@@ -131,6 +131,7 @@ fn steps(scene: &Resolved) -> String {
         return text;
     }
     let gap = match step.gap {
+        GapLevel::Distance => "distance",
         GapLevel::Position => "position",
         GapLevel::Velocity => "velocity",
     };

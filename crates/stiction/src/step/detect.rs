@@ -1,6 +1,7 @@
 //! `detect`: where bodies touch or may touch within a step.
 
 use super::Failed;
+use super::flush::Flush;
 use super::motion::{Motion, part_pose};
 use crate::contact::Directions;
 use crate::contact::set::{Contact, ContactSet, Element, Travel};
@@ -29,6 +30,7 @@ pub struct Detection {
     next: Vec<((u32, u32), Closest)>,
     /// The first pair whose closest points were not found.
     missed: Option<(u32, u32)>,
+    flush: Flush,
 }
 
 /// Closest points that were not found: there is no contact problem.
@@ -126,6 +128,8 @@ pub(super) fn detect_again(
     }
     std::mem::swap(&mut memory.known, &mut memory.next);
     memory.known.sort_unstable_by_key(|k| k.0);
+    let Detection { flush, candidates, poses, .. } = memory;
+    flush.merge(model, candidates, poses, contacts);
     memory.missed(model, motion)
 }
 
@@ -148,6 +152,22 @@ pub(super) fn detect_pairs(
         detect_pair(model, motion, parts, rule, margin, memory, contacts);
     }
     memory.missed(model, motion)
+}
+
+/// Adds the contacts of a pair whose parts are at these poses, within the step's margin.
+pub(super) fn detect_at(
+    model: &Model,
+    motion: &Motion,
+    (parts, rule): ((u32, u32), usize),
+    poses: [Pose; 2],
+    memory: &mut Detection,
+    contacts: &mut ContactSet,
+) {
+    let at = [parts.0 as usize, parts.1 as usize];
+    let known = at.map(|k| memory.poses[k]);
+    at.iter().zip(poses).for_each(|(&k, pose)| memory.poses[k] = pose);
+    detect_pair(model, motion, parts, rule, motion.margin, memory, contacts);
+    at.iter().zip(known).for_each(|(&k, pose)| memory.poses[k] = pose);
 }
 
 /// Refuses contacts on surfaces that are not convex where they touch, by name.

@@ -16,10 +16,12 @@
 //! start of the step.
 
 mod advance;
+mod approach;
 mod auto;
 mod compliant;
 mod detect;
 mod event;
+mod flush;
 mod impact;
 mod implicit;
 mod jam;
@@ -105,6 +107,7 @@ pub struct Workspace {
     auto: auto::Scratch,
     retry: retry::Memory,
     implicit: implicit::Scratch,
+    approach: approach::Approach,
 }
 
 impl Workspace {
@@ -134,6 +137,7 @@ impl Workspace {
             auto: auto::Scratch::default(),
             retry: retry::Memory::default(),
             implicit: implicit::Scratch::default(),
+            approach: approach::Approach::default(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! `v_theta = theta v + (1-theta) v+` and `q_theta`, and so on: the contraction in the proof of pang2005 Proposition 3, for h
 //! small. M, W and G stay those of the old state; velocity products are no part of f, see [`crate::dynamics::Drift`]. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
 
+use super::approach::meets_more;
 use super::detect::refuse_dent;
 use super::impact::bounce;
 use super::motion::{CLOSED, fall};
@@ -58,36 +59,19 @@ pub(super) fn step(
     }
     place(model, state, inputs, h, &mut work.motion)?;
     detect(model, &work.motion, work.motion.margin, &mut work.detection, &mut work.contacts)?;
-    if model.scene().step.gap == GapLevel::Velocity {
-        keep_closed(model, state, work);
+    match model.scene().step.gap {
+        GapLevel::Distance => work.approach.begin(model, &state.memory, &mut work.contacts),
+        GapLevel::Velocity => keep_closed(model, state, work),
+        GapLevel::Position => {}
     }
     let before = (report.parts, report.iterations);
-    let (mut rounds, mut grips) = (0, 0);
     loop {
-        assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
-        remember_solver(model, state, &work.contacts, &work.problem, &mut work.forces);
-        work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
-        if model.scene().step.force_time() == ForceTime::Theta {
-            settle(model, state, inputs, before, work, report)?;
-        }
-        // servos beyond their largest effort and limits that are passed are rows in another round; each at most once
-        let mut again = beyond(model, work);
-        let Workspace { laws, motion, contacts, problem, forces, .. } = work;
-        if problem.restiffen(model, laws, contacts, &forces.lambda, &mut motion.given) {
-            rounds += 1;
-            again = true;
-        }
-        if grips < GRIP_ROUNDS && problem.regrip(model, motion, contacts, &forces.lambda) {
-            grips += 1;
-            again = true;
-        }
-        if !again {
+        solve(model, state, inputs, before, work, report)?;
+        if model.scene().step.gap != GapLevel::Distance || !meets_more(model, state, inputs, work) {
             break;
         }
-        if rounds > STIFFNESS_ROUNDS {
-            return Err(Failed::Unsettled { time: state.time, h, change: f64::INFINITY });
-        }
         report.parts = before.0;
+        work.motion.given.clear();
         work.motion.fall(model, state, inputs)?;
     }
     for c in &work.contacts.contacts {
@@ -111,6 +95,45 @@ pub(super) fn step(
     elements(model, solved, advancing.deformation(), &mut work.elements, report);
     standing(model, solved, (&advancing.projection, &advancing.kicked), &mut work.standing, report);
     Ok(())
+}
+
+/// Solves the contact problem of the contacts at hand. `before`: parts and iterations before the step.
+fn solve(
+    model: &Model,
+    state: &State,
+    inputs: &Inputs,
+    before: (usize, usize),
+    work: &mut Workspace,
+    report: &mut StepReport,
+) -> Result<(), Failed> {
+    let (mut rounds, mut grips) = (0, 0);
+    loop {
+        assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
+        remember_solver(model, state, &work.contacts, &work.problem, &mut work.forces);
+        work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
+        if model.scene().step.force_time() == ForceTime::Theta {
+            settle(model, state, inputs, before, work, report)?;
+        }
+        // servos beyond their largest effort and limits that are passed are rows in another round; each at most once
+        let mut again = beyond(model, work);
+        let Workspace { laws, motion, contacts, problem, forces, .. } = work;
+        if problem.restiffen(model, laws, contacts, &forces.lambda, &mut motion.given) {
+            rounds += 1;
+            again = true;
+        }
+        if grips < GRIP_ROUNDS && problem.regrip(model, motion, contacts, &forces.lambda) {
+            grips += 1;
+            again = true;
+        }
+        if !again {
+            return Ok(());
+        }
+        if rounds > STIFFNESS_ROUNDS {
+            return Err(Failed::Unsettled { time: state.time, h: work.motion.h, change: f64::INFINITY });
+        }
+        report.parts = before.0;
+        work.motion.fall(model, state, inputs)?;
+    }
 }
 
 /// Whether servos that were eliminated are beyond their largest effort, or limits are passed that were far; both are rows

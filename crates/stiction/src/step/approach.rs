@@ -1,0 +1,414 @@
+//! Contacts act where bodies touch, and nowhere else (`gap = "distance"`).
+//!
+//! A row `g/h + s_n >= 0` keeps two bodies on their sides of a plane, that of the features that are nearest when the step begins. Beside an edge or a corner the
+//! plane is not the body: it would stop a ball that passes above the edge of a table, and a box at the side of the next tile. So pairs that carried no force in the
+//! last step wait at first. The step is solved without them, and the motion that comes out is followed for each pair whose rows it breaks:
+//!
+//! 1. *A normal that separates the pair all the way* (to [`GRAZE`]): nothing is met. If it is the rows' own normal they take part, to undo what rounding left. Else
+//!    rows along this normal take part.
+//! 2. *Otherwise the first contact on the way* is located. Rows take part with the features and the normal that meet there.
+//!
+//! The step is solved again with these pairs, until no pair that waits is met. Convex bodies that translate past each other are separated all the way by one normal: their
+//! swept volumes are convex. Where bodies turn, or the one normal is not found, the way is bisected.
+//!
+//! With rows of a place and time on the way, `g + h s_n` is their gap at the end of the step, linear in the velocities about those that led there.
+
+use super::detect::{Detection, detect_at};
+use super::Workspace;
+use super::motion::{Motion, part_pose};
+use super::surfaces::Surfaces;
+use crate::contact::set::{Contact, ContactSet};
+use crate::dynamics::Kinematics;
+use crate::geometry::{Touch, Workspace as Touching, distance, separates};
+use crate::inputs::Inputs;
+use crate::model::{Model, Owner, Part};
+use crate::space::{Pose, Quaternion, Vector, add, dot, length, scale, sub};
+use crate::state::{Memory, RowId, State};
+
+/// Overlap in which two bodies pass as if they were flush, m, and over the size of the smaller one: what is less is no step to stumble over.
+pub(super) const GRAZE: f64 = 2e-6;
+pub(super) const GRAZE_SIZE: f64 = 1e-3;
+/// Rows are broken by more than this share of the bodies' size, and this share of their distance from the origin.
+const BROKEN: f64 = 1e-12;
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// Sine up to which the normal of the first contact is that of the start of the step: the rows of the start stay.
+const SAME_NORMAL: f64 = 1e-3;
+/// Halvings of the way in search of a normal that separates, and of the time of the first contact.
+const HALVINGS: usize = 8;
+const LOCATED: usize = 40;
+/// Times that a step is solved with more pairs. Then all that wait take part with the rows of the start.
+const ROUNDS: usize = 8;
+
+/// What a pair does in the step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    /// It has no rows.
+    Waits,
+    /// It has the rows of the start of the step.
+    Start,
+    /// It has rows of a place on the way.
+    Met,
+}
+
+/// A pair of parts, and its contacts among those near and those met.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    parts: (u32, u32),
+    rule: usize,
+    owners: [Owner; 2],
+    first: usize,
+    end: usize,
+    met: (usize, usize),
+    takes: Takes,
+}
+
+/// Memory of the search.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Approach {
+    /// All contacts within the step's margin, where it begins.
+    near: ContactSet,
+    pairs: Vec<Pair>,
+    /// Contacts of pairs that were met on the way.
+    met: ContactSet,
+    rounds: usize,
+    /// Bodies at the end of the candidate.
+    end: Option<Kinematics>,
+    surfaces: Surfaces,
+    velocity: Vec<f64>,
+    impulse: Vec<f64>,
+    position: Vec<f64>,
+    touching: Touching,
+    found: Vec<Touch>,
+}
+
+impl Approach {
+    /// Begins a step: leaves in `contacts` those of pairs that carried force in the last one, or overlap.
+    pub fn begin(&mut self, model: &Model, memory: &Memory, contacts: &mut ContactSet) {
+        let Self { near, pairs, met, rounds, .. } = self;
+        std::mem::swap(near, contacts);
+        met.clear();
+        pairs.clear();
+        *rounds = 0;
+        for (k, c) in near.contacts.iter().enumerate() {
+            let parts = (c.id.part_a, c.id.part_b);
+            match pairs.last_mut().filter(|p| p.parts == parts) {
+                Some(pair) => pair.end = k + 1,
+                None => pairs.push(Pair {
+                    parts,
+                    rule: c.rule,
+                    owners: c.owners,
+                    first: k,
+                    end: k + 1,
+                    met: (0, 0),
+                    takes: Takes::Waits,
+                }),
+            }
+        }
+        // both lists are in order of ids
+        let mut known = memory.iter().peekable();
+        for pair in pairs.iter_mut() {
+            let depth = BROKEN * size(model, pair.owners);
+            let of = |id: RowId| match id {
+                RowId::Contact(c) => (c.part_a, c.part_b),
+                _ => (u32::MAX, u32::MAX),
+            };
+            let mut carried = false;
+            while known.next_if(|m| of(m.id) < pair.parts).is_some() {}
+            while let Some(m) = known.next_if(|m| of(m.id) == pair.parts) {
+                carried |= m.forces.iter().chain(m.deformations).any(|x| *x != 0.0);
+            }
+            let elements = near.contacts[pair.first..pair.end].iter().flat_map(|c| &near.elements[c.elements()]);
+            if carried || elements.into_iter().any(|e| e.gap < -depth) {
+                pair.takes = Takes::Start;
+            }
+        }
+        self.choose(contacts);
+    }
+
+    /// Leaves in `contacts` those of pairs that take part, in order of their ids.
+    fn choose(&self, contacts: &mut ContactSet) {
+        contacts.clear();
+        for pair in &self.pairs {
+            let (from, range) = match pair.takes {
+                Takes::Waits => continue,
+                Takes::Start => (&self.near, pair.first..pair.end),
+                Takes::Met => (&self.met, pair.met.0..pair.met.1),
+            };
+            for c in &from.contacts[range] {
+                let first = contacts.elements.len();
+                contacts.elements.extend_from_slice(&from.elements[c.elements()]);
+                contacts.contacts.push(Contact { first, ..*c });
+            }
+        }
+    }
+}
+
+/// Whether the motion of the step, as it is solved, meets pairs that wait: they take part from now on, and `work.contacts` has them.
+pub(super) fn meets_more(model: &Model, state: &State, inputs: &Inputs, work: &mut Workspace) -> bool {
+    let Workspace { motion, contacts, problem, forces, detection, approach, .. } = work;
+    if approach.pairs.iter().all(|p| p.takes != Takes::Waits) {
+        return false;
+    }
+    // the candidate: velocities, and where bodies end
+    let Approach { end, surfaces, velocity, impulse, position, .. } = approach;
+    velocity.clone_from(&motion.free);
+    if !problem.is_empty() {
+        problem.push(motion.kick(), &forces.lambda, impulse, velocity);
+    }
+    let theta = problem.theta;
+    velocity.iter_mut().zip(&motion.velocity).for_each(|(v, start)| *v = theta * start + (1.0 - theta) * *v);
+    position.resize(state.position.len(), 0.0);
+    model.system().advance(&state.position, velocity, motion.h, position);
+    let end = end.get_or_insert_with(|| Kinematics::new(model.system()));
+    end.go_to(position, velocity);
+    surfaces.clone_from(&motion.surfaces);
+    surfaces.place(model, inputs, state.time + motion.h);
+    motion.kinematics.go_to(&state.position, velocity);
+
+    let mut any = false;
+    approach.rounds += 1;
+    for k in 0..approach.pairs.len() {
+        if approach.pairs[k].takes == Takes::Waits && approach.is_broken(model, motion, k) {
+            if approach.rounds > ROUNDS {
+                approach.pairs[k].takes = Takes::Start;
+                any = true;
+            } else {
+                any |= approach.follow(model, motion, detection, k);
+            }
+        }
+    }
+    motion.kinematics.go_to(&state.position, &state.velocity);
+    if any {
+        approach.choose(contacts);
+    }
+    any
+}
+
+impl Approach {
+    /// Whether the candidate breaks a row of a pair, or may do so as bodies turn.
+    fn is_broken(&self, model: &Model, motion: &Motion, pair: usize) -> bool {
+        let pair = &self.pairs[pair];
+        let h = motion.h;
+        let turn = |owner: Owner| match owner {
+            Owner::Body(i) => (h * length(motion.kinematics.angular_velocity(i))).powi(2) * model.reaches()[i].min(far(motion, i)),
+            Owner::World(_) => 0.0,
+        };
+        let curved = 0.5 * (turn(pair.owners[0]) + turn(pair.owners[1]));
+        let least = self.near.contacts[pair.first..pair.end]
+            .iter()
+            .flat_map(|c| self.near.elements[c.elements()].iter().map(move |e| (c, e)))
+            .map(|(c, e)| e.gap + h * approach_rate(motion, c.owners, e.point, c.frame.n))
+            .fold(f64::INFINITY, f64::min);
+        least < curved - self.slack(model, pair)
+    }
+
+    /// Overlap that is rounding.
+    fn slack(&self, model: &Model, pair: &Pair) -> f64 {
+        let point = self.near.elements[self.near.contacts[pair.first].first].point;
+        BROKEN * size(model, pair.owners) + ROUNDING * length(point)
+    }
+
+    /// Follows the candidate's motion of a pair; whether it takes part from now on.
+    fn follow(&mut self, model: &Model, motion: &Motion, detection: &mut Detection, k: usize) -> bool {
+        let pair = self.pairs[k];
+        let parts = [pair.parts.0, pair.parts.1].map(|p| &model.parts()[p as usize]);
+        let ways = {
+            let end = self.end.as_ref().unwrap_or(&motion.kinematics);
+            parts.map(|part| Way::new(model, part, motion, end, &self.surfaces))
+        };
+        let slack = self.slack(model, &pair);
+        let graze = GRAZE.min(GRAZE_SIZE * size(model, pair.owners)).max(slack);
+        let mut walk = Walk { parts, ways, margin: motion.margin.max(graze), graze, touching: &mut self.touching, found: &mut self.found };
+        let own = self.near.contacts[pair.first].frame.n;
+        let (Some(begin), last) = (walk.at(0.0), walk.at(1.0)) else {
+            self.pairs[k].takes = Takes::Start;
+            return true;
+        };
+        let share = match last {
+            Some(last) if same(last.0, own) => {
+                let broken = last.1 < -slack;
+                self.pairs[k].takes = if broken { Takes::Start } else { Takes::Waits };
+                return broken;
+            }
+            // they pass each other, flush or apart, along another normal than that of the rows
+            Some(last) if walk.along(last.0, 0.0).min(walk.along(last.0, 1.0)) >= -graze && !same(last.0, own) => {
+                if last.1 >= -slack {
+                    return false;
+                }
+                1.0
+            }
+            last => match walk.first(0.0, begin, 1.0, last, HALVINGS) {
+                Some(share) => share,
+                None => return false,
+            },
+        };
+        // the pair's contacts where it is met, carried back to the start of the step
+        let poses = walk.poses(share);
+        let first = self.met.contacts.len();
+        let normal = walk.at(share).map_or(own, |at| at.0);
+        if same(normal, own) {
+            self.pairs[k].takes = Takes::Start;
+            return true;
+        }
+        let starts = walk.poses(0.0);
+        detect_at(model, motion, (pair.parts, pair.rule), poses, detection, &mut self.met);
+        if self.met.contacts.len() == first {
+            self.pairs[k].takes = Takes::Start;
+            return true;
+        }
+        for c in &self.met.contacts[first..] {
+            for e in &mut self.met.elements[c.elements()] {
+                let back = [0, 1].map(|i| starts[i].point(poses[i].local(e.point)));
+                e.point = scale(0.5, add(back[0], back[1]));
+                e.gap -= share * motion.h * approach_rate(motion, c.owners, e.point, c.frame.n);
+            }
+        }
+        self.pairs[k].met = (first, self.met.contacts.len());
+        self.pairs[k].takes = Takes::Met;
+        true
+    }
+}
+
+/// Whether two unit normals are the same as far as rows of the start of a step can tell.
+fn same(a: Vector, b: Vector) -> bool {
+    length(sub(a, b)) <= SAME_NORMAL
+}
+
+/// Rate of the gap between two owners at a point along the normal, m/s, with the velocities of the candidate.
+fn approach_rate(motion: &Motion, owners: [Owner; 2], point: Vector, n: Vector) -> f64 {
+    let of = |owner: Owner| match owner {
+        Owner::Body(i) => dot(n, motion.kinematics.point_velocity(i, point)),
+        Owner::World(_) => 0.0,
+    };
+    let carried = match motion.surfaces.is_empty() {
+        true => 0.0,
+        false => dot(n, motion.surfaces.relative(&motion.kinematics, owners, point, n)[0]),
+    };
+    of(owners[1]) - of(owners[0]) + carried
+}
+
+/// Reach of a body without bounds: as far as others are.
+fn far(motion: &Motion, body: usize) -> f64 {
+    let omega = length(motion.kinematics.angular_velocity(body));
+    if omega > 0.0 { motion.fastest[body] / omega } else { f64::MAX }
+}
+
+/// Size of the smaller of two bodies, m.
+fn size(model: &Model, owners: [Owner; 2]) -> f64 {
+    let of = |owner: Owner| match owner {
+        Owner::Body(i) => model.reaches()[i],
+        Owner::World(_) => f64::INFINITY,
+    };
+    let least = of(owners[0]).min(of(owners[1]));
+    if least.is_finite() { least } else { 1.0 }
+}
+
+/// The way of a part over a step: its body's centre on a straight line, turning at an even rate.
+struct Way {
+    from: Pose,
+    /// Of the body, at the start.
+    center: Vector,
+    shift: Vector,
+    turn: Vector,
+}
+
+impl Way {
+    fn new(model: &Model, part: &Part, motion: &Motion, end: &Kinematics, surfaces: &Surfaces) -> Self {
+        let from = part_pose(model, motion, part);
+        let (center, to_center, to) = match part.owner {
+            Owner::Body(i) => (motion.kinematics.center(i), end.center(i), end.pose(i).then(&part.local)),
+            Owner::World(_) => {
+                let to = surfaces.pose(part.owner).unwrap_or(from);
+                (from.position, to.position, to)
+            }
+        };
+        let turn = angle(to.attitude.after(from.attitude.inverse()));
+        Self { from, center, shift: sub(to_center, center), turn }
+    }
+
+    fn at(&self, share: f64) -> Pose {
+        let turn = Quaternion::turn(scale(share, self.turn));
+        let arm = turn.apply(sub(self.from.position, self.center));
+        Pose {
+            position: add(add(self.center, scale(share, self.shift)), arm),
+            attitude: turn.after(self.from.attitude).unit(),
+        }
+    }
+}
+
+/// The rotation vector of a rotation: the inverse of [`Quaternion::turn`].
+fn angle(q: Quaternion) -> Vector {
+    let [w, x, y, z] = if q.0[0] < 0.0 { q.0.map(|c| -c) } else { q.0 };
+    let sine = length([x, y, z]);
+    let share = if sine > 1e-12 { 2.0 * sine.atan2(w) / sine } else { 2.0 };
+    scale(share, [x, y, z])
+}
+
+/// Two parts on their ways.
+struct Walk<'w> {
+    parts: [&'w Part; 2],
+    ways: [Way; 2],
+    margin: f64,
+    graze: f64,
+    touching: &'w mut Touching,
+    found: &'w mut Vec<Touch>,
+}
+
+/// The normal that separates two parts most, and by how much.
+type Apart = (Vector, f64);
+
+impl Walk<'_> {
+    fn poses(&self, share: f64) -> [Pose; 2] {
+        [self.ways[0].at(share), self.ways[1].at(share)]
+    }
+
+    /// Signed distance at a share of the way; `None` if they are far from each other.
+    fn at(&mut self, share: f64) -> Option<Apart> {
+        let [p, q] = self.poses(share);
+        let [a, b] = self.parts;
+        distance((&a.solid, &p), (&b.solid, &q), self.margin, self.touching, self.found)
+    }
+
+    /// How far a normal separates them there; of shapes given by functions nothing is known.
+    fn along(&self, n: Vector, share: f64) -> f64 {
+        let [p, q] = self.poses(share);
+        let [a, b] = self.parts;
+        separates((&a.solid, &p), (&b.solid, &q), n).unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// The share of the way at which the parts first touch, between two at which their distances are known; `None` if they never do.
+    fn first(&mut self, from: f64, begin: Apart, to: f64, end: Option<Apart>, halvings: usize) -> Option<f64> {
+        let clear = |end: &Apart| end.1 >= -self.graze;
+        if end.as_ref().is_none_or(clear) {
+            let normals = [Some(begin.0), end.map(|e| e.0)];
+            let separated = |n: Vector| self.along(n, from).min(self.along(n, to)) >= -self.graze;
+            if normals.into_iter().flatten().any(separated) || halvings == 0 {
+                return None;
+            }
+        } else if halvings == 0 {
+            return Some(self.locate(from, to));
+        }
+        let middle = 0.5 * (from + to);
+        let half = self.at(middle);
+        if let Some(found) = self.first(from, begin, middle, half, halvings - 1) {
+            return Some(found);
+        }
+        match half {
+            Some(half) => self.first(middle, half, to, end, halvings - 1),
+            // out of reach there: as far as can be told, the rest is another approach
+            None => end.filter(|e| e.1 < -self.graze).map(|_| self.locate(middle, to)),
+        }
+    }
+
+    /// Bisects between a share at which the parts are apart, and one at which they overlap; the last one at which they are apart.
+    fn locate(&mut self, mut apart: f64, mut overlap: f64) -> f64 {
+        for _ in 0..LOCATED {
+            let middle = 0.5 * (apart + overlap);
+            match self.at(middle) {
+                Some((_, gap)) if gap < -0.5 * self.graze => overlap = middle,
+                _ => apart = middle,
+            }
+        }
+        apart
+    }
+}
