@@ -11,6 +11,7 @@
 //! resolved at a bounded velocity.
 
 mod layers;
+mod seams;
 mod smooth;
 mod standing;
 mod stiffness;
@@ -111,6 +112,8 @@ pub struct ContactProblem {
     terms: Vec<f64>,
     /// Mobility `j M^-1 j'` of each element's normal row, 1/kg.
     mobility: Vec<f64>,
+    /// Contacts of the last step whose deformation others carry on, across a seam.
+    pub(crate) inherited: Vec<RowId>,
     /// Scratch: deformation of a patch before it is carried on.
     carried: Vec<f64>,
     /// Scratch: a row of `J`, zero between uses.
@@ -174,6 +177,7 @@ impl ContactProblem {
             linear_rows,
             terms: vec![],
             mobility: vec![],
+            inherited: vec![],
             carried: vec![],
             row: vec![],
             middle: vec![],
@@ -210,6 +214,7 @@ impl ContactProblem {
     fn remember(&mut self, model: &Model, state: &State, contacts: &ContactSet) {
         self.deformation.clear();
         self.start.clear();
+        self.inherited.clear();
         // both lists are in order of ids
         let mut memory = state.memory.iter().peekable();
         for c in &contacts.contacts {
@@ -217,7 +222,11 @@ impl ContactProblem {
             let (size, deforms) =
                 (model.contacts().rules()[c.rule].rows * c.count, self.linear_rows * c.count);
             while memory.next_if(|m| m.id < id).is_some() {}
-            let known = memory.next_if(|m| m.id == id);
+            let own = memory.next_if(|m| m.id == id);
+            let from =
+                if own.is_none() && deforms > 0 { seams::before(model, state, contacts, c) } else { None };
+            self.inherited.extend(from.map(|from| from.id));
+            let known = own.or(from);
             match known {
                 Some(known) if known.forces.len() == size => self.start.extend_from_slice(known.forces),
                 _ => self.start.resize(self.start.len() + size, 0.0),

@@ -17,6 +17,12 @@ use super::implicit::{self, Surface, symmetric};
 use super::shape::{InvalidShape, Shape};
 use crate::space::{Pose, Vector, add, cross, dot, inverse_spd, length, scale, sub, times, unit};
 
+/// The least radius of curvature of an ellipsoid: `min^2 / max` of its semi-axes.
+fn least_of_ellipsoid(semi_axes: &[f64]) -> f64 {
+    let (least, most) = semi_axes.iter().fold((f64::INFINITY, 0.0f64), |(l, m), a| (l.min(*a), m.max(*a)));
+    least * least / most
+}
+
 /// What is added to the corners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Round {
@@ -265,7 +271,22 @@ impl Solid {
         &self.hull.edges
     }
 
-    pub(super) fn is_half_space(&self) -> bool {
+    /// A radius below which the surface is nowhere curved: 0 with edges and corners.
+    pub(crate) fn least_radius(&self) -> f64 {
+        match &self.shape {
+            Shape::Sphere { radius } | Shape::Capsule { radius, .. } => *radius,
+            Shape::Ellipsoid { semi_axes: a } => least_of_ellipsoid(a),
+            Shape::Ellipse { semi_axes: a } => least_of_ellipsoid(a),
+            _ => 0.0,
+        }
+    }
+
+    /// Whether it touches along normals that are given: as shapes do that are known by corners and what is round about them.
+    pub(crate) fn has_faces(&self) -> bool {
+        !self.implicit && !self.is_half_space()
+    }
+
+    pub(crate) fn is_half_space(&self) -> bool {
         self.shape == Shape::HalfSpace
     }
 

@@ -1,6 +1,7 @@
 //! Where two solids touch.
 
 use super::closest::separation;
+use super::distance::separates;
 use super::implicit::{self, Closest};
 use super::manifold::Manifold;
 use super::outline::Outline;
@@ -72,6 +73,8 @@ pub struct Workspace {
     pub start: Option<Closest>,
     /// Closest points of the last pair given by functions, if it touches.
     pub found: Option<Closest>,
+    /// Normal from a to b along which the next pair meets, if that is not the one of its signed distance; not for half-spaces, two spheres and shapes given by functions.
+    pub along: Option<Vector>,
 }
 
 /// Adds to `out` the touches of a pair whose gap is at most `margin` metres.
@@ -117,12 +120,15 @@ pub fn touches(
         spheres(pose_a.position, apart, *r, *s, margin, out);
         return Ok(());
     }
+    let along = workspace.along.take().and_then(|n| Some((n, separates((a, pose_a), (b, pose_b), n)?)));
     let Workspace { memory: [memory_a, memory_b], outlines, down, flat, .. } = workspace;
     outlines.iter_mut().for_each(|o| (o.down, o.flat) = (*down, *flat));
     let origin = pose_a.position;
     let pair = [Placed::new(a, pose_a, origin, memory_a), Placed::new(b, pose_b, origin, memory_b)];
-    let (n, core) = separation(&pair);
-    let gap = core - a.radius - b.radius;
+    let (n, gap) = along.unwrap_or_else(|| {
+        let (n, core) = separation(&pair);
+        (n, core - a.radius - b.radius)
+    });
     if gap > margin {
         return Ok(());
     }

@@ -130,6 +130,9 @@ fn remember(
     for m in state.memory.iter().filter(|m| !m.deformations.is_empty()) {
         let remains = contacts.contacts.binary_search_by_key(&m.id, |c| RowId::Contact(c.id));
         let Some(c) = remains.ok().map(|k| &contacts.contacts[k]) else {
+            if problem.inherited.contains(&m.id) {
+                continue;
+            }
             report.release_loss += elastic(model, m);
             continue;
         };

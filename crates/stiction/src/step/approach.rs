@@ -14,15 +14,16 @@
 //! With rows of a place and time on the way, `g + h s_n` is their gap at the end of the step, linear in the velocities about those that led there.
 
 use super::detect::{Detection, detect_at};
-use super::Workspace;
 use super::motion::{Motion, part_pose};
 use super::surfaces::Surfaces;
+use super::{Forces, Workspace};
 use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::Kinematics;
+use crate::formulation::{ContactProblem, assemble};
 use crate::geometry::{Touch, Workspace as Touching, distance, separates};
 use crate::inputs::Inputs;
 use crate::model::{Model, Owner, Part};
-use crate::space::{Pose, Quaternion, Vector, add, dot, length, scale, sub};
+use crate::space::{Pose, Quaternion, Vector, add, cross, dot, length, scale, sub};
 use crate::state::{Memory, RowId, State};
 
 /// Overlap in which two bodies pass as if they were flush, m, and over the size of the smaller one: what is less is no step to stumble over.
@@ -31,8 +32,9 @@ pub(super) const GRAZE_SIZE: f64 = 1e-3;
 /// Rows are broken by more than this share of the bodies' size, and this share of their distance from the origin.
 const BROKEN: f64 = 1e-12;
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Sine up to which the normal of the first contact is that of the start of the step: the rows of the start stay.
-const SAME_NORMAL: f64 = 1e-3;
+/// Distance of two unit normals up to which the rows of the start of the step stand for a contact that is met on the way: their plane is then next to the
+/// bodies, and what they push too early is of second order.
+const SAME_NORMAL: f64 = 0.3;
 /// Halvings of the way in search of a normal that separates, and of the time of the first contact.
 const HALVINGS: usize = 8;
 const LOCATED: usize = 40;
@@ -71,6 +73,10 @@ pub(super) struct Approach {
     /// Contacts of pairs that were met on the way.
     met: ContactSet,
     rounds: usize,
+    /// Bodies of the pairs met in this round.
+    moved: Vec<usize>,
+    /// Forces of the last round, from which the next one starts.
+    forces: Memory,
     /// Bodies at the end of the candidate.
     end: Option<Kinematics>,
     surfaces: Surfaces,
@@ -83,7 +89,7 @@ pub(super) struct Approach {
 
 impl Approach {
     /// Begins a step: leaves in `contacts` those of pairs that carried force in the last one, or overlap.
-    pub fn begin(&mut self, model: &Model, memory: &Memory, contacts: &mut ContactSet) {
+    pub fn begin(&mut self, model: &Model, motion: &Motion, memory: &Memory, contacts: &mut ContactSet) {
         let Self { near, pairs, met, rounds, .. } = self;
         std::mem::swap(near, contacts);
         met.clear();
@@ -117,12 +123,56 @@ impl Approach {
             while let Some(m) = known.next_if(|m| of(m.id) == pair.parts) {
                 carried |= m.forces.iter().chain(m.deformations).any(|x| *x != 0.0);
             }
-            let elements = near.contacts[pair.first..pair.end].iter().flat_map(|c| &near.elements[c.elements()]);
-            if carried || elements.into_iter().any(|e| e.gap < -depth) {
+            let mut elements =
+                near.contacts[pair.first..pair.end].iter().flat_map(|c| &near.elements[c.elements()]);
+            if carried || elements.any(|e| e.gap < -depth) || is_plain(model, motion, near, pair) {
                 pair.takes = Takes::Start;
             }
         }
         self.choose(contacts);
+    }
+
+    /// Whether some pair waits.
+    fn waits(&self) -> bool {
+        self.pairs.iter().any(|p| p.takes == Takes::Waits)
+    }
+
+    /// Keeps the forces of a round for the next one.
+    fn keep(&mut self, model: &Model, contacts: &ContactSet, problem: &ContactProblem, forces: &Forces) {
+        self.forces.clear();
+        for c in &contacts.contacts {
+            self.forces.push(RowId::Contact(c.id), &forces.lambda[problem.rows_of_contact(c)], &[]);
+        }
+        for (element, standing) in (contacts.elements.len()..).zip(&problem.standing) {
+            let id = model.standing()[standing.row].id;
+            self.forces.push(id, &forces.lambda[problem.rows_of(element)], &[]);
+        }
+    }
+
+    /// Lets a solve start from the forces of the round before, if there was one.
+    pub fn start_from_last(
+        &self,
+        model: &Model,
+        contacts: &ContactSet,
+        problem: &ContactProblem,
+        forces: &mut Forces,
+    ) {
+        if self.rounds == 0 {
+            return;
+        }
+        // both lists are in order of ids
+        let mut known = self.forces.iter().peekable();
+        let contact = |c: &Contact| (RowId::Contact(c.id), problem.rows_of_contact(c));
+        let elements = contacts.elements.len()..;
+        let standing =
+            elements.zip(&problem.standing).map(|(k, s)| (model.standing()[s.row].id, problem.rows_of(k)));
+        for (id, rows) in contacts.contacts.iter().map(contact).chain(standing) {
+            while known.next_if(|m| m.id < id).is_some() {}
+            match known.next_if(|m| m.id == id).filter(|m| m.forces.len() == rows.len()) {
+                Some(m) => forces.lambda[rows].copy_from_slice(m.forces),
+                None => forces.lambda[rows].fill(0.0),
+            }
+        }
     }
 
     /// Leaves in `contacts` those of pairs that take part, in order of their ids.
@@ -143,12 +193,33 @@ impl Approach {
     }
 }
 
+/// Lets pairs take part that the motion under the forces of the last step meets along their own normals: most of those that the step will meet.
+pub(super) fn foresee(model: &Model, state: &State, inputs: &Inputs, work: &mut Workspace) {
+    if work.approach.waits() {
+        assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
+        work.forces.lambda.clone_from(&work.problem.start);
+        let _ = find(model, state, inputs, work, false);
+    }
+}
+
 /// Whether the motion of the step, as it is solved, meets pairs that wait: they take part from now on, and `work.contacts` has them.
 pub(super) fn meets_more(model: &Model, state: &State, inputs: &Inputs, work: &mut Workspace) -> bool {
-    let Workspace { motion, contacts, problem, forces, detection, approach, .. } = work;
-    if approach.pairs.iter().all(|p| p.takes != Takes::Waits) {
+    if !work.approach.waits() {
         return false;
     }
+    work.approach.rounds += 1;
+    let any = find(model, state, inputs, work, true);
+    if any {
+        let Workspace { contacts, problem, forces, approach, .. } = work;
+        approach.keep(model, contacts, problem, forces);
+        approach.choose(contacts);
+    }
+    any
+}
+
+/// Whether the motion under the forces at hand meets pairs that wait; if it is not the solved one, along their own normals alone.
+fn find(model: &Model, state: &State, inputs: &Inputs, work: &mut Workspace, solved: bool) -> bool {
+    let Workspace { motion, contacts, problem, forces, detection, approach, .. } = work;
     // the candidate: velocities, and where bodies end
     let Approach { end, surfaces, velocity, impulse, position, .. } = approach;
     velocity.clone_from(&motion.free);
@@ -166,31 +237,56 @@ pub(super) fn meets_more(model: &Model, state: &State, inputs: &Inputs, work: &m
     motion.kinematics.go_to(&state.position, velocity);
 
     let mut any = false;
-    approach.rounds += 1;
+    approach.moved.clear();
     for k in 0..approach.pairs.len() {
         if approach.pairs[k].takes == Takes::Waits && approach.is_broken(model, motion, k) {
-            if approach.rounds > ROUNDS {
+            let takes = if approach.rounds > ROUNDS {
                 approach.pairs[k].takes = Takes::Start;
-                any = true;
+                true
             } else {
-                any |= approach.follow(model, motion, detection, k);
+                approach.follow(model, motion, detection, k, solved)
+            };
+            if takes {
+                let bodies = approach.pairs[k].owners.into_iter().filter_map(|o| match o {
+                    Owner::Body(i) => Some(i),
+                    Owner::World(_) => None,
+                });
+                approach.moved.extend(bodies);
+                any = true;
             }
         }
     }
+    if solved && any {
+        approach.take_connected(model, motion);
+    }
     motion.kinematics.go_to(&state.position, &state.velocity);
-    if any {
+    if any && !solved {
         approach.choose(contacts);
     }
     any
 }
 
 impl Approach {
+    /// Lets round pairs take part that share a body with those that were met just now: blows go on from ball to ball within the step.
+    fn take_connected(&mut self, model: &Model, motion: &Motion) {
+        let (moved, pairs) = (&self.moved, &mut self.pairs);
+        for pair in pairs.iter_mut().filter(|p| p.takes == Takes::Waits) {
+            let shares = pair.owners.iter().any(|o| matches!(o, Owner::Body(i) if moved.contains(i)));
+            if shares && way(model, motion, pair) <= SAME_NORMAL * radius(model, pair) {
+                pair.takes = Takes::Start;
+            }
+        }
+    }
+
     /// Whether the candidate breaks a row of a pair, or may do so as bodies turn.
     fn is_broken(&self, model: &Model, motion: &Motion, pair: usize) -> bool {
         let pair = &self.pairs[pair];
         let h = motion.h;
         let turn = |owner: Owner| match owner {
-            Owner::Body(i) => (h * length(motion.kinematics.angular_velocity(i))).powi(2) * model.reaches()[i].min(far(motion, i)),
+            Owner::Body(i) => {
+                (h * length(motion.kinematics.angular_velocity(i))).powi(2)
+                    * model.reaches()[i].min(far(motion, i))
+            }
             Owner::World(_) => 0.0,
         };
         let curved = 0.5 * (turn(pair.owners[0]) + turn(pair.owners[1]));
@@ -209,7 +305,14 @@ impl Approach {
     }
 
     /// Follows the candidate's motion of a pair; whether it takes part from now on.
-    fn follow(&mut self, model: &Model, motion: &Motion, detection: &mut Detection, k: usize) -> bool {
+    fn follow(
+        &mut self,
+        model: &Model,
+        motion: &Motion,
+        detection: &mut Detection,
+        k: usize,
+        solved: bool,
+    ) -> bool {
         let pair = self.pairs[k];
         let parts = [pair.parts.0, pair.parts.1].map(|p| &model.parts()[p as usize]);
         let ways = {
@@ -218,20 +321,30 @@ impl Approach {
         };
         let slack = self.slack(model, &pair);
         let graze = GRAZE.min(GRAZE_SIZE * size(model, pair.owners)).max(slack);
-        let mut walk = Walk { parts, ways, margin: motion.margin.max(graze), graze, touching: &mut self.touching, found: &mut self.found };
+        let mut walk = Walk {
+            parts,
+            ways,
+            margin: motion.margin.max(graze),
+            graze,
+            touching: &mut self.touching,
+            found: &mut self.found,
+        };
         let own = self.near.contacts[pair.first].frame.n;
         let (Some(begin), last) = (walk.at(0.0), walk.at(1.0)) else {
+            // no distance is known: as without a way
             self.pairs[k].takes = Takes::Start;
             return true;
         };
+        if !solved && !last.is_some_and(|last| same(last.0, own)) {
+            return false;
+        }
         let share = match last {
-            Some(last) if same(last.0, own) => {
-                let broken = last.1 < -slack;
-                self.pairs[k].takes = if broken { Takes::Start } else { Takes::Waits };
-                return broken;
+            Some(last) if same(last.0, own) && last.1 < -slack => {
+                self.pairs[k].takes = Takes::Start;
+                return true;
             }
-            // they pass each other, flush or apart, along another normal than that of the rows
-            Some(last) if walk.along(last.0, 0.0).min(walk.along(last.0, 1.0)) >= -graze && !same(last.0, own) => {
+            // one normal separates them all the way, to the little in which bodies pass as flush
+            Some(last) if walk.along(last.0, 0.0).min(walk.along(last.0, 1.0)) >= -graze => {
                 if last.1 >= -slack {
                     return false;
                 }
@@ -250,7 +363,7 @@ impl Approach {
             self.pairs[k].takes = Takes::Start;
             return true;
         }
-        let starts = walk.poses(0.0);
+        let back = walk.back(share, pair.owners);
         detect_at(model, motion, (pair.parts, pair.rule), poses, detection, &mut self.met);
         if self.met.contacts.len() == first {
             self.pairs[k].takes = Takes::Start;
@@ -258,8 +371,7 @@ impl Approach {
         }
         for c in &self.met.contacts[first..] {
             for e in &mut self.met.elements[c.elements()] {
-                let back = [0, 1].map(|i| starts[i].point(poses[i].local(e.point)));
-                e.point = scale(0.5, add(back[0], back[1]));
+                e.point = sub(e.point, back);
                 e.gap -= share * motion.h * approach_rate(motion, c.owners, e.point, c.frame.n);
             }
         }
@@ -267,6 +379,52 @@ impl Approach {
         self.pairs[k].takes = Takes::Met;
         true
     }
+}
+
+/// Whether the rows of the start of the step hold for a pair wherever it is met: its normal is that of a half-space, it turns by so little on the way of the step
+/// that bodies keep apart by no more than [`GRAZE`] too early, or it is that of parallel faces that lie opposite each other on more than that way.
+fn is_plain(model: &Model, motion: &Motion, near: &ContactSet, pair: &Pair) -> bool {
+    let solids = [pair.parts.0, pair.parts.1].map(|p| &model.parts()[p as usize].solid);
+    if solids.iter().any(|s| s.is_half_space()) {
+        return true;
+    }
+    let way = way(model, motion, pair);
+    if way * way <= 2.0 * GRAZE * radius(model, pair) {
+        return true;
+    }
+    // the two points farthest from each other, and the farthest one from the line through them
+    let contacts = &near.contacts[pair.first..pair.end];
+    let gap = |c: &Contact| near.elements[c.first].gap;
+    let least = contacts.iter().map(gap).fold(f64::INFINITY, f64::min);
+    let level = contacts.iter().filter(|c| gap(c) <= least + GRAZE);
+    let places = || level.clone().map(|c| near.elements[c.first].point);
+    let n = contacts[0].frame.n;
+    let (mut long, mut ends) = (0.0, ([0.0; 3], [0.0; 3]));
+    for (i, a) in places().enumerate() {
+        for b in places().skip(i + 1) {
+            let along = sub(sub(b, a), scale(dot(sub(b, a), n), n));
+            if length(along) > long {
+                (long, ends) = (length(along), (a, along));
+            }
+        }
+    }
+    let across = |x: Vector| dot(n, cross(ends.1, sub(x, ends.0))).abs() / long;
+    let planar = solids[0].planar();
+    long > 2.0 * way && (planar || places().map(across).fold(0.0, f64::max) > 2.0 * way)
+}
+
+/// How far two bodies move past each other in the step at the most, as fast as they are when it begins.
+fn way(model: &Model, motion: &Motion, pair: &Pair) -> f64 {
+    let speed = |owner: Owner| match owner {
+        Owner::Body(i) => motion.fastest[i],
+        Owner::World(_) => motion.surfaces.fastest(&motion.kinematics, model.reaches()),
+    };
+    motion.h * (speed(pair.owners[0]) + speed(pair.owners[1]) + motion.h * length(model.scene().gravity))
+}
+
+/// A radius on which the normal of a pair turns as one passes the other, at the least.
+fn radius(model: &Model, pair: &Pair) -> f64 {
+    [pair.parts.0, pair.parts.1].iter().map(|&p| model.parts()[p as usize].solid.least_radius()).sum()
 }
 
 /// Whether two unit normals are the same as far as rows of the start of a step can tell.
@@ -362,6 +520,16 @@ impl Walk<'_> {
         [self.ways[0].at(share), self.ways[1].at(share)]
     }
 
+    /// How far what the bodies show each other is carried along to a share of the way: their shift, the mean of two that move.
+    fn back(&self, share: f64, owners: [Owner; 2]) -> Vector {
+        let shift = |i: usize| scale(share, self.ways[i].shift);
+        match owners.map(|o| matches!(o, Owner::Body(_))) {
+            [true, true] => scale(0.5, add(shift(0), shift(1))),
+            [true, false] => shift(0),
+            _ => shift(1),
+        }
+    }
+
     /// Signed distance at a share of the way; `None` if they are far from each other.
     fn at(&mut self, share: f64) -> Option<Apart> {
         let [p, q] = self.poses(share);
@@ -377,7 +545,14 @@ impl Walk<'_> {
     }
 
     /// The share of the way at which the parts first touch, between two at which their distances are known; `None` if they never do.
-    fn first(&mut self, from: f64, begin: Apart, to: f64, end: Option<Apart>, halvings: usize) -> Option<f64> {
+    fn first(
+        &mut self,
+        from: f64,
+        begin: Apart,
+        to: f64,
+        end: Option<Apart>,
+        halvings: usize,
+    ) -> Option<f64> {
         let clear = |end: &Apart| end.1 >= -self.graze;
         if end.as_ref().is_none_or(clear) {
             let normals = [Some(begin.0), end.map(|e| e.0)];

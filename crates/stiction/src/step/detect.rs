@@ -31,6 +31,8 @@ pub struct Detection {
     /// The first pair whose closest points were not found.
     missed: Option<(u32, u32)>,
     flush: Flush,
+    /// Scratch: contacts with those that were added out of order.
+    added: ContactSet,
 }
 
 /// Closest points that were not found: there is no contact problem.
@@ -128,8 +130,11 @@ pub(super) fn detect_again(
     }
     std::mem::swap(&mut memory.known, &mut memory.next);
     memory.known.sort_unstable_by_key(|k| k.0);
-    let Detection { flush, candidates, poses, .. } = memory;
-    flush.merge(model, candidates, poses, contacts);
+    memory.flush.cover(model, &memory.candidates, &memory.poses, contacts);
+    if !memory.flush.again.is_empty() {
+        detect_covered(model, motion, margin, memory, contacts);
+    }
+    memory.flush.join(model, &memory.candidates, &memory.poses, contacts);
     memory.missed(model, motion)
 }
 
@@ -152,6 +157,39 @@ pub(super) fn detect_pairs(
         detect_pair(model, motion, parts, rule, margin, memory, contacts);
     }
     memory.missed(model, motion)
+}
+
+/// Adds the contacts of pairs whose sides are covered by others, along the normals of these.
+fn detect_covered(
+    model: &Model,
+    motion: &Motion,
+    margin: f64,
+    memory: &mut Detection,
+    contacts: &mut ContactSet,
+) {
+    let again = std::mem::take(&mut memory.flush.again);
+    let known = contacts.contacts.len();
+    for &(parts, rule, normal) in &again {
+        memory.workspace.along = Some(normal);
+        detect_pair(model, motion, parts, rule, margin, memory, contacts);
+        memory.workspace.along = None;
+    }
+    memory.flush.again = again;
+    // beside the parts' common face they do not meet
+    let added = &mut memory.added;
+    added.clear();
+    for (k, c) in contacts.contacts.iter().enumerate() {
+        if k < known || memory.flush.lies_on_both(model, &memory.poses, contacts, c) {
+            added.contacts.push(*c);
+        }
+    }
+    added.contacts.sort_unstable_by_key(|c| c.id);
+    for c in &mut added.contacts {
+        let first = added.elements.len();
+        added.elements.extend_from_slice(&contacts.elements[c.elements()]);
+        c.first = first;
+    }
+    std::mem::swap(added, contacts);
 }
 
 /// Adds the contacts of a pair whose parts are at these poses, within the step's margin.

@@ -14,8 +14,10 @@ use crate::model::{Model, Owner};
 use crate::space::{Pose, Quaternion, Vector, dot, length, scale, sub};
 use std::f64::consts::PI;
 
-/// Normals up to this sine are one, and angles by so much more than half a turn are half a turn.
-const ONE_PLANE: f64 = 1e-6;
+/// Normals that differ by less are one: a ball that rolls over a seam has both within this share of its radius about it.
+const ONE_PLANE: f64 = 1e-4;
+/// An angle that is more than half a turn by less is half a turn.
+const STRAIGHT: f64 = 1e-6;
 /// Most points about a seam; where there are more none is left out.
 const MOST: usize = 32;
 /// Radius of a ball that stands for a point, m.
@@ -29,16 +31,18 @@ struct Pair {
     end: usize,
 }
 
-/// Memory of [`Flush::merge`].
+/// Memory of the search for seams.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Flush {
     pairs: Vec<Pair>,
     /// Partners of each part, those of part p in `partners[starts[p]..starts[p + 1]]`, with the index of their pair.
     starts: Vec<u32>,
     partners: Vec<[u32; 2]>,
-    /// What is left out, and what is covered, contact by contact.
+    /// What is left out, and along which normal what is covered is met instead (from the first part to the second), contact by contact.
     out: Vec<bool>,
-    covered: Vec<bool>,
+    covered: Vec<Option<Vector>>,
+    /// Pairs to be looked for again: parts, rule, normal.
+    pub again: Vec<((u32, u32), usize, Vector)>,
     point: Option<Solid>,
     touching: Workspace,
     found: Vec<Touch>,
@@ -53,36 +57,81 @@ struct Side {
 }
 
 impl Flush {
-    /// Leaves out contacts at seams. `near`: all pairs of parts whose boxes meet; `poses`: of the parts.
-    pub fn merge(&mut self, model: &Model, near: &[[u32; 2]], poses: &[Pose], contacts: &mut ContactSet) {
-        if !self.find_pairs(contacts) {
+    /// Leaves out contacts with covered sides. `near`: all pairs of parts whose boxes meet; `poses`: of the parts. What [`Self::again`] lists afterwards is to be looked for
+    /// again, along the normals of what covers it.
+    pub fn cover(&mut self, model: &Model, near: &[[u32; 2]], poses: &[Pose], contacts: &mut ContactSet) {
+        self.again.clear();
+        if !self.begin(contacts, poses.len()) {
             return;
         }
-        self.find_partners(poses.len());
-        for list in [&mut self.out, &mut self.covered] {
-            list.clear();
-            list.resize(contacts.contacts.len(), false);
+        self.each_seam(near, contacts, &mut |flush, y, sides| {
+            flush.compare(model, poses, contacts, y, sides, false);
+        });
+        for k in 0..self.pairs.len() {
+            let pair = self.pairs[k];
+            if self.covered[pair.first..pair.end].iter().all(Option::is_some) {
+                self.out[pair.first..pair.end].fill(true);
+                let c = &contacts.contacts[pair.first];
+                let has_faces = |p: u32| model.parts()[p as usize].solid.has_faces();
+                if let (true, Some(normal)) =
+                    (pair.parts.into_iter().all(has_faces), self.covered[pair.first])
+                {
+                    self.again.push(((c.id.part_a, c.id.part_b), c.rule, normal));
+                }
+            }
         }
+        self.leave_out(contacts);
+    }
+
+    /// Leaves out what is no corner of the face that parts beside each other have in common.
+    pub fn join(&mut self, model: &Model, near: &[[u32; 2]], poses: &[Pose], contacts: &mut ContactSet) {
+        if self.begin(contacts, poses.len()) {
+            self.each_seam(near, contacts, &mut |flush, y, sides| {
+                flush.compare(model, poses, contacts, y, sides, true);
+            });
+            self.leave_out(contacts);
+        }
+    }
+
+    /// Whether there is more than one pair in contact; then it is known who is whose partner.
+    fn begin(&mut self, contacts: &ContactSet, parts: usize) -> bool {
+        if !self.find_pairs(contacts) {
+            return false;
+        }
+        self.find_partners(parts);
+        self.out.clear();
+        self.out.resize(contacts.contacts.len(), false);
+        self.covered.clear();
+        self.covered.resize(contacts.contacts.len(), None);
+        true
+    }
+
+    /// Calls with each part Y and each two near parts that are both in contact with it.
+    fn each_seam(
+        &mut self,
+        near: &[[u32; 2]],
+        contacts: &ContactSet,
+        see: &mut dyn FnMut(&mut Self, u32, [Side; 2]),
+    ) {
         for &[a, b] in near {
             // the shorter list of partners is gone through, the longer one searched
-            let [few, many] = if self.partners_of(a).len() <= self.partners_of(b).len() { [a, b] } else { [b, a] };
+            let [few, many] =
+                if self.partners_of(a).len() <= self.partners_of(b).len() { [a, b] } else { [b, a] };
             for k in self.range_of(few) {
                 let [y, one] = self.partners[k];
                 let Ok(other) = self.partners_of(many).binary_search_by_key(&y, |p| p[0]) else { continue };
                 let other = self.partners_of(many)[other][1];
-                let [own, beside] = [(few, one as usize), (many, other as usize)].map(|(part, pair)| {
+                let sides = [(few, one as usize), (many, other as usize)].map(|(part, pair)| {
                     let c = &contacts.contacts[self.pairs[pair].first];
                     let normal = if c.id.part_a == part { c.frame.n } else { scale(-1.0, c.frame.n) };
                     Side { part, pair, normal }
                 });
-                self.compare(model, poses, contacts, y, [own, beside]);
+                see(self, y, sides);
             }
         }
-        for pair in &self.pairs {
-            if self.covered[pair.first..pair.end].iter().all(|c| *c) {
-                self.out[pair.first..pair.end].fill(true);
-            }
-        }
+    }
+
+    fn leave_out(&mut self, contacts: &mut ContactSet) {
         if self.out.iter().any(|out| *out) {
             let mut out = self.out.iter();
             contacts.retain(|_, _| out.next() == Some(&false));
@@ -138,7 +187,16 @@ impl Flush {
         &self.partners[self.range_of(part)]
     }
 
-    fn compare(&mut self, model: &Model, poses: &[Pose], contacts: &ContactSet, y: u32, sides: [Side; 2]) {
+    /// Looks at a seam: for sides that are covered, or for points that are no corners.
+    fn compare(
+        &mut self,
+        model: &Model,
+        poses: &[Pose],
+        contacts: &ContactSet,
+        y: u32,
+        sides: [Side; 2],
+        join: bool,
+    ) {
         let [a, b] = sides;
         let owners = sides.map(|s| model.parts()[s.part as usize].owner);
         let reach = match model.parts()[y as usize].owner {
@@ -151,19 +209,19 @@ impl Flush {
         });
         let flush = GRAZE.min(GRAZE_SIZE * own.fold(reach, f64::min));
         if length(sub(a.normal, b.normal)) > ONE_PLANE {
-            if !self.cover(model, poses, contacts, [a, b], flush) {
-                self.cover(model, poses, contacts, [b, a], flush);
+            if !join && !self.mark_covered(model, poses, contacts, [a, b], flush) {
+                self.mark_covered(model, poses, contacts, [b, a], flush);
             }
             return;
         }
         let parts = sides.map(|s| &model.parts()[s.part as usize]);
-        if owners[0] == owners[1] || parts.iter().all(|p| !p.moves) {
-            self.join(model, poses, contacts, y, sides, flush);
+        if join && (owners[0] == owners[1] || parts.iter().all(|p| !p.moves)) {
+            self.mark_seam(model, poses, contacts, y, sides, flush);
         }
     }
 
     /// Marks the contacts of Y and B that A covers; whether these are all.
-    fn cover(
+    fn mark_covered(
         &mut self,
         model: &Model,
         poses: &[Pose],
@@ -172,7 +230,7 @@ impl Flush {
         flush: f64,
     ) -> bool {
         let [by, of] = [a, b].map(|s| self.pairs[s.pair]);
-        if self.covered[by.first..by.end].iter().all(|c| *c) {
+        if self.covered[by.first..by.end].iter().all(Option::is_some) {
             return false;
         }
         // the highest of A's points that touch, along its own normal
@@ -186,14 +244,16 @@ impl Flush {
         }
         for k in of.first..of.end {
             let at = surface(contacts, &contacts.contacts[k], b.normal);
-            let covered = self.lies_on(model, poses, a.part, at, flush);
-            self.covered[k] |= covered;
+            if self.covered[k].is_none() && self.lies_on(model, poses, a.part, at, flush) {
+                let b_is_first = contacts.contacts[k].id.part_a == b.part;
+                self.covered[k] = Some(if b_is_first { a.normal } else { scale(-1.0, a.normal) });
+            }
         }
-        self.covered[of.first..of.end].iter().all(|c| *c)
+        self.covered[of.first..of.end].iter().all(Option::is_some)
     }
 
-    /// Leaves out what touches at the seam of two parts in one plane.
-    fn join(
+    /// Marks what touches at the seam of two parts in one plane and is no corner.
+    fn mark_seam(
         &mut self,
         model: &Model,
         poses: &[Pose],
@@ -227,11 +287,25 @@ impl Flush {
         }
     }
 
+    /// Whether a contact's points lie on both of its parts.
+    pub fn lies_on_both(
+        &mut self,
+        model: &Model,
+        poses: &[Pose],
+        contacts: &ContactSet,
+        c: &Contact,
+    ) -> bool {
+        let (n, back) = (c.frame.n, scale(-1.0, c.frame.n));
+        let on = [(c.id.part_a, surface(contacts, c, n)), (c.id.part_b, surface(contacts, c, back))];
+        on.into_iter().all(|(part, at)| self.lies_on(model, poses, part, at, GRAZE))
+    }
+
     /// Whether a point lies on a part, or in it.
     fn lies_on(&mut self, model: &Model, poses: &[Pose], part: u32, at: Vector, flush: f64) -> bool {
         let solid = &model.parts()[part as usize].solid;
         let point = self.point.get_or_insert_with(|| {
-            Solid::new(&Shape::Sphere { radius: POINT }, solid.planar()).expect("a ball is a shape of every scene")
+            Solid::new(&Shape::Sphere { radius: POINT }, solid.planar())
+                .expect("a ball is a shape of every scene")
         });
         let place = Pose { position: at, attitude: Quaternion::IDENTITY };
         let own = (solid, &poses[part as usize]);
@@ -275,5 +349,5 @@ fn is_surrounded(c: &Contact, at: Vector, others: impl Iterator<Item = Vector>, 
     for two in angles.windows(2) {
         widest = widest.max(two[1] - two[0]);
     }
-    widest <= PI + ONE_PLANE
+    widest <= PI + STRAIGHT
 }

@@ -4,7 +4,7 @@
 //! `v_theta = theta v + (1-theta) v+` and `q_theta`, and so on: the contraction in the proof of pang2005 Proposition 3, for h
 //! small. M, W and G stay those of the old state; velocity products are no part of f, see [`crate::dynamics::Drift`]. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
 
-use super::approach::meets_more;
+use super::approach::{foresee, meets_more};
 use super::detect::refuse_dent;
 use super::impact::bounce;
 use super::motion::{CLOSED, fall};
@@ -60,7 +60,10 @@ pub(super) fn step(
     place(model, state, inputs, h, &mut work.motion)?;
     detect(model, &work.motion, work.motion.margin, &mut work.detection, &mut work.contacts)?;
     match model.scene().step.gap {
-        GapLevel::Distance => work.approach.begin(model, &state.memory, &mut work.contacts),
+        GapLevel::Distance => {
+            work.approach.begin(model, &work.motion, &state.memory, &mut work.contacts);
+            foresee(model, state, inputs, work);
+        }
         GapLevel::Velocity => keep_closed(model, state, work),
         GapLevel::Position => {}
     }
@@ -106,10 +109,14 @@ fn solve(
     work: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failed> {
+    let by_distance = model.scene().step.gap == GapLevel::Distance;
     let (mut rounds, mut grips) = (0, 0);
     loop {
         assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
         remember_solver(model, state, &work.contacts, &work.problem, &mut work.forces);
+        if by_distance {
+            work.approach.start_from_last(model, &work.contacts, &work.problem, &mut work.forces);
+        }
         work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
         if model.scene().step.force_time() == ForceTime::Theta {
             settle(model, state, inputs, before, work, report)?;
