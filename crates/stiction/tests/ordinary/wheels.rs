@@ -1,0 +1,105 @@
+//! What rolls and turns: balls, wheels, gears.
+
+use crate::bench::{G, RIGID, STEPS, scene};
+
+#[test]
+fn a_ball_that_slides_begins_to_roll() {
+    scene("ball-slides-then-rolls").under(RIGID, |run| {
+        let rolls = 2.0 * 2.0 / (7.0 * 0.2 * G);
+        run.to(1.0);
+        run.near("speed", run.body("ball").velocity[0], 10.0 / 7.0, 1e-9);
+        run.near("spin", run.body("ball").spin[1], 100.0 / 7.0, 1e-8);
+        let way = 2.0 * rolls - 0.1 * G * rolls * rolls + 10.0 / 7.0 * (1.0 - rolls);
+        run.near("way", run.body("ball").position[0], way, 2e-3);
+    });
+}
+
+#[test]
+fn round_bodies_roll_down_by_their_inertia() {
+    let s = 20f64.to_radians().sin();
+    scene("roll-down").under(RIGID, |run| {
+        run.to(1.0);
+        for (body, share) in [("ball", 0.4), ("cylinder", 0.5), ("pipe", 1.0)] {
+            let v = run.body(body).velocity;
+            run.near("speed", v[0].hypot(v[2]), G * s / (1.0 + share), 1e-6);
+        }
+    });
+}
+
+#[test]
+fn rolling_resistance_brings_a_ball_to_rest() {
+    scene("ball-rolls-out").under(STEPS, |run| {
+        let brake = 5.0 / 7.0 * G * 1e-3 / 0.05;
+        run.to(1.0);
+        // the bound is one for force and moment: friction takes a share of (2/7 ..)^2 of it
+        run.near("speed", run.body("ball").velocity[0], 0.4 - brake, 0.01 * brake);
+        run.to(3.5);
+        run.near("place", run.body("ball").position[0], 0.08 / brake, 0.01 * 0.08 / brake);
+        run.near("speed", run.body("ball").velocity[0], 0.0, 1e-9);
+    });
+}
+
+#[test]
+fn driven_wheels_grip_or_spin() {
+    let wheel = 0.15 / (0.25 * 0.25);
+    scene("four-wheel-drive").under(RIGID, |run| {
+        run.to(0.5);
+        let a = 2.0 * 20.0 / 0.25 / (110.0 + 2.0 * wheel);
+        run.near("speed", run.body("car").velocity[0], 0.5 * a, 1e-6);
+        run.near("spin", run.body("wheel0").spin[2], -0.5 * a / 0.25, 1e-5);
+    });
+    scene("four-wheel-drive").set("let.torque", 120.0).under(RIGID, |run| {
+        run.to(0.5);
+        run.near("speed", run.body("car").velocity[0], 0.5 * 0.5 * G, 1e-6);
+        run.assert(run.body("wheel0").spin[2] < -0.5 * 0.5 * G / 0.25 - 1.0, "spinning wheels");
+    });
+}
+
+#[test]
+fn a_wheel_climbs_a_kerb_from_its_force_on() {
+    let least = 20.0 * G * (0.09f64 - 0.04).sqrt() / 0.2;
+    for (share, climbs) in [(0.98, false), (1.05, true)] {
+        scene("kerb").set("let.force", share * least).under(RIGID, |run| {
+            run.to(0.5);
+            let y = run.body("wheel").position[1];
+            run.assert((y > 0.31) == climbs, if climbs { "climbing" } else { "held" });
+        });
+    }
+}
+
+#[test]
+fn a_motor_turns_two_shafts_through_a_gear() {
+    let a = 2.0 / (0.01 + 0.08 / 16.0);
+    scene("gear-train").under(RIGID, |run| {
+        run.to(1.0);
+        run.near("fast", run.joint("fast")[1], a, 1e-9 * a);
+        run.near("slow", run.joint("slow")[1], -a / 4.0, 1e-9 * a);
+    });
+}
+
+#[test]
+fn a_worm_locks_itself_by_its_friction() {
+    scene("worm").under(RIGID, |run| {
+        run.to(1.0);
+        run.near("turn", run.joint("worm")[0], 0.0, 1e-9);
+    });
+    scene("worm").set("let.friction", 0.2).under(RIGID, |run| {
+        run.to(1.0);
+        run.near("speed", run.joint("worm")[1], 0.05 / (1e-3 + 0.16 / 1600.0), 1e-6);
+    });
+}
+
+#[test]
+fn a_screw_jack_lifts_and_holds() {
+    let p = 5e-3 / std::f64::consts::TAU;
+    scene("screw-jack").under(RIGID, |run| {
+        run.to(1.0);
+        let a = (4.0 - 2.0 - 200.0 * G * p) / (1.0 + 200.0 * p * p);
+        run.near("speed", run.joint("nut")[1], a, 1e-6);
+        run.near("lift", run.body("nut").position[2], p * run.joint("nut")[0], 1e-12);
+    });
+    scene("screw-jack").set("let.torque", 0.0).under(RIGID, |run| {
+        run.to(1.0);
+        run.near("turn", run.joint("nut")[0], 0.0, 1e-9);
+    });
+}
