@@ -2,9 +2,9 @@
 
 use crate::islands::Islands;
 use crate::operator::{BlockMatrix, MOST_ROWS, Neighbours, Operator};
+use crate::outcome::{End, Outcome};
 use crate::problem::ContactProblem;
 use crate::residual::Evaluation;
-use crate::solver::{End, Outcome};
 use crate::sweep::Sweeper;
 use crate::units::{Part, Uniform, padded_rows};
 

@@ -199,6 +199,26 @@ pub(crate) fn rank(mut a: Matrix) -> usize {
     rows.min(columns)
 }
 
+impl Matrix {
+    /// `A^-1 B`, by LU factors; `None` if `A` is not square, does not fit, or is singular.
+    pub fn solve(&self, right: &Self) -> Option<Self> {
+        let n = self.rows();
+        if self.columns() != n || right.rows() != n {
+            return None;
+        }
+        let mut lu = Lu::default();
+        lu.factor(n, |i, j| self[(i, j)]).ok()?;
+        let mut out = Self::zeros(n, right.columns());
+        let mut column = vec![0.0; n];
+        for j in 0..right.columns() {
+            (0..n).for_each(|i| column[i] = right[(i, j)]);
+            lu.solve(&mut column);
+            (0..n).for_each(|i| out[(i, j)] = column[i]);
+        }
+        out.data().iter().all(|x| x.is_finite()).then_some(out)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -38,6 +38,7 @@ pub mod factor;
 mod islands;
 mod linear_program;
 mod one_contact;
+mod outcome;
 #[cfg(target_arch = "x86_64")]
 mod packed;
 mod scaling;

@@ -20,7 +20,7 @@ pub(crate) use primal::Maximum;
 
 use crate::dictionary::Dictionary;
 use crate::matrix::{Matrix, dot};
-use crate::solver::Budget;
+use crate::outcome::Budget;
 
 /// Data are scaled so that the entries of `M` and `q` are near 1; a value below this is zero.
 pub(crate) const FEASIBLE: f64 = 1e-9;

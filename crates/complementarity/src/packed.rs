@@ -21,7 +21,7 @@ pub(crate) mod newton;
 mod sweep;
 
 use crate::operator::{Factored, Operator};
-use crate::solver::Budget;
+use crate::outcome::Budget;
 use crate::sweep::{Island, Sweeper};
 use crate::units::Uniform;
 use fill::{Fill, Source};

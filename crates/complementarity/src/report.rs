@@ -1,7 +1,7 @@
 //! The report of a solve: a status, the residual of the result, and the evidence for the status.
 
+use crate::outcome::End;
 use crate::residual::Residual;
-use crate::solver::End;
 use serde::Serialize;
 use std::fmt;
 

@@ -6,7 +6,7 @@
 use crate::element::law::Law;
 use crate::one_contact::{self, Local, State, tangent};
 use crate::operator::{BlockMatrix, Factored, Operator};
-use crate::solver::Budget;
+use crate::outcome::Budget;
 use crate::units::Uniform;
 
 /// Share by which a friction force may miss its limit and still be taken to slip.

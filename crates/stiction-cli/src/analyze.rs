@@ -9,9 +9,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use stiction::analysis::stability::{Layer, Preferred, Question, Timeline};
+use stiction::analysis::stability::{Preferred, Question};
+use stiction::contact::StatedLayer;
 use stiction::model::Model;
 use stiction::record::Recording;
+use stiction::run::timeline::Timeline;
 use stiction::run::{Ended, Options, Until, run as drive};
 use stiction::scene::{Scene, Table};
 
@@ -22,7 +24,7 @@ const JAM: &str = "impact-without-collision";
 struct Found {
     model: Arc<Model>,
     timeline: Timeline,
-    layer: Layer,
+    layer: StatedLayer,
     /// Whether it is about one instant.
     instant: bool,
     ended: Ended,
@@ -32,9 +34,9 @@ struct Found {
 pub fn run(arguments: &Analyze) -> Result<ExitCode, InputError> {
     let stop = Arc::new(AtomicBool::new(false));
     let signals = signals::listen(&stop);
-    let layer = Layer {
-        eps: arguments.eps.unwrap_or(Layer::default().eps),
-        damping_ratio: arguments.damping_ratio.unwrap_or(Layer::default().damping_ratio),
+    let layer = StatedLayer {
+        eps: arguments.eps.unwrap_or(StatedLayer::default().eps),
+        damping_ratio: arguments.damping_ratio.unwrap_or(StatedLayer::default().damping_ratio),
     };
     let mut question = Question { layer, ..Question::default() };
     question.max_nodes = arguments.limit.unwrap_or(question.max_nodes);

@@ -5,7 +5,7 @@ use crate::{InputError, print, read_scene};
 use std::fmt::Write;
 use std::process::ExitCode;
 use stiction::model::Model;
-use stiction::scene::summary;
+use stiction::model::summary;
 use stiction::state::State;
 use stiction::step::overlaps;
 

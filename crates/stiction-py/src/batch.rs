@@ -15,7 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use stiction::inputs::{Inputs, Wrench};
 use stiction::state;
-use stiction::step::{StepReport, Stepper};
+use stiction::step::StepReport;
+use stiction::stepper::Stepper;
 
 /// Time between two looks for signals, s.
 const LOOK: f64 = 0.05;

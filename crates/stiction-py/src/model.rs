@@ -1,7 +1,6 @@
 //! Models: scenes compiled once.
 
 use crate::scene::{Scene, compile, count, scene_of, unknown};
-use crate::state::State;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice};
@@ -267,11 +266,6 @@ impl Model {
     #[getter]
     fn planar(&self) -> bool {
         self.inner.scene().planar
-    }
-
-    /// State at the start of the scene.
-    fn initial(slf: &Bound<'_, Self>) -> PyResult<State> {
-        State::of(slf.py(), slf, slf.get().inner.initial())
     }
 
     fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (Scene,))> {

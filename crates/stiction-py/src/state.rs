@@ -214,3 +214,12 @@ pub fn valid_time(time: f64) -> PyResult<f64> {
         false => Err(PyValueError::new_err(format!("time = {time}, expected 0 or more"))),
     }
 }
+
+// what makes a state belongs here: models know none
+#[pymethods]
+impl Model {
+    /// State at the start of the scene.
+    fn initial(slf: &Bound<'_, Self>) -> PyResult<State> {
+        State::of(slf.py(), slf, slf.get().inner.initial())
+    }
+}

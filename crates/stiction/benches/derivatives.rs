@@ -12,7 +12,7 @@ use stiction::inputs::Inputs;
 use stiction::model::Model;
 use stiction::scene::Scene;
 use stiction::state::State;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 const SCENES: [(&str, usize); 9] = [
     ("pang2005/sphere-velocity.toml", 50),

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::time::Instant;
 use stiction::scene::Scene;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 const STEPS: usize = 2000;
 const BATCHES: usize = 5;

@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 use std::time::Instant;
-use stiction::analysis::stability::{Question, Timeline, examine};
+use stiction::analysis::stability::{Question, examine};
 use stiction::model::Model;
+use stiction::run::timeline::Timeline;
 use stiction::run::{Options, run};
 use stiction::scene::Scene;
 

@@ -8,7 +8,8 @@ use std::time::Instant;
 use stiction::contact::Law;
 use stiction::scene::Scene;
 use stiction::state::State;
-use stiction::step::{Status, Stepper};
+use stiction::step::Status;
+use stiction::stepper::Stepper;
 
 /// Longest settling, s of wall clock.
 const SETTLE: f64 = 30.0;

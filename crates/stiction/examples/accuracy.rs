@@ -9,7 +9,7 @@ use std::time::Instant;
 use stiction::scene::{FrictionKind, Scene};
 use stiction::space::{length, sub};
 use stiction::state::State;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 fn scene(name: &str) -> Scene {
     let path = format!("{}/../../scenes/{name}", env!("CARGO_MANIFEST_DIR"));

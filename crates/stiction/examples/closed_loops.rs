@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::time::Instant;
 use stiction::scene::Scene;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 /// Crank 0.2 m, coupler 0.6 m, rocker 0.5 m, ground 0.7 m, each rod with 1 kg/m; the crank points along x.
 fn text() -> String {

@@ -10,7 +10,7 @@ use rand_pcg::Pcg64;
 use std::time::Instant;
 use stiction::fit::{Data, End, Problem, fit};
 use stiction::scene::Scene;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 const TRUE: f64 = 0.27;
 const GUESS: f64 = 0.4;

@@ -6,7 +6,8 @@
 use std::error::Error;
 use std::time::Instant;
 use stiction::scene::Scene;
-use stiction::step::{Status, Stepper};
+use stiction::step::Status;
+use stiction::stepper::Stepper;
 
 fn main() -> Result<(), Box<dyn Error>> {
     for path in std::env::args().skip(1) {

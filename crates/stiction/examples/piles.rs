@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
 use stiction::scene::Scene;
-use stiction::step::{Status, Stepper};
+use stiction::step::Status;
+use stiction::stepper::Stepper;
 
 /// Steps a line.
 const LINE: usize = 100;

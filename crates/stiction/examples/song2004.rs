@@ -11,7 +11,7 @@ mod event_driven;
 
 use event_driven::{Mode, Motion, SONG2004};
 use stiction::scene::{GapLevel, Scene};
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 /// Step of the event-driven solution, s.
 const GRID: f64 = 1e-5;

@@ -9,7 +9,7 @@
 use std::f64::consts::PI;
 use stiction::scene::Scene;
 use stiction::state::State;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 const G: f64 = 9.81;
 

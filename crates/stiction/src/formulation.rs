@@ -18,17 +18,16 @@ mod stiffness;
 
 pub use layers::Soft;
 pub use standing::Standing;
-pub use stiffness::Given;
 
 use crate::contact::set::{Contact, ContactSet};
 use crate::contact::{Compliance, Grid};
 use crate::dynamics::{FreePoint, Kinematics, MassMatrix};
-use crate::model::Model;
 use crate::model::Owner;
+use crate::model::{InvalidModel, Model};
+use crate::motion::Motion;
 use crate::scene::GapLevel;
 use crate::space::{Vector, dot as dot3, scale};
 use crate::state::{RowId, State};
-use crate::step::{InvalidModel, Motion};
 use complementarity::certificate::{self, Certificate};
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};

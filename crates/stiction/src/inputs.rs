@@ -1,6 +1,8 @@
 //! Inputs of a step: external efforts and forces beside those that the scene prescribes.
 
-use crate::model::{Model, Owner};
+use crate::ids::Owner;
+use crate::model::Model;
+pub use crate::scene::resolved::PartMotion;
 use crate::space::Vector;
 
 /// Efforts, targets and external forces of a step. Empty lists mean none; [`Inputs::default`] leaves the
@@ -19,30 +21,6 @@ pub struct Inputs {
     pub surfaces: Vec<(Owner, Vector)>,
     /// Motions of world parts that replace those of the scene. Only for parts to which the scene gives one.
     pub motions: Vec<PartMotion>,
-}
-
-/// Motion of a world part about its place from one time to another, linear between: it replaces the scene's course.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PartMotion {
-    /// Index of the world part.
-    pub part: usize,
-    /// Begin and end, s: those of the step.
-    pub time: [f64; 2],
-    /// Displacement at both, in world axes, m.
-    pub position: [Vector; 2],
-    /// Angle about the axis of the part's motion at both, rad.
-    pub angle: [f64; 2],
-}
-
-impl PartMotion {
-    /// Displacement and angle at a time.
-    pub fn at(&self, time: f64) -> (Vector, f64) {
-        let [begin, end] = self.time;
-        let share = if end > begin { (time - begin) / (end - begin) } else { 1.0 };
-        let between = |a: f64, b: f64| a + share * (b - a);
-        let [p, q] = self.position;
-        ([0, 1, 2].map(|k| between(p[k], q[k])), between(self.angle[0], self.angle[1]))
-    }
 }
 
 /// Why a value cannot be set by name.

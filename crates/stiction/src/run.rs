@@ -9,6 +9,7 @@ mod stepwise;
 mod summary;
 #[cfg(test)]
 mod tests;
+pub mod timeline;
 
 pub(crate) use balance::FIRST_ENTRIES;
 pub use balance::{Account, Balance, ENTRIES, Entry, UNIT};
@@ -22,7 +23,8 @@ use crate::inputs::Inputs;
 use crate::model::{Model, Resolved};
 use crate::scene::{Scheme, StepSettings};
 use crate::state::State;
-use crate::step::{ElementReport, Energy, Failed, StepReport, Stepper, Workspace};
+use crate::step::{ElementReport, Energy, Failed, StepReport, Workspace};
+use crate::stepper::Stepper;
 use complementarity::problem::FrictionProblem;
 use events::Watch;
 use std::error::Error;

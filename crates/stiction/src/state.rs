@@ -1,38 +1,52 @@
 //! State of a system: everything needed to continue a simulation, and nothing else.
 
-use crate::step::Trust;
+pub use crate::ids::{ContactId, RowId};
+
 use complementarity::solver::Choice;
 use serde::{Deserialize, Serialize};
 
-/// Identifier of a contact from step to step: its parts, as [`crate::model::Model::parts`] numbers them, and
-/// the features that touch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ContactId {
-    /// Part of the first body.
-    pub part_a: u32,
-    /// Part of the second body.
-    pub part_b: u32,
-    /// Pair of features, see [`crate::geometry::Touch`].
-    pub feature: u32,
+/// What is known of a step's solution beside its residual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trust {
+    /// The step was not examined: that costs too much to be done in every step.
+    #[default]
+    NotExamined,
+    /// Proved to be the only solution; also where nothing is near.
+    Unique,
+    /// There is no other solution nearby.
+    LocallyUnique,
+    /// The motion is locally unique, the forces are not: some contacts are redundant.
+    ForcesNotUnique,
+    /// Neither is shown to be unique, nearby: forces may change in a way that changes the motion.
+    MotionNotUnique,
+    /// With the slip that a contact had when the step began, no accelerations and finite forces satisfy the rigid laws (Painleve): it was
+    /// stopped by an impact without a collision.
+    NoRigidSolution,
 }
 
-/// Identifier of a group of rows of the contact problem. Groups are stored in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RowId {
-    /// A contact between two features.
-    Contact(ContactId),
-    /// A limit of a joint: twice its degree of freedom, and one more for the upper limit.
-    Limit(u32),
-    /// Coulomb friction in a joint, by its degree of freedom.
-    Friction(u32),
-    /// A row of a loop: eight times the loop's index in the model, and the number of the row.
-    Loop(u32),
-    /// A drive, by its motor's index in the model.
-    Drive(u32),
-    /// Spring and damper in a joint, by its degree of freedom.
-    Spring(u32),
-    /// A gear, by its index in the model.
-    Gear(u32),
+impl Trust {
+    /// All of them, from good to bad; those not examined first.
+    pub const ALL: [Self; 6] = [
+        Self::NotExamined,
+        Self::Unique,
+        Self::LocallyUnique,
+        Self::ForcesNotUnique,
+        Self::MotionNotUnique,
+        Self::NoRigidSolution,
+    ];
+
+    /// As it is written in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotExamined => "not-examined",
+            Self::Unique => "unique",
+            Self::LocallyUnique => "locally-unique",
+            Self::ForcesNotUnique => "forces-not-unique",
+            Self::MotionNotUnique => "motion-not-unique",
+            Self::NoRigidSolution => "no-rigid-solution",
+        }
+    }
 }
 
 /// Forces and deformations of groups of rows from one step to the next, in flat lists and in order of their

@@ -5,7 +5,7 @@ use stiction::model::Model;
 use stiction::run::{Ended, Event, EventKind, Fault, Observer, Options, Summary, View, run};
 use stiction::scene::Scene;
 use stiction::state::State;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 /// What a run shows: events, the largest imbalance of energy, states after every step.
 #[derive(Default)]

@@ -8,7 +8,8 @@ use running::{G, scene};
 use std::sync::Arc;
 use stiction::model::Model;
 use stiction::run::{EventKind, Options, Summary, run};
-use stiction::step::{Status, Stepper};
+use stiction::step::Status;
+use stiction::stepper::Stepper;
 
 /// What the contact and the body do after a step.
 #[derive(Clone, Copy)]

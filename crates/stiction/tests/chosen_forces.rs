@@ -5,7 +5,8 @@ use complementarity::solver::Choice;
 use stiction::random::bin::bin;
 use stiction::scene::{Method, Scene};
 use stiction::state::State;
-use stiction::step::{ElementReport, Stepper};
+use stiction::step::ElementReport;
+use stiction::stepper::Stepper;
 
 /// The scene's state after so many seconds.
 fn after(file: &str, duration: f64) -> (Stepper, State) {

@@ -82,7 +82,7 @@ fn contacts_create_no_energy() {
         for seed in 0..8 {
             let h = [4e-3, 2e-3, 1e-3][seed as usize % 3];
             let (mut stepper, mut state) = start(shaken(seed, law, gap), h);
-            let sum = |stepper: &mut stiction::step::Stepper, state: &stiction::state::State| {
+            let sum = |stepper: &mut stiction::stepper::Stepper, state: &stiction::state::State| {
                 let e = stepper.energy(state);
                 e.kinetic + e.potential + e.elastic
             };

@@ -5,7 +5,8 @@ mod orders;
 
 use orders::{BOX, Case, DOUBLE_PENDULUM, PENDULUM, PRESSED, SPHERE, SPRING, apart, end, order, reference};
 use stiction::scene::{ForceTime, Scene};
-use stiction::step::{Failed, Stepper};
+use stiction::step::Failed;
+use stiction::stepper::Stepper;
 
 /// Below the time constants of the contacts, 2e-3 s and more.
 const STEPS: [f64; 3] = [4e-4, 2e-4, 1e-4];

@@ -7,7 +7,7 @@ use rand_pcg::Pcg64;
 use std::sync::atomic::Ordering;
 use stiction::fit::{Data, Derivatives, End, Fit, Invalid, Problem, fit};
 use stiction::scene::Scene;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 const G: f64 = 9.81;
 

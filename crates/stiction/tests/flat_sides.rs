@@ -4,7 +4,7 @@
 
 use stiction::scene::Scene;
 use stiction::space::{length, sub};
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 const G: f64 = 9.81;
 

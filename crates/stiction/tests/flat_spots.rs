@@ -5,7 +5,7 @@
 
 use stiction::scene::Scene;
 use stiction::space::{Vector, add, cross, length, scale, sub, times, unit};
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 const G: f64 = 9.81;
 

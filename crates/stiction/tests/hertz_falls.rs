@@ -9,7 +9,7 @@ use running::start;
 use stiction::scene::Scene;
 use stiction::space::{Vector, length, sub};
 use stiction::state::State;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 /// Balls and boxes above each other in a shaft, with random places, attitudes, velocities and spins.
 fn falls(seed: u64, theta: f64, damping_time: f64) -> Scene {

@@ -10,7 +10,8 @@ use stiction::inputs::Inputs;
 use stiction::model::Model;
 use stiction::scene::{Material, Scene};
 use stiction::state::State;
-use stiction::step::{Detection, Failed, Motion, Stepper, detect, place};
+use stiction::step::{Detection, Failed, Motion, detect, place};
+use stiction::stepper::Stepper;
 
 fn scene(text: &str) -> Scene {
     Scene::from_toml("hostile.toml", text).expect("a valid scene")

@@ -1,7 +1,7 @@
 //! Hunt and Crossley's law in the theta scheme: against its restitution, and against the compliant scheme.
 
 use stiction::scene::Scene;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 fn end(text: &str, time: f64, h: f64) -> (Vec<f64>, Vec<f64>) {
     let mut scene = Scene::from_toml("scene", text).expect("a scene");

@@ -7,7 +7,8 @@ mod running;
 use running::{scene, start};
 use stiction::scene::{Scene, Scheme};
 use stiction::state::State;
-use stiction::step::{Failed, Status, Stepper};
+use stiction::step::{Failed, Status};
+use stiction::stepper::Stepper;
 
 fn from(text: &str) -> Scene {
     Scene::from_toml("test", text).expect("a valid scene")

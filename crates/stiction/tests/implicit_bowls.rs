@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 use stiction::scene::Scene;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 /// splitmix64, in [0, 1).
 struct Random(u64);

@@ -4,7 +4,7 @@
 
 use stiction::scene::Scene;
 use stiction::state::State;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 fn start(mut scene: Scene, h: f64) -> (Stepper, State) {
     scene.step.h = h;

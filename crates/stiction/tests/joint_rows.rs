@@ -4,7 +4,8 @@
 use stiction::record::{read_state, save_state};
 use stiction::scene::Scene;
 use stiction::state::{RowId, State};
-use stiction::step::{Status, Stepper};
+use stiction::step::Status;
+use stiction::stepper::Stepper;
 
 const G: f64 = 9.81;
 

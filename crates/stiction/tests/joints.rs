@@ -8,7 +8,7 @@ use stiction::analysis::joints::{JointReport, Scratch, joints};
 use stiction::dynamics::Kinematics;
 use stiction::model::Model;
 use stiction::scene::Scene;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 const G: f64 = 9.81;
 

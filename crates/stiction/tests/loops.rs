@@ -6,7 +6,8 @@ use stiction::inputs::Inputs;
 use stiction::scene::Scene;
 use stiction::space::{Pose, Quaternion, Vector, length, sub};
 use stiction::state::State;
-use stiction::step::{StepReport, Stepper};
+use stiction::step::StepReport;
+use stiction::stepper::Stepper;
 
 const G: f64 = 9.81;
 

@@ -9,7 +9,7 @@ use stiction::inputs::Inputs;
 use stiction::model::Model;
 use stiction::scene::Scene;
 use stiction::state::State;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 /// Numbers between -1 and 1, the same in every run.
 struct Random(u64);

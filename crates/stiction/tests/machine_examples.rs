@@ -3,7 +3,7 @@
 
 use stiction::scene::Scene;
 use stiction::state::State;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 const G: f64 = 9.81;
 

@@ -5,7 +5,8 @@
 use stiction::inputs::Inputs;
 use stiction::scene::Scene;
 use stiction::state::State;
-use stiction::step::{Status, StepReport, Stepper};
+use stiction::step::{Status, StepReport};
+use stiction::stepper::Stepper;
 
 const G: f64 = 9.81;
 

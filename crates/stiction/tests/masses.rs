@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use stiction::scene::Scene;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 /// A box that slides to rest beside two that are stacked and pushed, `apart` m along y; forces scale with the masses.
 fn island(name: &str, mass: f64, apart: f64) -> String {

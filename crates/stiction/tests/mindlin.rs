@@ -6,7 +6,8 @@ use std::f64::consts::PI;
 use std::path::Path;
 use stiction::scene::Scene;
 use stiction::space::Vector;
-use stiction::step::{ElementReport, Status, Stepper};
+use stiction::step::{ElementReport, Status};
+use stiction::stepper::Stepper;
 
 const R: f64 = 0.05;
 const P: f64 = 500.0;

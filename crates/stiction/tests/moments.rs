@@ -15,7 +15,8 @@ use stiction::model::Owner;
 use stiction::record::{read_state, save_state};
 use stiction::scene::{Material, Method, Scene};
 use stiction::state::State;
-use stiction::step::{ElementReport, Status, Stepper};
+use stiction::step::{ElementReport, Status};
+use stiction::stepper::Stepper;
 
 const M: f64 = 1.0;
 const R: f64 = 0.1;

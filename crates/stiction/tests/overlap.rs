@@ -3,7 +3,8 @@
 
 use stiction::model::Model;
 use stiction::scene::Scene;
-use stiction::step::{Stepper, overlaps};
+use stiction::step::overlaps;
+use stiction::stepper::Stepper;
 
 fn scene(text: &str) -> Scene {
     Scene::from_toml("overlap.toml", text).expect("a valid scene")

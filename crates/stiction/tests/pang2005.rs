@@ -6,7 +6,7 @@ use stiction::boundary::{Answer, End, Problem, converge, converge_against, shoot
 use stiction::model::Model;
 use stiction::scene::{Scene, Scheme, ShootMethod};
 use stiction::state::State;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 const SCENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/pang2005");
 

@@ -8,7 +8,8 @@ use std::f64::consts::PI;
 use std::path::{Path, PathBuf};
 use stiction::scene::Law;
 use stiction::scene::{FrictionKind, Method, Scene};
-use stiction::step::{ElementReport, Stepper};
+use stiction::step::ElementReport;
+use stiction::stepper::Stepper;
 
 /// Relative errors against Hertz (Johnson 4.22 to 4.24) of a ball of radius 0.05 m pressed with 500 N, E = 2 GPa and nu = 0.3, on
 /// a patch of n x n elements as wide as the one of `hertz.toml`: approach, peak pressure, the radius whose semi-ellipsoid of pressure has the

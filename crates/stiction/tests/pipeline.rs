@@ -11,9 +11,9 @@ use stiction::model::Model;
 use stiction::scene::Scene;
 use stiction::state::State;
 use stiction::step::{
-    ContactSolver, Detection, Forces, Motion, Scratch, Solved, StepReport, Stepper, advance, detect,
-    elements, place,
+    ContactSolver, Detection, Forces, Motion, Scratch, Solved, StepReport, advance, detect, elements, place,
 };
+use stiction::stepper::Stepper;
 
 fn model(name: &str) -> Arc<Model> {
     Arc::new(Model::new(&scene(name)).expect("a valid scene"))

@@ -5,7 +5,7 @@
 
 use stiction::model::Model;
 use stiction::scene::Scene;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 /// A heavy damper keeps the spring of a contact from relaxing for 0.1 s; the ball is torn away long before. What the spring holds then is lost, and
 /// counted: the sum of all energies and losses, less the work, stays.

@@ -7,7 +7,7 @@ mod running;
 use running::{go, run, scene, start};
 use stiction::scene::Scene;
 use stiction::space::{Vector, length, scale, sub};
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 const YOUNG: f64 = 2e9;
 const RADIUS: f64 = 0.05;

@@ -3,10 +3,9 @@
 use stiction::contact::{Influence, Law, PatchDamping};
 use stiction::dynamics::Joint;
 use stiction::model::resolved::PairOf;
+use stiction::model::summary;
 use stiction::model::{Model, Owner, Resolved};
-use stiction::scene::{
-    Axes, Course, FrictionKind, FrictionRule, GapLevel, Method, Scene, Table, schema, summary,
-};
+use stiction::scene::{Axes, Course, FrictionKind, FrictionRule, GapLevel, Method, Scene, Table, schema};
 use stiction::space::{length, sub};
 
 const SCENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes");
@@ -103,7 +102,7 @@ fn an_empty_scene_has_defaults_that_work() {
     let scene = from("");
     assert_eq!((scene.name.as_str(), scene.planar, scene.gravity), ("test", false, [0.0, 0.0, -9.81]));
     assert_eq!((scene.step.h, scene.step.duration, scene.step.count()), (1e-3, 1.0, 1000));
-    assert_eq!((scene.step.explicit_share, scene.step.gap), (0.0, GapLevel::Position));
+    assert_eq!((scene.step.explicit_share, scene.step.gap), (0.0, GapLevel::Distance));
     assert_eq!((scene.step.friction, scene.step.retries), (FrictionKind::Cone, 10));
     assert_eq!((scene.record.interval, scene.record.tables.len()), (0.02, Table::ALL.len()));
     assert_eq!(scene.friction_rule, FrictionRule::GeometricMean);

@@ -7,7 +7,7 @@ use stiction::geometry::{Shape, Solid, reaches};
 use stiction::scene::Scene;
 use stiction::space::{Pose, Quaternion, Vector, add, cross, dot, length, scale, sub, unit};
 use stiction::state::State;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 fn run(text: &str) -> (Stepper, State) {
     let scene = Scene::from_toml("seams.toml", text).unwrap_or_else(|e| panic!("{e}\n{text}"));

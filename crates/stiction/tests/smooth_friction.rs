@@ -120,7 +120,7 @@ fn what_does_not_know_it_refuses_it_by_name() {
     let fault = message(&rigid);
     assert!(fault.contains("smooth friction expects kelvin_voigt"), "{fault}");
     let scene = Scene::from_toml("scene", &text).expect("a scene");
-    let mut stepper = stiction::step::Stepper::new(scene).expect("a model");
+    let mut stepper = stiction::stepper::Stepper::new(scene).expect("a model");
     let mut state = stepper.initial();
     let (inputs, none) = (Inputs::default(), Parameters::default());
     let made = step_with_derivatives(&mut stepper, &mut state, &inputs, 1e-3, &none);

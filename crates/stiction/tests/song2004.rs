@@ -7,7 +7,8 @@ mod event_driven;
 use event_driven::{Mode, SONG2004};
 use std::path::Path;
 use stiction::scene::{FrictionKind, Method, Scene};
-use stiction::step::{Status, Stepper};
+use stiction::step::Status;
+use stiction::stepper::Stepper;
 
 const SCENES: [&str; 4] =
     ["ellipse-rigid.toml", "ellipse-1e-9.toml", "ellipse-1e-10.toml", "ellipse-1e-11.toml"];

@@ -13,7 +13,7 @@ use stiction::dynamics::{Kinematics, MassMatrix, System};
 use stiction::scene::Scene;
 use stiction::space::{Vector, cross, dot, length, scale, sub, unit};
 use stiction::state::State;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 /// A disc that spins and wobbles, without forces.
 const DISC: &str = "

@@ -9,10 +9,10 @@ use std::f64::consts::PI;
 use std::sync::Arc;
 use stiction::analysis::instant::Given;
 use stiction::analysis::stability::{
-    Analysis, Branch, Cluster, Dependence, Finite, Layer, Preferred, Question, Timeline, Verdict, examine,
-    outlook,
+    Analysis, Branch, Cluster, Dependence, Finite, Preferred, Question, Verdict, examine, outlook,
 };
 use stiction::model::Model;
+use stiction::run::timeline::Timeline;
 use stiction::run::{Ended, Fault, Observer, Options, View, run};
 use stiction::scene::Scene;
 use stiction::step::{Status, Trust};
@@ -574,7 +574,7 @@ fn clusters_are_examined_apart_and_the_outlook_sums_them_up() {
     // a ball: the force through its centre turns it, but does not lift it
     assert!((look.margin - 1.0).abs() < 1e-12);
     // the stated layer
-    let spring = Layer::default().spring(2.0);
+    let spring = stiction::contact::StatedLayer::default().spring(2.0);
     assert!((spring.stiffness - 2e6).abs() < 1e-3 && (spring.damping - 4e3).abs() < 1e-6);
 }
 

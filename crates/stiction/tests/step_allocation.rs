@@ -10,7 +10,8 @@ use std::sync::Arc;
 use stiction::contact::Law;
 use stiction::scene::{ForceTime, FrictionKind, Method, Scene};
 use stiction::state::{SolverMemory, State};
-use stiction::step::{StepReport, Stepper};
+use stiction::step::StepReport;
+use stiction::stepper::Stepper;
 
 #[test]
 fn steps_allocate_nothing_after_the_first_ones() {

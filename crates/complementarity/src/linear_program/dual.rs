@@ -9,7 +9,7 @@ use super::farkas::SOUND;
 use super::{
     FEASIBLE, FINE_PIVOT_SHARE, Kind, PIVOT_FLOOR, PIVOT_SHARE, PIVOTS_PER_VARIABLE, Program, System,
 };
-use crate::solver::Budget;
+use crate::outcome::Budget;
 
 /// What is zero in strict runs, from a dictionary just built.
 const STRICT: f64 = 1e-12;

@@ -2,7 +2,7 @@
 
 use super::{Kind, PIVOT_FLOOR, Program, System};
 use crate::matrix::dot;
-use crate::solver::Budget;
+use crate::outcome::Budget;
 
 /// A Farkas vector may have wrong signs of this size, over its gap: it then speaks for all points below the inverse,
 /// in scaled units.

@@ -2,9 +2,9 @@
 
 use super::{Feasibility, Maximum, Program, System};
 use crate::matrix::Matrix;
+use crate::outcome::Budget;
 use crate::problem::Lcp;
 use crate::scaling;
-use crate::solver::Budget;
 
 /// A point with `z > 0` and `M z + q > 0`: in units scaled so that `M` and `q` are near 1, the largest `t <= 1`
 /// with `z >= t`, `M z + q >= t`. `None` if that `t` is not above zero, or the budget ended the search.

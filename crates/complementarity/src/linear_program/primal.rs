@@ -1,7 +1,7 @@
 //! The primal simplex: the largest value of a linear function.
 
 use super::{FEASIBLE, Feasibility, Kind, PIVOT_FLOOR, PIVOT_SHARE, PIVOTS_PER_VARIABLE, Program, System};
-use crate::solver::Budget;
+use crate::outcome::Budget;
 
 /// How the primal simplex ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

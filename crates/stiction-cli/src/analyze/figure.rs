@@ -7,7 +7,8 @@ use crate::plot::chart::{BOTTOM, COLOURS, LARGE, NORMAL, SMALL, TOP, draw_times,
 use crate::plot::png::png;
 use crate::plot::svg::{Anchor, GREY, INK, Svg, width_of};
 use std::path::Path;
-use stiction::analysis::stability::{Episode, Preferred};
+use stiction::analysis::stability::Preferred;
+use stiction::run::timeline::Episode;
 
 const WIDTH: f64 = 640.0;
 const BAND: f64 = 22.0;

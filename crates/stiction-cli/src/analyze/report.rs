@@ -3,9 +3,10 @@
 use super::Found;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use stiction::analysis::stability::{Branch, Cluster, Dependence, Episode, Finite, Moment, Verdict};
+use stiction::analysis::stability::{Branch, Cluster, Dependence, Finite, Verdict};
 use stiction::model::Model;
 use stiction::run::Ended;
+use stiction::run::timeline::{Episode, Moment};
 use stiction::step::Status;
 
 /// Lines of clusters, solutions and episodes that are printed.

@@ -39,10 +39,11 @@ use crate::formulation::relative_row;
 use crate::geometry::{Touch, Workspace, feature};
 use crate::inputs::Inputs;
 use crate::model::{Model, StandingKind};
+use crate::motion::{Motion, fall, place, targets_at};
 use crate::scene::FrictionKind;
 use crate::space::{Vector, length, sub};
 use crate::state::State;
-use crate::step::{Detection, Failed, Motion, detect, fall, place, targets_at};
+use crate::step::{Detection, Failed, detect};
 use complementarity::matrix::{Matrix, dot, norm};
 use complementarity::problem::{
     Element, Friction, FrictionProblem, Group, InstantProblem, InvalidProblem, Mode,
@@ -202,7 +203,7 @@ impl Instant {
     /// The same, with more given than inputs.
     pub fn with(model: &Model, state: &State, given: &Given) -> Result<Self, InvalidInstant> {
         let mut motion = Motion::new(model);
-        place(model, state, &given.inputs, 1.0, &mut motion)?;
+        place(model, state, &given.inputs, 1.0, &mut motion).map_err(Failed::from)?;
         targets_at(model, &given.inputs, state.time, &mut motion.targets);
         let (mut memory, mut contacts) = (Detection::default(), ContactSet::default());
         detect(model, &motion, given.gap, &mut memory, &mut contacts).map_err(Failed::from)?;

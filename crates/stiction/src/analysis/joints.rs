@@ -13,11 +13,12 @@
 //! joint do is transmitted by the joint. Momenta are those that the step reached, so velocity products are in them.
 
 use crate::dynamics::{Joint, Kinematics};
-use crate::model::resolved::{Body, Drive};
 use crate::model::{Model, Owner, StandingKind};
+use crate::motion::each_load;
+use crate::scene::resolved::{Body, Drive};
 use crate::space::{Vector, add, cross, dot, length, scale, sub, times, transpose_times};
 use crate::state::State;
-use crate::step::{StandingReport, Workspace, each_load};
+use crate::step::{StandingReport, Workspace};
 
 /// A degree of freedom of a joint after a step; a fixed joint has one report without motion.
 #[derive(Debug, Clone, Copy, PartialEq)]

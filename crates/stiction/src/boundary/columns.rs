@@ -6,8 +6,9 @@ use super::parameters::Parameter;
 use crate::dynamics::{Drift, Kinematics, combine, difference};
 use crate::inputs::Inputs;
 use crate::model::Model;
+use crate::motion::{Motion, applied_force};
 use crate::scene::ForceTime;
-use crate::step::{Motion, Workspace, applied_force};
+use crate::step::Workspace;
 use complementarity::problem::Element;
 
 impl Step<'_> {

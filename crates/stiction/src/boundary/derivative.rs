@@ -24,7 +24,8 @@ use super::{Parameters, linearise};
 use crate::dynamics::MassMatrix;
 use crate::inputs::Inputs;
 use crate::state::State;
-use crate::step::{Failed, StepReport, Stepper};
+use crate::step::{Failed, StepReport};
+use crate::stepper::Stepper;
 
 /// Why a step has no derivative here.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

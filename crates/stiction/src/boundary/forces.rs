@@ -4,8 +4,8 @@ use super::linear::Sparse;
 use crate::dynamics::{Kinematics, LinkChange, System, Variation};
 use crate::inputs::Inputs;
 use crate::model::Model;
-use crate::model::resolved::{End, Spring};
 use crate::scene::Axes;
+use crate::scene::resolved::{End, Spring};
 use crate::space::{Vector, add, cross, dot, length, scale, sub};
 use std::cell::OnceCell;
 

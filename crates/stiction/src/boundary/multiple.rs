@@ -11,7 +11,7 @@ use super::svd::{Svd, dot};
 use super::{NotDifferentiable, Parameters, displace, forward, separation, tangent_size};
 use crate::inputs::Inputs;
 use crate::state::State;
-use crate::step::Stepper;
+use crate::stepper::Stepper;
 use complementarity::matrix::Matrix;
 
 /// Growth of the merit from which a step is taken back.

@@ -5,7 +5,7 @@ use crate::dynamics::Joint;
 use crate::model::Model;
 use crate::scene::{Boundary, Fault, Scene, ShootMethod, Term, When, nearest};
 use crate::state::{RowId, State};
-use crate::step::Stepper;
+use crate::stepper::Stepper;
 use complementarity::matrix::Matrix;
 use std::fmt;
 use std::sync::Arc;

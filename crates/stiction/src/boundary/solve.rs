@@ -15,7 +15,7 @@ use super::problem::{Problem, Shot};
 use super::svd::{Svd, dot};
 use crate::scene::ShootMethod;
 use crate::state::State;
-use crate::step::Stepper;
+use crate::stepper::Stepper;
 use complementarity::matrix::Matrix;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

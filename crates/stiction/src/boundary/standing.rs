@@ -8,11 +8,11 @@ use super::linearise::{Active, Step};
 use super::trees::InertiaMap;
 use crate::dynamics::{Kinematics, LinkChange, combine};
 use crate::inputs::Inputs;
-use crate::model::resolved::Drive;
 use crate::model::{Model, StandingKind, StandingRow, Target};
+use crate::motion::set_targets;
 use crate::scene::GapLevel;
+use crate::scene::resolved::Drive;
 use crate::space::{Vector, add, cross, dot, scale, sub};
-use crate::step::set_targets;
 use complementarity::matrix::Matrix;
 use complementarity::problem::Element;
 

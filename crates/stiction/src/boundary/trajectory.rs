@@ -5,7 +5,7 @@ use super::{
 };
 use crate::inputs::Inputs;
 use crate::state::State;
-use crate::step::Stepper;
+use crate::stepper::Stepper;
 
 /// Notes that are kept of a run.
 const MOST_NOTES: usize = 20;

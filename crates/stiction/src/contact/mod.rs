@@ -15,6 +15,7 @@ mod law;
 mod layer;
 mod material;
 mod response;
+mod stated_layer;
 
 pub use compliance::{Compliance, Patch};
 pub use half_space::{Directions, Grid};
@@ -24,3 +25,4 @@ pub use law::{Influence, Law, MOST_ROWS, PatchDamping, damping_of_ratio};
 pub use layer::{Layer, MOST_LAYERS};
 pub use material::{FrictionRule, Material, Pair};
 pub use response::{Overlap, Response};
+pub use stated_layer::{RowSpring, StatedLayer};

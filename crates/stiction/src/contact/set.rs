@@ -1,8 +1,8 @@
 //! The contacts of a step: who is near whom, where, in which frame and at what gap.
 
-use crate::model::Owner;
+use crate::ids::ContactId;
+use crate::ids::Owner;
 use crate::space::{Frame, Vector};
-use crate::state::ContactId;
 
 /// Contacts in order of their ids, and their elements contact by contact.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -10,12 +10,11 @@
 //! without passing it. `lambda_n` is the force of the step before; where that of the step turns out to be another (an impact), the step is solved again with it.
 
 use super::ContactProblem;
-use super::stiffness::Given;
 use crate::contact::set::{Contact, ContactSet};
 use crate::model::{Model, Owner};
+use crate::motion::{Given, Motion};
 use crate::scene::FrictionKind;
 use crate::space::sub;
-use crate::step::Motion;
 
 /// Share by which the normal force of a step may differ from the one that its friction was taken at.
 const SAME: f64 = 0.01;

@@ -2,9 +2,9 @@
 
 use super::ContactProblem;
 use crate::model::{Model, Owner, StandingRow};
+use crate::motion::{CLOSED, Motion};
 use crate::scene::{GapLevel, Scheme};
 use crate::state::State;
-use crate::step::{CLOSED, Motion};
 use complementarity::matrix::dot;
 use complementarity::operator::Operator;
 use complementarity::problem::Element;

@@ -16,6 +16,7 @@ use super::{ContactProblem, Laws};
 use crate::contact::Compliance;
 use crate::contact::set::{Contact, ContactSet};
 use crate::model::{Model, Rule};
+use crate::motion::Given;
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::Operator;
 
@@ -27,17 +28,6 @@ const BOOKED_SHARE: f64 = 0.1;
 
 /// Energy below this share of what the contact holds is rounding.
 const ROUNDING: f64 = 1e-13;
-
-/// The overlap whose stiffness an earlier round of the step gave to a contact, m.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Given {
-    /// The overlap; 0 if none was given.
-    pub overlap: f64,
-    /// Largest overlap found too soft, and smallest found too stiff; 0 if none was.
-    pub bounds: [f64; 2],
-    /// Normal force that an earlier round found at a contact with smooth friction, N.
-    pub normal: Option<f64>,
-}
 
 impl ContactProblem {
     /// Whether the step resolves all contacts whose stiffness varies, at the overlap that they have or reach within it. Elsewhere such a law makes energy

@@ -1,8 +1,7 @@
 //! The contact table: the contact law and friction between any two parts, resolved once.
 
 use super::{ContactRule, Owner, Part, Resolved, rule::Sides};
-use crate::analysis::stability::{self, Spring};
-use crate::contact::{Compliance, Directions, Law, Layer, Material, Pair, Patch};
+use crate::contact::{Compliance, Directions, Law, Layer, Material, Pair, Patch, RowSpring, StatedLayer};
 use crate::geometry::{Unsupported, supported};
 use crate::scene::{Fault, FrictionKind, Method};
 use crate::state::ContactId;
@@ -271,7 +270,7 @@ fn default_layer(scene: &Resolved) -> Law {
     let masses: Vec<f64> =
         scene.bodies.iter().map(|b| b.link.inertia.mass).filter(|mass| *mass > 0.0).collect();
     let mass = if masses.is_empty() { 1.0 } else { masses.iter().sum::<f64>() / masses.len() as f64 };
-    let Spring { stiffness, damping } = stability::Layer::default().spring(mass);
+    let RowSpring { stiffness, damping } = StatedLayer::default().spring(mass);
     Law::KelvinVoigt { stiffness: [stiffness; 2], damping: [damping; 2] }
 }
 

@@ -11,9 +11,9 @@
 //! rope:      g = length - |p_b - p_a| >= 0
 //! ```
 
-use super::resolved::{End, Loop};
 use crate::dynamics::Kinematics;
 use crate::scene::LoopKind;
+use crate::scene::resolved::{End, Loop};
 use crate::space::{Pose, Quaternion, Vector, add, cross, dot, length, scale, sub};
 
 const AXES: [Vector; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];

@@ -4,18 +4,21 @@
 //! same time, each with a [`crate::state::State`] and a [`crate::step::Workspace`] of its own. The
 //! [`Resolved`] scene is the form between the two.
 
-pub mod resolved;
+pub use crate::scene::resolved;
 
+mod close;
 mod contacts;
 mod loops;
 mod rule;
 mod standing;
-mod start;
+mod summary;
 
+pub use crate::ids::Owner;
+pub use crate::scene::resolved::Resolved;
 pub use contacts::{ContactTable, Rule};
-pub use resolved::{Owner, Resolved};
 pub use rule::ContactRule;
 pub use standing::{JointDof, StandingKind, StandingRow, Target};
+pub use summary::summary;
 
 use crate::contact::Law;
 use crate::dynamics::System;
@@ -23,7 +26,6 @@ use crate::geometry::{Solid, bounding_box};
 use crate::scene::{Fault, Scene, Scheme};
 use crate::space::{Pose, length};
 use crate::state::{ContactId, RowId, State};
-use crate::step::close;
 
 /// Why a scene cannot be simulated, one line per fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -110,7 +112,7 @@ impl Model {
     /// State at the start of the scene, with its loops and gears closed to rounding.
     pub fn initial(&self) -> State {
         let mut state = self.given_start();
-        close(self, &mut state);
+        close::close(self, &mut state);
         state
     }
 

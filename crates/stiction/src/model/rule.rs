@@ -1,9 +1,9 @@
 //! Contact rules: law and friction between two parts of a scene, and their checks.
 
-use super::resolved::{Grain, Owner, Pair, PairOf, Resolved};
 use crate::contact::Layer;
 use crate::contact::{FrictionRule, Law};
 use crate::dynamics::Joint;
+use crate::scene::resolved::{Grain, Owner, Pair, PairOf, Resolved};
 use crate::scene::{Fault, FrictionKind, Material, Scheme};
 use crate::space::length;
 

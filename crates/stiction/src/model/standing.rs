@@ -12,9 +12,9 @@
 //! with `s = 0` (bilateral), `0 <= lambda _|_ s >= 0` (unilateral) or `|lambda| <= limit` (bounded). A servo
 //! with gains is the compliant row of its target; while its effort is bounded the row is a bounded one.
 
-use super::resolved::{Compliant, Drive, Resolved};
 use crate::dynamics::{Kinematics, System};
 use crate::scene::LoopKind;
+use crate::scene::resolved::{Compliant, Drive, Resolved};
 use crate::state::RowId;
 use complementarity::problem::Element;
 

@@ -2,38 +2,20 @@
 
 use super::expand::{Node, expand};
 use super::path::{self, NAMED, Segment, segments, with_name, within};
+use super::resolved::Resolved;
 use super::schema::faults;
 use super::{Fault, Place, Scene, SceneError};
-use crate::model::parts_and_rules;
 use serde::Deserialize;
 use std::path::Path;
 use toml::de::DeTable;
 use toml::{Table, Value};
 
+/// What is wrong with a scene whose description alone is right, with paths by list index.
+pub(crate) type Further = fn(&Scene, &Resolved) -> Vec<Fault>;
+
 impl Scene {
-    /// Reads and checks the file at `path`.
-    pub fn read(path: impl AsRef<Path>) -> Result<Self, SceneError> {
-        Self::read_with(path, &[])
-    }
-
-    /// Reads the file at `path`, sets values by their paths ([`Scene::set`]), and checks the result.
-    pub fn read_with(path: impl AsRef<Path>, set: &[(String, String)]) -> Result<Self, SceneError> {
-        let path = path.as_ref();
-        let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| SceneError::Unreadable { file: file.clone(), source })?;
-        from_text(&file, &text, set)
-    }
-
-    /// Reads and checks a scene. `name` is the file's name in errors; without its folders and extension it is
-    /// also the scene's name where the text gives none.
-    pub fn from_toml(name: &str, text: &str) -> Result<Self, SceneError> {
-        from_text(name, text, &[])
-    }
-
-    /// Reads and checks a scene from a JSON object with the keys of a file; keys that are null count as
-    /// absent.
-    pub fn from_json(mut value: serde_json::Value) -> Result<Self, Vec<Fault>> {
+    /// [`Scene::from_json`], with what else there is to check.
+    pub(crate) fn from_json_with(mut value: serde_json::Value, further: Further) -> Result<Self, Vec<Fault>> {
         without_nulls(&mut value);
         let table = Table::try_from(value).map_err(|e| vec![Fault::new(String::new(), e.to_string())])?;
         let expanded = expand("", "", Node::plain(&Value::Table(table)), &[]).map_err(|mut faults| {
@@ -43,7 +25,7 @@ impl Scene {
         let table = expanded.table;
         let unplaced =
             |faults: Vec<(Fault, bool)>| faults.into_iter().map(|(fault, _)| with_name(&table, fault));
-        let read = from_table(&table, "").map_err(|faults| unplaced(faults).collect());
+        let read = from_table(&table, "", further).map_err(|faults| unplaced(faults).collect());
         read.map(|scene| Scene { warnings: expanded.warnings, ..scene })
     }
 
@@ -63,7 +45,13 @@ impl Scene {
     }
 }
 
-fn from_text(name: &str, text: &str, set: &[(String, String)]) -> Result<Scene, SceneError> {
+/// Reads and checks the text of a file with this name; values are set by their paths.
+pub(crate) fn from_text(
+    name: &str,
+    text: &str,
+    set: &[(String, String)],
+    further: Further,
+) -> Result<Scene, SceneError> {
     let invalid = |mut faults: Vec<Fault>| {
         faults.sort_by(|a, b| (&a.file, a.place).cmp(&(&b.file, b.place)));
         faults.dedup();
@@ -93,7 +81,7 @@ fn from_text(name: &str, text: &str, set: &[(String, String)]) -> Result<Scene, 
         return Err(invalid(refused));
     }
     let stem = Path::new(name).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
-    let read = from_table(&table, &stem).map_err(|faults| {
+    let read = from_table(&table, &stem, further).map_err(|faults| {
         let placed = faults.into_iter().map(|(fault, of_key)| {
             // values that were set have no position in the file
             let given = !changed.iter().any(|path| within(&fault.path, path));
@@ -108,7 +96,7 @@ fn from_text(name: &str, text: &str, set: &[(String, String)]) -> Result<Scene, 
 /// Reads and checks the scene of a table. On failure returns all faults, with paths by list index, and
 /// whether each is about a key rather than a value. Where keys or types are wrong the rest of the scene is
 /// checked without them, as far as it does not depend on them.
-fn from_table(table: &Table, stem: &str) -> Result<Scene, Vec<(Fault, bool)>> {
+fn from_table(table: &Table, stem: &str, further: Further) -> Result<Scene, Vec<(Fault, bool)>> {
     let mut found = faults(table);
     let wrong: Vec<String> = found.iter().map(|(fault, _)| fault.path.clone()).collect();
     let rest = if wrong.is_empty() { Some(table.clone()) } else { without(table.clone(), &wrong) };
@@ -125,10 +113,7 @@ fn from_table(table: &Table, stem: &str) -> Result<Scene, Vec<(Fault, bool)>> {
     }
     let (resolved, mut faults) = scene.resolved();
     if found.is_empty() && faults.is_empty() {
-        faults.extend(parts_and_rules(&resolved).err().into_iter().flatten());
-    }
-    if found.is_empty() && faults.is_empty() {
-        faults.extend(scene.boundary_faults());
+        faults.extend(further(&scene, &resolved));
     }
     found.extend(faults.into_iter().filter(|f| !doubtful(table, &wrong, &f.path)).map(|f| (f, false)));
     if found.is_empty() { Ok(scene) } else { Err(found) }

@@ -23,9 +23,9 @@ mod machine;
 mod material;
 mod numbers;
 mod path;
+pub mod resolved;
 mod schema;
 mod settings;
-mod summary;
 
 pub use crate::contact::FrictionRule;
 pub use crate::geometry::Shape;
@@ -33,6 +33,7 @@ pub use body::{Body, Orientation, Part, Pose, WorldPart};
 pub use boundary::{Boundary, Condition, ShootMethod, Term, Unknown, When};
 pub use complementarity::solver::Method;
 pub use fault::{Fault, Place, SceneError, nearest};
+pub(crate) use file::from_text;
 pub use joint::{Axis, Cylindrical, Joint, Prismatic, Revolute, Screw, Stop, Universal};
 pub use load::{Axes, Course, End, Knot, Load, Point, Sinusoid, Spring};
 pub use machine::{Gear, Loop, LoopKind, Motor, WorldMotion};
@@ -40,7 +41,6 @@ pub use material::{Grain, Law, Material, Pair};
 pub use numbers::Numbers;
 pub use schema::schema;
 pub use settings::{Branch, ForceTime, FrictionKind, GapLevel, RecordSettings, Scheme, StepSettings, Table};
-pub use summary::summary;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

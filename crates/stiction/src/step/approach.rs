@@ -14,8 +14,6 @@
 //! With rows of a place and time on the way, `g + h s_n` is their gap at the end of the step, linear in the velocities about those that led there.
 
 use super::detect::{Detection, detect_at};
-use super::motion::{Motion, part_pose};
-use super::surfaces::Surfaces;
 use super::{Forces, Workspace};
 use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::Kinematics;
@@ -23,6 +21,8 @@ use crate::formulation::{ContactProblem, assemble};
 use crate::geometry::{Touch, Workspace as Touching, distance, separates};
 use crate::inputs::Inputs;
 use crate::model::{Model, Owner, Part};
+use crate::motion::Surfaces;
+use crate::motion::{Motion, part_pose};
 use crate::space::{Pose, Quaternion, Vector, add, cross, dot, length, scale, sub};
 use crate::state::{Memory, RowId, State};
 

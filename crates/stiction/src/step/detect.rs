@@ -2,16 +2,27 @@
 
 use super::Failed;
 use super::flush::Flush;
-use super::motion::{Motion, part_pose};
 use crate::contact::Directions;
+use crate::contact::Law;
 use crate::contact::set::{Contact, ContactSet, Element, Travel};
 use crate::geometry::implicit::{Closest, is_convex_at};
 use crate::geometry::{Aabb, BroadPhase, Touch, Unknown, Workspace, bounding_box, gap_along, touches};
 use crate::model::Owner;
 use crate::model::{InvalidModel, Model, Part};
+use crate::motion::{Motion, part_pose};
+use crate::scene::Scheme;
 use crate::space::{Frame, Pose, Vector, add, cross, scale};
 use crate::state::ContactId;
 use crate::step::travel::Ride;
+
+/// Sine of the tilt up to which a round face lies flat between located events.
+pub(crate) const FLAT: f64 = 1e-7;
+
+/// Sine of the tilt up to which the round faces of a model are flat, if its contacts are rigid between located events.
+fn flat_tilt(model: &Model) -> Option<f64> {
+    let rigid = || model.contacts().rules().iter().all(|r| r.given.law == Law::Rigid);
+    (model.scene().step.scheme == Scheme::Event && rigid()).then_some(FLAT)
+}
 
 /// Memory of [`detect`].
 #[derive(Debug, Clone, Default)]
@@ -54,7 +65,7 @@ impl Detection {
     /// Begins a detection: where the parts are.
     fn begin(&mut self, model: &Model, motion: &Motion) {
         self.workspace.down = model.scene().gravity;
-        self.workspace.flat = super::event::flat(model);
+        self.workspace.flat = flat_tilt(model);
         self.missed = None;
         self.next.clear();
         self.poses.clear();
@@ -95,7 +106,7 @@ pub fn detect(
 }
 
 /// The same for bodies that are near where they were at the last call: closest points of functions start from those found then.
-pub(super) fn detect_again(
+pub(crate) fn detect_again(
     model: &Model,
     motion: &Motion,
     margin: f64,
@@ -142,7 +153,7 @@ pub(super) fn detect_again(
 ///
 /// # Errors
 /// If the closest points of a pair are not found; `contacts` then lacks it.
-pub(super) fn detect_pairs(
+pub(crate) fn detect_pairs(
     model: &Model,
     motion: &Motion,
     margin: f64,
@@ -193,7 +204,7 @@ fn detect_covered(
 }
 
 /// Adds the contacts of a pair whose parts are at these poses, within the step's margin.
-pub(super) fn detect_at(
+pub(crate) fn detect_at(
     model: &Model,
     motion: &Motion,
     (parts, rule): ((u32, u32), usize),
@@ -209,7 +220,7 @@ pub(super) fn detect_at(
 }
 
 /// Refuses contacts on surfaces that are not convex where they touch, by name.
-pub(super) fn refuse_dent(
+pub(crate) fn refuse_dent(
     model: &Model,
     memory: &Detection,
     c: &Contact,

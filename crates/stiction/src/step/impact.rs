@@ -36,7 +36,7 @@ const FAR: f64 = 1e3;
 
 /// Memory of [`bounce`]; after an impact, its result.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Impacts {
+pub(crate) struct Impacts {
     /// Velocity `v'` after the impacts.
     pub velocity: Vec<f64>,
     /// Forces of the step, N, with those of the impacts, and the relative velocities after them.
@@ -59,7 +59,7 @@ pub(super) struct Impacts {
 }
 
 /// The velocities after a step that was solved without restitution; false if nothing bounces.
-pub(super) fn bounce(
+pub(crate) fn bounce(
     model: &Model,
     (motion, contacts): (&Motion, &ContactSet),
     problem: &mut ContactProblem,
@@ -165,7 +165,7 @@ impl Impacts {
         takes_part.extend(bouncing.iter().map(|(_, velocity)| *velocity != 0.0));
         let closed = |k: usize| {
             let row = problem.rows_of(k).start;
-            let carries = forces.lambda[row] != 0.0 || problem.gap[k] <= super::CLOSED;
+            let carries = forces.lambda[row] != 0.0 || problem.gap[k] <= crate::motion::CLOSED;
             let takes_part = match problem.elements[k] {
                 Element::Contact(_) | Element::Unilateral => carries,
                 Element::Bilateral => true,

@@ -32,9 +32,7 @@ mod running;
 mod secant;
 
 use super::detect::detect_again;
-use super::motion::Motion;
 use super::project::OPEN;
-use super::surfaces::Surfaces;
 use super::theta::remember_solver;
 use super::{Failed, StepReport, Workspace, detect, place};
 use crate::contact::set::{Contact, ContactSet};
@@ -43,6 +41,8 @@ use crate::formulation::{ContactProblem, Soft};
 use crate::geometry::{Touch, Workspace as Touching};
 use crate::inputs::Inputs;
 use crate::model::{InvalidModel, Model, Owner};
+use crate::motion::Motion;
+use crate::motion::Surfaces;
 use crate::space::{dot, length, sub};
 use crate::state::{ContactId, RowId, State};
 use complementarity::problem::Element;

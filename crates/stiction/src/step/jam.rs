@@ -50,7 +50,7 @@ impl Start {
 
 /// Whether a contact slipped, when the step began, in a way that no accelerations and finite forces of all contacts connected with it allow, and
 /// the step stopped it. Contacts in space of which some do not slip are not examined, nor are patches, moments and more than [`MOST`] contacts.
-pub(super) fn is_jammed(model: &Model, solved: Solved<'_>, c: &Contact) -> bool {
+pub(crate) fn is_jammed(model: &Model, solved: Solved<'_>, c: &Contact) -> bool {
     let Some(own) = start(model, solved, c).filter(Start::slips) else { return false };
     let rows = solved.problem.rows_of(own.element);
     let (force, end) = (solved.forces.lambda[rows.start], &solved.forces.velocity[rows]);
@@ -65,7 +65,7 @@ pub(super) fn is_jammed(model: &Model, solved: Solved<'_>, c: &Contact) -> bool 
 
 /// The least margin of loaded or closed contacts (`A` of song2001 (29) over what it is without friction, with the worst direction for contacts that do not
 /// slip) when the last step began; infinite if there are none. Allocates nothing.
-pub(super) fn least_margin(model: &Model, work: &Workspace) -> f64 {
+pub(crate) fn least_margin(model: &Model, work: &Workspace) -> f64 {
     let Workspace { laws, motion, contacts, problem, forces, .. } = work;
     let solved = Solved { laws, motion, contacts, problem, forces };
     let mut least = f64::INFINITY;

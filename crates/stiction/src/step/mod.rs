@@ -17,57 +17,38 @@
 
 mod advance;
 mod approach;
-mod auto;
-mod compliant;
-mod detect;
-mod event;
+pub(crate) mod detect;
 mod flush;
-mod impact;
+pub(crate) mod impact;
 mod implicit;
-mod jam;
-mod load;
-mod motion;
+pub(crate) mod jam;
 mod overlap;
 mod project;
-mod report;
-mod retry;
-mod servos;
+pub(crate) mod report;
+pub(crate) mod retry;
 mod solve;
-mod surfaces;
-mod theta;
+pub(crate) mod theta;
 mod travel;
-mod trust;
+pub(crate) mod trust;
 
 pub use crate::model::InvalidModel;
+pub use crate::motion::{Eliminated, Motion, NotPlaced, Servos, Surfaces, place};
+pub use crate::state::Trust;
 pub use advance::{Scratch, Solved, advance};
 pub use detect::{Detection, Undetected, detect};
-pub(crate) use load::each_load;
-pub(crate) use motion::CLOSED;
-pub(crate) use motion::applied_force;
-pub use motion::{Motion, place};
-pub(crate) use motion::{fall, set_targets, targets_at};
 pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
-pub(crate) use project::close;
 pub use report::{
     BranchChange, Branched, ElementReport, Energy, Failed, Located, ModelChange, StandingReport, Status,
     StepReport, elements, standing,
 };
-pub use servos::{Eliminated, Servos};
 pub use solve::{ContactSolver, Forces};
-pub use surfaces::Surfaces;
-pub use trust::Trust;
 
 use crate::contact::set::ContactSet;
-use crate::dynamics::Kinematics;
 use crate::formulation::{ContactProblem, Laws};
 use crate::inputs::Inputs;
-use crate::model::{Model, Resolved};
-use crate::scene::{Scene, Scheme};
+use crate::model::Model;
 use crate::state::{RowId, State};
-use complementarity::problem::FrictionProblem;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// All memory that steps of a model use. One per thread; its contents after a step are the values of the step's arrows.
 #[derive(Debug, Clone)]
@@ -88,7 +69,7 @@ pub struct Workspace {
     pub attempts: u64,
     /// Rows of the last step whose overlap no motion was found to undo ([`ContactProblem::relax`]), part by part of the step.
     pub relaxed: Vec<RowId>,
-    /// Rows of islands whose motion was not unique when a step was last examined ([`Stepper::examine`]).
+    /// Rows of islands whose motion was not unique when a step was last examined ([`crate::stepper::Stepper::examine`]).
     pub other_motion: Vec<RowId>,
     /// Changes of contacts in the last step, in order of time, if the scheme locates them.
     pub located: Vec<Located>,
@@ -96,16 +77,13 @@ pub struct Workspace {
     pub changes: Vec<ModelChange>,
     /// Where the last step began or ceased to follow one of several motions, in order of time.
     pub branches: Vec<Branched>,
-    laws: Laws,
-    detection: Detection,
-    solver: ContactSolver,
-    advancing: Scratch,
+    pub(crate) laws: Laws,
+    pub(crate) detection: Detection,
+    pub(crate) solver: ContactSolver,
+    pub(crate) advancing: Scratch,
     settling: theta::Scratch,
-    impacts: impact::Impacts,
-    compliant: compliant::Scratch,
-    event: event::Scratch,
-    auto: auto::Scratch,
-    retry: retry::Memory,
+    pub(crate) impacts: impact::Impacts,
+    pub(crate) retry: retry::Memory,
     implicit: implicit::Scratch,
     approach: approach::Approach,
 }
@@ -132,9 +110,6 @@ impl Workspace {
             advancing: Scratch::default(),
             settling: theta::Scratch::default(),
             impacts: impact::Impacts::default(),
-            compliant: compliant::Scratch::default(),
-            event: event::Scratch::default(),
-            auto: auto::Scratch::default(),
             retry: retry::Memory::default(),
             implicit: implicit::Scratch::default(),
             approach: approach::Approach::default(),
@@ -182,131 +157,51 @@ pub(crate) enum Moment<'a> {
     After(&'a Workspace),
 }
 
-/// A model together with the memory to step it.
-#[derive(Debug, Clone)]
-pub struct Stepper {
-    model: Arc<Model>,
-    work: Workspace,
-}
-
-impl Stepper {
-    /// Checks and compiles a scene.
-    #[allow(clippy::needless_pass_by_value, reason = "a scene is rarely needed after")]
-    pub fn new(scene: Scene) -> Result<Self, InvalidModel> {
-        Ok(Self::of(Arc::new(Model::new(&scene)?)))
-    }
-
-    /// Steps a model that others may step too.
-    pub fn of(model: Arc<Model>) -> Self {
-        let work = Workspace::new(&model);
-        Self { model, work }
-    }
-
-    /// The model.
-    pub fn model(&self) -> &Arc<Model> {
-        &self.model
-    }
-
-    /// The scene, resolved.
-    pub fn scene(&self) -> &Resolved {
-        self.model.scene()
-    }
-
-    /// The values of the last step.
-    pub fn workspace(&self) -> &Workspace {
-        &self.work
-    }
-
-    /// The same, for a driver that knows the next step's kinematics.
-    pub(crate) fn workspace_mut(&mut self) -> &mut Workspace {
-        &mut self.work
-    }
-
-    /// The scene's start.
-    pub fn initial(&self) -> State {
-        self.model.initial()
-    }
-
-    /// Positions and velocities of the bodies at a state.
-    pub fn kinematics(&mut self, state: &State) -> &Kinematics {
-        self.work.motion.kinematics.go_to(&state.position, &state.velocity);
-        &self.work.motion.kinematics
-    }
-
-    /// Energies at a state.
-    pub fn energy(&mut self, state: &State) -> Energy {
-        Energy::at(&self.model, state, &mut self.work.motion.kinematics)
-    }
-
-    /// Elements of the last step, in order of their contacts' ids.
-    pub fn elements(&self) -> &[ElementReport] {
-        &self.work.elements
-    }
-
-    /// The contact problem of the last step (of its last part, if it was cut), as it was solved: see [`ContactProblem::to_friction`].
-    /// `None` if nothing was near.
-    pub fn problem(&self) -> Option<FrictionProblem> {
-        self.work.problem.to_friction()
-    }
-
-    /// Whether steps that are cut keep a copy of their problem for [`Self::unsolved`].
-    pub fn set_keep_unsolved(&mut self, keep: bool) {
-        self.work.retry.keep_unsolved = keep;
-    }
-
-    /// A flag that others raise to end a step while its contact problem is being solved ([`Failed::Interrupted`]).
-    pub fn set_stop(&mut self, stop: Option<Arc<AtomicBool>>) {
-        self.work.solver.stop = stop;
-    }
-
-    /// The first contact problem of the last step that was not solved, or abandoned, before the step was cut. It is kept if the step failed, or
-    /// on demand ([`Self::set_keep_unsolved`]).
-    pub fn unsolved(&self) -> Option<&FrictionProblem> {
-        self.work.retry.unsolved.as_ref()
-    }
-
-    /// One step of the scene's `h`. Where the contact problem is not solved, or abandoned because it makes no progress, the step is
-    /// tried again in halves, as often as the scene allows; the report says so.
-    pub fn step(&mut self, state: &mut State) -> Result<StepReport, Failed> {
-        self.step_by(state, &Inputs::default(), self.model.scene().step.h)
-    }
-
-    /// Examines the last step, which ended at `state`, if it is one of those that are sampled: [`StepReport::trust`]. Examinations take at
-    /// most about a twentieth of the time of the steps, and allocate memory.
-    pub fn examine(&mut self, state: &mut State, report: &mut StepReport) {
-        let Workspace { problem, forces, contacts, .. } = &self.work;
-        if trust::is_due(problem, &mut state.solver, report) {
-            let (trust, open) = trust::examine(problem, &forces.lambda);
-            let row = |k: usize| theta::row_id(&self.model, contacts, problem, k);
-            let mut rows: Vec<RowId> = open.into_iter().map(row).collect();
-            rows.dedup();
-            (report.trust, state.solver.trust, self.work.other_motion) = (trust, trust, rows);
-        }
-    }
-
-    /// One step of length `h` under inputs.
-    pub fn step_by(&mut self, state: &mut State, inputs: &Inputs, h: f64) -> Result<StepReport, Failed> {
-        let scheme = self.model.scene().step.scheme;
-        if self.model.contacts().is_auto() && scheme != Scheme::Compliant {
-            return auto::step(&self.model, state, inputs, h, &mut self.work);
-        }
-        match scheme {
-            Scheme::Theta | Scheme::Implicit => {
-                retry::step(&self.model, state, inputs, h, &mut self.work, &mut |_| {})
-            }
-            Scheme::Compliant => compliant::step(&self.model, state, inputs, h, &mut self.work),
-            Scheme::Event => event::step(&self.model, state, inputs, h, &mut self.work),
-        }
-    }
-
-    /// A step of the theta scheme, shown to `watch` part by part.
-    pub(crate) fn step_watched(
+/// A scheme: how a state gets from the beginning of a step to its end. It holds what it remembers between steps only to use memory again.
+pub trait StepScheme: std::fmt::Debug + Send + Sync {
+    /// One step of length `h`. On failure the state is as it was.
+    fn step(
         &mut self,
+        model: &Model,
         state: &mut State,
         inputs: &Inputs,
         h: f64,
-        watch: &mut dyn FnMut(Moment<'_>),
+        work: &mut Workspace,
+    ) -> Result<StepReport, Failed>;
+
+    /// A copy.
+    fn boxed(&self) -> Box<dyn StepScheme>;
+}
+
+/// The schemes that solve one contact problem for a whole step: the theta rule, and the implicit scheme.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TimeStepping;
+
+impl StepScheme for TimeStepping {
+    fn step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        inputs: &Inputs,
+        h: f64,
+        work: &mut Workspace,
     ) -> Result<StepReport, Failed> {
-        retry::step(&self.model, state, inputs, h, &mut self.work, watch)
+        retry::step(model, state, inputs, h, work, &mut |_| {})
     }
+
+    fn boxed(&self) -> Box<dyn StepScheme> {
+        Box::new(*self)
+    }
+}
+
+/// A step of [`TimeStepping`], shown to `watch` part by part.
+pub(crate) fn step_watched(
+    model: &Model,
+    state: &mut State,
+    inputs: &Inputs,
+    h: f64,
+    work: &mut Workspace,
+    watch: &mut dyn FnMut(Moment<'_>),
+) -> Result<StepReport, Failed> {
+    retry::step(model, state, inputs, h, work, watch)
 }

@@ -1,10 +1,10 @@
 //! Rigid bodies that overlap at a state, for a user to know before they are pushed apart.
 
-use super::motion::{CLOSED, Motion};
 use super::{Detection, Failed, detect, place};
 use crate::contact::set::ContactSet;
 use crate::inputs::Inputs;
 use crate::model::Model;
+use crate::motion::{CLOSED, Motion};
 use crate::state::State;
 use std::fmt;
 

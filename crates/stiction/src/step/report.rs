@@ -2,10 +2,11 @@
 
 use super::detect::Undetected;
 use super::jam::is_jammed;
-use super::{InvalidModel, Projection, Solved, Trust, load};
+use super::{InvalidModel, Projection, Solved, Trust};
 use crate::dynamics::{Kinematics, SingularMass};
 use crate::formulation::ContactProblem;
 use crate::model::{Model, Owner, StandingKind, StandingRow, Target};
+use crate::motion::{NotPlaced, load};
 use crate::scene::FrictionKind;
 use crate::space::{Frame, Vector};
 use crate::state::{ContactId, Remembered, RowId, State};
@@ -116,6 +117,15 @@ pub enum Failed {
     /// A law cannot be evaluated at this step.
     #[error(transparent)]
     Model(#[from] InvalidModel),
+}
+
+impl From<NotPlaced> for Failed {
+    fn from(why: NotPlaced) -> Self {
+        match why {
+            NotPlaced::Mass(why) => Self::Mass(why),
+            NotPlaced::NotFinite { time } => Self::NotFinite { time },
+        }
+    }
 }
 
 /// What an element does.
@@ -358,7 +368,7 @@ fn spring(row: &StandingRow, stiffness: f64, gap: f64) -> f64 {
 }
 
 /// Elastic energy in what a contact remembers, J.
-pub(super) fn elastic(model: &Model, m: Remembered<'_>) -> f64 {
+pub(crate) fn elastic(model: &Model, m: Remembered<'_>) -> f64 {
     let RowId::Contact(id) = m.id else { return 0.0 };
     let Some(rule) = model.contacts().rule_of(id) else { return 0.0 };
     if !rule.layers.is_empty() {
@@ -446,7 +456,7 @@ pub fn elements(
 }
 
 /// What a compliant standing row does at a state and the targets of its time. `own` is scratch.
-pub(super) fn compliant_row(
+pub(crate) fn compliant_row(
     model: &Model,
     index: usize,
     (kinematics, state, targets): (&Kinematics, &State, &[Target]),
@@ -469,7 +479,7 @@ pub(super) fn compliant_row(
 }
 
 /// Work that surfaces which move by themselves do in an element, J.
-pub(super) fn moving_work(problem: &ContactProblem, element: usize, lambda: &[f64]) -> f64 {
+pub(crate) fn moving_work(problem: &ContactProblem, element: usize, lambda: &[f64]) -> f64 {
     if problem.moving.is_empty() {
         return 0.0;
     }

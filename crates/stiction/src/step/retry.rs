@@ -20,7 +20,7 @@ const MOST_RETRIES: usize = 50;
 
 /// What is kept while a step is tried.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     /// The state in which a step that is cut began.
     start: State,
     /// The first contact problem of the step that was not solved.

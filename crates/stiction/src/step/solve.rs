@@ -51,12 +51,12 @@ impl ContactSolver {
     }
 
     /// A step begins: it has the whole budget.
-    pub(super) fn begin_step(&mut self) {
+    pub(crate) fn begin_step(&mut self) {
         self.budget = STEP_BUDGET;
     }
 
     /// Whether something of the step's budget is left.
-    pub(super) fn has_budget(&self) -> bool {
+    pub(crate) fn has_budget(&self) -> bool {
         self.budget > 0
     }
 

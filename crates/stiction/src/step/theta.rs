@@ -7,13 +7,13 @@
 use super::approach::{foresee, meets_more};
 use super::detect::refuse_dent;
 use super::impact::bounce;
-use super::motion::{CLOSED, fall};
 use super::{Failed, Forces, Solved, StepReport, Workspace, advance, detect, elements, place, standing};
 use crate::contact::set::ContactSet;
 use crate::dynamics::Kinematics;
 use crate::formulation::{ContactProblem, assemble};
 use crate::inputs::Inputs;
 use crate::model::{Model, StandingRow};
+use crate::motion::{CLOSED, fall};
 use crate::scene::{ForceTime, GapLevel};
 use crate::space::length;
 use crate::state::{RowId, State};
@@ -35,7 +35,7 @@ const SLOW: f64 = 1e-3;
 
 /// Memory of [`settle`].
 #[derive(Debug, Clone, Default)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     /// Where the forces are evaluated; made when it is first needed.
     kinematics: Option<Kinematics>,
     position: Vec<f64>,
@@ -45,7 +45,7 @@ pub(super) struct Scratch {
 }
 
 /// One step of length `h`. On failure the state is as it was.
-pub(super) fn step(
+pub(crate) fn step(
     model: &Model,
     state: &mut State,
     inputs: &Inputs,
@@ -162,7 +162,7 @@ fn beyond(model: &Model, work: &mut Workspace) -> bool {
 }
 
 /// What an element of the contact problem belongs to.
-pub(super) fn row_id(
+pub(crate) fn row_id(
     model: &Model,
     contacts: &ContactSet,
     problem: &ContactProblem,
@@ -185,7 +185,7 @@ fn keep_closed(model: &Model, state: &State, work: &mut Workspace) {
 }
 
 /// The solve starts from the last forces, and from what the solver remembers if the rows are the same.
-pub(super) fn remember_solver(
+pub(crate) fn remember_solver(
     model: &Model,
     state: &State,
     contacts: &ContactSet,

@@ -11,10 +11,10 @@
 //! In free rolling the two terms of the gap cancel; without the second the pressure is shifted, and a moment P h v brakes the
 //! rolling. In steady rolling `(delta - delta~)/h` is Kalker's `-V d delta/dx`.
 
-use super::motion::Motion;
 use crate::contact::set::Travel;
 use crate::geometry::{Solid, Touch, Velocity, Workspace, feature, height};
 use crate::model::{Owner, Part};
+use crate::motion::Motion;
 use crate::space::{Frame, Pose, Vector, add, cross, dot, length, scale, sub};
 
 /// The motion of a touch over two bodies.

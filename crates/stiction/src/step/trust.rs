@@ -2,68 +2,24 @@
 
 use super::StepReport;
 use crate::formulation::ContactProblem;
-use crate::state::SolverMemory;
+use crate::state::{SolverMemory, Trust};
 use complementarity::certificate::{Certificate, Settings};
-use serde::{Deserialize, Serialize};
 
-/// What is known of a step's solution beside its residual.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Trust {
-    /// The step was not examined: that costs too much to be done in every step.
-    #[default]
-    NotExamined,
-    /// Proved to be the only solution; also where nothing is near.
-    Unique,
-    /// There is no other solution nearby.
-    LocallyUnique,
-    /// The motion is locally unique, the forces are not: some contacts are redundant.
-    ForcesNotUnique,
-    /// Neither is shown to be unique, nearby: forces may change in a way that changes the motion.
-    MotionNotUnique,
-    /// With the slip that a contact had when the step began, no accelerations and finite forces satisfy the rigid laws (Painleve): it was
-    /// stopped by an impact without a collision.
-    NoRigidSolution,
-}
-
-impl Trust {
-    /// All of them, from good to bad; those not examined first.
-    pub const ALL: [Self; 6] = [
-        Self::NotExamined,
-        Self::Unique,
-        Self::LocallyUnique,
-        Self::ForcesNotUnique,
-        Self::MotionNotUnique,
-        Self::NoRigidSolution,
-    ];
-
-    /// As it is written in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NotExamined => "not-examined",
-            Self::Unique => "unique",
-            Self::LocallyUnique => "locally-unique",
-            Self::ForcesNotUnique => "forces-not-unique",
-            Self::MotionNotUnique => "motion-not-unique",
-            Self::NoRigidSolution => "no-rigid-solution",
-        }
+/// What a certificate of a step's problem says of its solution.
+fn trust_of(known: &Certificate) -> Trust {
+    if known.uniqueness.is_some_and(|bound| bound.holds) {
+        return Trust::Unique;
     }
-
-    fn of(known: &Certificate) -> Self {
-        if known.uniqueness.is_some_and(|bound| bound.holds) {
-            return Self::Unique;
-        }
-        match &known.forces {
-            None => Self::NotExamined,
-            Some(forces) if forces.isolated => Self::LocallyUnique,
-            Some(forces) => match forces.motion_isolated {
-                // an edge may hold forces that can grow one way only
-                Some(true) if forces.dimension_at_most == 0 => Self::LocallyUnique,
-                Some(true) => Self::ForcesNotUnique,
-                Some(false) => Self::MotionNotUnique,
-                None => Self::NotExamined,
-            },
-        }
+    match &known.forces {
+        None => Trust::NotExamined,
+        Some(forces) if forces.isolated => Trust::LocallyUnique,
+        Some(forces) => match forces.motion_isolated {
+            // an edge may hold forces that can grow one way only
+            Some(true) if forces.dimension_at_most == 0 => Trust::LocallyUnique,
+            Some(true) => Trust::ForcesNotUnique,
+            Some(false) => Trust::MotionNotUnique,
+            None => Trust::NotExamined,
+        },
     }
 }
 
@@ -86,7 +42,7 @@ fn time(rows: usize, report: &StepReport) -> u64 {
 }
 
 /// What is known of a step without an examination: nothing is near, or bodies stay at rest that were examined (`kept`).
-pub(super) fn known(rows: usize, before: Trust, kept: bool) -> Trust {
+pub(crate) fn known(rows: usize, before: Trust, kept: bool) -> Trust {
     match rows {
         0 => Trust::Unique,
         _ if kept => before,
@@ -96,7 +52,7 @@ pub(super) fn known(rows: usize, before: Trust, kept: bool) -> Trust {
 
 /// Whether a step is one of those that are examined: the first with contacts, and then one whenever the steps since have taken a multiple of the work of the
 /// last examination. Work is estimated, not measured, so that runs repeat.
-pub(super) fn is_due(problem: &ContactProblem, memory: &mut SolverMemory, report: &StepReport) -> bool {
+pub(crate) fn is_due(problem: &ContactProblem, memory: &mut SolverMemory, report: &StepReport) -> bool {
     let rows = problem.b.len();
     memory.until_examined = memory.until_examined.saturating_sub(time(rows, report));
     let due =
@@ -108,10 +64,10 @@ pub(super) fn is_due(problem: &ContactProblem, memory: &mut SolverMemory, report
 }
 
 /// Examines the solution of a contact problem: what is known of it, and the elements of islands whose motion is not unique. Allocates memory.
-pub(super) fn examine(problem: &ContactProblem, lambda: &[f64]) -> (Trust, Vec<usize>) {
+pub(crate) fn examine(problem: &ContactProblem, lambda: &[f64]) -> (Trust, Vec<usize>) {
     let settings = Settings { most_basis: 0, ..Settings::default() };
     let Some(known) = problem.certificate(lambda, &settings) else { return (Trust::NotExamined, vec![]) };
-    let trust = Trust::of(&known);
+    let trust = trust_of(&known);
     let open = known.forces.filter(|_| trust == Trust::MotionNotUnique).map(|forces| forces.other_motion);
     (trust, open.unwrap_or_default())
 }

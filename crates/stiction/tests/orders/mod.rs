@@ -1,7 +1,7 @@
 //! Scenes whose error is measured over the step h, and the measurement.
 
 use stiction::scene::{ForceTime, Scene};
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 /// What is stepped, and to when, s.
 pub struct Case {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use stiction::scene::{Method, Scene, Scheme};
 use stiction::state::State;
-use stiction::step::Stepper;
+use stiction::stepper::Stepper;
 
 /// Acceleration of gravity, m/s^2.
 #[allow(dead_code)]

@@ -1,7 +1,7 @@
 //! What the theorems say of an instant, in words.
 
 use super::{Answer, Jam};
-use crate::step::Trust;
+use crate::state::Trust;
 use complementarity::report::Status;
 
 impl Answer {

@@ -1,14 +1,16 @@
 //! One cluster of contacts: its solutions, the boundary layer of each, and the model to prefer.
 
 use super::layer::{
-    BoundaryLayer, Deforming, Dependence, Restricted, Spring, Verdict, dependence, eliminate, springs_of,
+    BoundaryLayer, Deforming, Dependence, Restricted, Verdict, dependence, eliminate, springs_of,
 };
 use super::margin::{Margin, margin};
 use super::{Branch, BranchContact, Cluster, Finite, Preferred, Question};
 use crate::analysis::accelerate::{ContactAt, NotAccelerated};
 use crate::analysis::instant::{Instant, InvalidInstant};
+use crate::contact::RowSpring;
 use crate::model::Model;
-use crate::step::{Status as Does, Trust};
+use crate::state::Trust;
+use crate::step::Status as Does;
 use complementarity::matrix::{Matrix, norm};
 use complementarity::problem::{Group, InstantProblem};
 use complementarity::report::Status;
@@ -272,7 +274,7 @@ impl Posed<'_> {
         restricted: &Restricted,
         forces: &[f64],
         question: &Question,
-    ) -> Result<(Vec<Spring>, bool), NotAccelerated> {
+    ) -> Result<(Vec<RowSpring>, bool), NotAccelerated> {
         let (mut springs, mut given) = (vec![], true);
         for ((&row, &g), mobility) in deforming.rows.iter().zip(&deforming.contact).zip(&restricted.mobility)
         {
@@ -311,7 +313,7 @@ impl Posed<'_> {
                 let (springs, given) = self.springs(&deforming, &restricted, &solution.forces, question)?;
                 layer = BoundaryLayer::new(&restricted, &springs);
                 // masses, springs and dampers: stable, though with masses far apart rates may be lost in rounding
-                let holds = |s: &Spring| s.stiffness > 0.0 && s.damping > 0.0;
+                let holds = |s: &RowSpring| s.stiffness > 0.0 && s.damping > 0.0;
                 if !deforming.slips && springs.iter().all(holds) {
                     layer.iter_mut().for_each(|layer| layer.verdict = Verdict::Stable);
                 }

@@ -11,53 +11,14 @@
 //! `P = unit U' A C U` and `Q = unit^2 U' A K U`, which leaves out modes that no body can move in. Rows that hold without
 //! deformation (rigid gears, joint friction that sticks) are eliminated from `S` and `A` first.
 
-use crate::contact::Law;
+use crate::contact::{Law, RowSpring};
 use crate::model::Model;
 use complementarity::eigen::{eigenvalues, symmetric_eigen};
 use complementarity::matrix::Matrix;
 
-/// Stiffness and damping that stand for those of a rigid contact: with `m = 1/S_ii` the effective mass of a row and the time `T` = 1 s,
-///
-/// ```text
-/// K = m / (eps T^2)      C = 2 zeta m / (sqrt(eps) T)
-/// ```
-///
-/// song2001 (33), (34) with the nondimensional stiffness 1, along normals and tangents alike. Under its weight a body then
-/// overlaps by `eps T^2 g`, and deformations decay within about `sqrt(eps) T`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Layer {
-    /// `eps`.
-    pub eps: f64,
-    /// Damping ratio `zeta`; 1 is critical for a contact alone, without friction.
-    pub damping_ratio: f64,
-}
-
-impl Default for Layer {
-    /// `eps = 1e-6`, critical damping: 0.01 mm under weight, 1 ms.
-    fn default() -> Self {
-        Self { eps: 1e-6, damping_ratio: 1.0 }
-    }
-}
-
-impl Layer {
-    /// Spring and damper of a row with this effective mass, kg (kg m^2 for rotations).
-    pub fn spring(&self, mass: f64) -> Spring {
-        Spring { stiffness: mass / self.eps, damping: 2.0 * self.damping_ratio * mass / self.eps.sqrt() }
-    }
-}
-
-/// Spring and damper of one row.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spring {
-    /// N/m, or N m/rad.
-    pub stiffness: f64,
-    /// N s/m, or N m s/rad.
-    pub damping: f64,
-}
-
 /// Tangent stiffness and damping of a contact's law along n, t, o at a steady normal force: `None` if the contact is rigid, an error for laws without
 /// a force of a point.
-pub fn springs_of(model: &Model, rule: usize, force: f64) -> Result<Option<[Spring; 3]>, &'static str> {
+pub fn springs_of(model: &Model, rule: usize, force: f64) -> Result<Option<[RowSpring; 3]>, &'static str> {
     let rule = &model.contacts().rules()[rule];
     // the layer of law = "auto" is known, though the contact may be rigid
     let Some(patch) = rule.patch() else {
@@ -68,7 +29,8 @@ pub fn springs_of(model: &Model, rule: usize, force: f64) -> Result<Option<[Spri
             ),
         };
     };
-    let entry = |i: usize| Spring { stiffness: patch.stiffness()[(i, i)], damping: patch.damping()[(i, i)] };
+    let entry =
+        |i: usize| RowSpring { stiffness: patch.stiffness()[(i, i)], damping: patch.damping()[(i, i)] };
     let last = patch.rows() - 1;
     let constant = [entry(0), entry(1.min(last)), entry(2.min(last))];
     let force = force.max(0.0);
@@ -80,11 +42,11 @@ pub fn springs_of(model: &Model, rule: usize, force: f64) -> Result<Option<[Spri
         Law::HuntCrossley { stiffness, exponent, dissipation, tangential } => {
             // song2001 (38): the slope of K d^beta and 3/2 alpha K d^beta at the overlap that carries the force
             let overlap = (force / stiffness).powf(1.0 / exponent);
-            let normal = Spring {
+            let normal = RowSpring {
                 stiffness: exponent * stiffness * overlap.powf(exponent - 1.0),
                 damping: 1.5 * dissipation * force,
             };
-            let along = Spring { stiffness: tangential[0], damping: tangential[1] };
+            let along = RowSpring { stiffness: tangential[0], damping: tangential[1] };
             [normal, along, along]
         }
         Law::HertzMindlin { radius, .. } => {
@@ -92,8 +54,8 @@ pub fn springs_of(model: &Model, rule: usize, force: f64) -> Result<Option<[Spri
             let overlap = (force * radius.sqrt() / constant[0].stiffness).powf(2.0 / 3.0);
             let share = (overlap / radius).sqrt();
             let scaled =
-                constant.map(|s| Spring { stiffness: share * s.stiffness, damping: share * s.damping });
-            let normal = Spring { stiffness: 1.5 * scaled[0].stiffness, ..scaled[0] };
+                constant.map(|s| RowSpring { stiffness: share * s.stiffness, damping: share * s.damping });
+            let normal = RowSpring { stiffness: 1.5 * scaled[0].stiffness, ..scaled[0] };
             [normal, scaled[1], scaled[2]]
         }
         _ => constant,
@@ -214,7 +176,7 @@ const MARGINAL: f64 = 1e-7;
 /// The boundary layer (25) about a solution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundaryLayer {
-    /// Time of the layer in seconds; `sqrt(eps) T` for [`Layer`].
+    /// Time of the layer in seconds; `sqrt(eps) T` for [`crate::contact::StatedLayer`].
     pub unit: f64,
     /// `P`, in the time of the layer.
     pub p: Matrix,
@@ -234,7 +196,7 @@ impl BoundaryLayer {
     }
 
     /// Of restricted rows with springs. `None` if numbers are not finite.
-    pub fn new(restricted: &Restricted, springs: &[Spring]) -> Option<Self> {
+    pub fn new(restricted: &Restricted, springs: &[RowSpring]) -> Option<Self> {
         let stiffness = |i: usize| springs[i].stiffness * restricted.mobility[i];
         let damping = |i: usize| springs[i].damping * restricted.mobility[i];
         let most = |of: &dyn Fn(usize) -> f64| (0..springs.len()).map(of).fold(0.0f64, f64::max);
@@ -310,7 +272,7 @@ pub fn dependence(
     restricted: &Restricted,
     deforming: &Deforming,
     friction: &[bool],
-    springs: &[Spring],
+    springs: &[RowSpring],
     verdict: Verdict,
 ) -> Option<Dependence> {
     let (k, r) = (restricted.basis.rows(), restricted.basis.columns());
@@ -334,15 +296,15 @@ pub fn dependence(
     let (mut stable, mut same, mut of) = (usize::from(verdict == Verdict::Stable), 1, 1);
     for (chosen, stiffer) in &family {
         for factor in [1.0 / FACTOR, FACTOR] {
-            let spring = |(i, s): (usize, &Spring)| match (chosen.contains(&i), stiffer) {
+            let spring = |(i, s): (usize, &RowSpring)| match (chosen.contains(&i), stiffer) {
                 (false, _) => *s,
                 // the damping ratio stays
                 (true, true) => {
-                    Spring { stiffness: factor * s.stiffness, damping: factor.sqrt() * s.damping }
+                    RowSpring { stiffness: factor * s.stiffness, damping: factor.sqrt() * s.damping }
                 }
-                (true, false) => Spring { damping: factor * s.damping, ..*s },
+                (true, false) => RowSpring { damping: factor * s.damping, ..*s },
             };
-            let other: Vec<Spring> = springs.iter().enumerate().map(spring).collect();
+            let other: Vec<RowSpring> = springs.iter().enumerate().map(spring).collect();
             let found = BoundaryLayer::new(restricted, &other)?.verdict;
             of += 1;
             stable += usize::from(found == Verdict::Stable);

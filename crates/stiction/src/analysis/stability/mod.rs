@@ -7,19 +7,19 @@
 mod cluster;
 pub mod layer;
 mod margin;
-mod timeline;
 mod words;
 
-pub use layer::{BoundaryLayer, Dependence, Layer, Spring, Verdict};
+pub use layer::{BoundaryLayer, Dependence, Verdict};
 pub use margin::Margin;
-pub use timeline::{Episode, Moment, Timeline};
 
 use super::accelerate::{ContactAt, NotAccelerated};
 use super::instant::{Given, Instant, InvalidInstant};
+use crate::contact::StatedLayer;
 use crate::model::Model;
 use crate::space::{Vector, length};
 use crate::state::State;
-use crate::step::{Status as Does, Trust};
+use crate::state::Trust;
+use crate::step::Status as Does;
 use cluster::{Posed, clusters};
 use complementarity::matrix::Matrix;
 use complementarity::problem::{Group, InstantProblem};
@@ -32,7 +32,7 @@ pub struct Question {
     /// Inputs, and what counts as touching. Compliant contacts count as rigid, those that overlap as closed.
     pub given: Given,
     /// Springs and dampers of rigid contacts.
-    pub layer: Layer,
+    pub layer: StatedLayer,
     /// Whether other layers are tried where the verdict can depend on them.
     pub vary: bool,
     /// Contacts of a cluster up to which all solutions are searched for.
@@ -49,7 +49,7 @@ impl Default for Question {
     fn default() -> Self {
         Self {
             given: Given::default(),
-            layer: Layer::default(),
+            layer: StatedLayer::default(),
             vary: true,
             most_contacts: 12,
             max_nodes: 2000,

@@ -3,7 +3,8 @@
 use super::layer::{Dependence, Verdict};
 use super::{Branch, Cluster, Finite, Preferred};
 use crate::model::Model;
-use crate::step::{Status as Does, Trust};
+use crate::state::Trust;
+use crate::step::Status as Does;
 
 impl Branch {
     /// Kind of the solution: `open` if no contact carries force, `stick` or `slip` if all that do stick or slip, else `stick and slip`.

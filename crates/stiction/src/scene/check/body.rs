@@ -3,7 +3,7 @@
 use super::{At, Checker};
 use crate::dynamics::{Joint, Link};
 use crate::geometry::{InvalidShape, Shape, Solid};
-use crate::model::resolved::{Body, Compliant, JointAxis, Part, WorldPart};
+use crate::scene::resolved::{Body, Compliant, JointAxis, Part, WorldPart};
 use crate::scene::{self, Material, Method, Numbers};
 use crate::space::{Pose, cross, length};
 use std::collections::HashSet;

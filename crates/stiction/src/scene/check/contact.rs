@@ -2,7 +2,7 @@
 
 use super::{At, Checker};
 use crate::contact::{Directions, InvalidContact, Law};
-use crate::model::resolved::{Grain, Owner, Pair, PairOf, Resolved};
+use crate::scene::resolved::{Grain, Owner, Pair, PairOf, Resolved};
 use crate::scene::{self, Material, Numbers};
 use crate::space::{length, unit};
 use std::collections::{HashMap, HashSet};

@@ -1,8 +1,8 @@
 //! Values over time, forces, springs.
 
 use super::{At, Checker};
-use crate::model::resolved::{End, Load, Resolved, Spring};
 use crate::scene::load::spline_rates;
+use crate::scene::resolved::{End, Load, Resolved, Spring};
 use crate::scene::{self, Course, Knot, Numbers, Point, Sinusoid};
 use crate::space::{Vector, add, length, scale, sub};
 use std::collections::HashMap;

@@ -2,7 +2,7 @@
 
 use super::load::Names;
 use super::{At, Checker};
-use crate::model::resolved::{Compliant, Drive, End, Gear, Loop, Motor, Resolved, WorldMotion as Motion};
+use crate::scene::resolved::{Compliant, Drive, End, Gear, Loop, Motor, Resolved, WorldMotion as Motion};
 use crate::scene::{self, Course, LoopKind, Method, Numbers, WorldMotion};
 use crate::space::{Frame, Quaternion, Vector, length, sub};
 

@@ -3,7 +3,7 @@
 use super::{At, Checker};
 use crate::dynamics::Inertia;
 use crate::geometry::{Shape, combined, mass_properties};
-use crate::model::resolved::Part;
+use crate::scene::resolved::Part;
 use crate::scene::{Body, Material, Numbers};
 use crate::space::{Tensor, inverse_spd};
 

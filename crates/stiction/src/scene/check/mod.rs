@@ -13,33 +13,12 @@ mod value;
 use super::path::{At, within};
 use super::schema::faults;
 use super::{Fault, Scene};
-use crate::model::parts_and_rules;
-use crate::model::resolved::{Recorded, Resolved};
+use crate::scene::resolved::{Recorded, Resolved};
 use std::collections::HashMap;
 
 impl Scene {
-    /// All that is wrong with the scene; empty if nothing is.
-    pub fn check(&self) -> Vec<Fault> {
-        self.resolve().err().unwrap_or_default()
-    }
-
-    /// What models are compiled from; or all that is wrong.
-    pub fn resolve(&self) -> Result<Resolved, Vec<Fault>> {
-        let resolved = self.resolve_alone()?;
-        parts_and_rules(&resolved).map_err(|faults| self.named(faults))?;
-        let wrong = self.boundary_faults();
-        if wrong.is_empty() { Ok(resolved) } else { Err(wrong) }
-    }
-
-    /// What is wrong with the boundary-value problem of a scene that is valid otherwise.
-    pub(super) fn boundary_faults(&self) -> Vec<Fault> {
-        match self.boundary {
-            Some(_) => crate::boundary::Problem::new(self).err().unwrap_or_default(),
-            None => vec![],
-        }
-    }
-
-    /// The same without what two shapes that meet make wrong.
+    /// The scene with its names looked up, or what is wrong with its description alone: not what its shapes make wrong as they meet, nor its
+    /// boundary-value problem.
     pub(crate) fn resolve_alone(&self) -> Result<Resolved, Vec<Fault>> {
         let mut found: Vec<Fault> = match self.table() {
             Ok(table) => faults(&table).into_iter().map(|(fault, _)| fault).collect(),

@@ -4,13 +4,13 @@
 //! `g0 + g1 >= L h`. Else the way is followed: from a time at which the gap is `g` nothing happens for `g / L` (conservative advancement).
 
 use super::super::detect::Undetected;
-use super::super::motion::CLOSED;
 use super::super::{Failed, Workspace};
 use super::{Scratch, size};
 use crate::dynamics::Kinematics;
 use crate::geometry::touches;
 use crate::inputs::Inputs;
 use crate::model::{Model, Owner};
+use crate::motion::CLOSED;
 use crate::state::{ContactId, State};
 
 /// Overlap on the way, over the size of the smaller body, that is let pass: contacts that graze.

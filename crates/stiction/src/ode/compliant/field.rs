@@ -20,11 +20,12 @@ use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
 use crate::integrate::Field;
 use crate::model::{Model, Owner, StandingKind};
+use crate::motion::{Motion, load, targets_at};
 use crate::scene::FrictionKind;
 use crate::space::{Vector, scale, sub};
 use crate::state::ContactId;
 use crate::step::detect::detect_pairs;
-use crate::step::{Detection, Motion, Status, detect, load, targets_at};
+use crate::step::{Detection, Status, detect};
 
 /// What a contact does until one of its margins is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

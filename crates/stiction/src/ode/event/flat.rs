@@ -7,22 +7,13 @@
 
 use super::field::{Closed, Mode};
 use super::{CLOSED, Path, REST, near_velocity};
-use crate::contact::Law;
 use crate::model::Model;
-use crate::scene::Scheme;
 use crate::state::{ContactId, State};
+use crate::step::detect::FLAT;
 use crate::step::{Failed, Workspace};
 
-/// Sine of the tilt up to which a round face lies flat.
-pub const FLAT: f64 = 1e-7;
 /// Least velocity with which a point of a flat face leaves after it struck, m/s.
 const LEAVES: f64 = 1e-3;
-
-/// Sine of the tilt up to which the round faces of a model are flat, if its contacts are rigid between located events.
-pub fn flat(model: &Model) -> Option<f64> {
-    let rigid = || model.contacts().rules().iter().all(|r| r.given.law == Law::Rigid);
-    (model.scene().step.scheme == Scheme::Event && rigid()).then_some(FLAT)
-}
 
 impl Path<'_> {
     /// Turns round faces that touch and approach onto what they touch. Returns their contacts.

@@ -66,7 +66,7 @@ impl Servos {
     }
 
     /// Forgets the rows at their bound, but those that were so in the step before.
-    pub(super) fn begin(&mut self, model: &Model, state: &State) {
+    pub(crate) fn begin(&mut self, model: &Model, state: &State) {
         self.kept.clear();
         for (k, row) in model.standing().iter().enumerate() {
             if let Element::Bounded { limit } = row.element
@@ -82,7 +82,7 @@ impl Servos {
     }
 
     /// Chooses the rows, and factors the mass matrix with them.
-    pub(super) fn set(
+    pub(crate) fn set(
         &mut self,
         model: &Model,
         (kinematics, own, position): (&Kinematics, &MassMatrix, &[f64]),
@@ -115,19 +115,19 @@ impl Servos {
     }
 
     /// Adds what the rows do at the velocities `v` to the force `f`.
-    pub(super) fn add(&self, v: &[f64], f: &mut [f64]) {
+    pub(crate) fn add(&self, v: &[f64], f: &mut [f64]) {
         for row in &self.rows {
             f[row.dof] += row.base - row.e * v[row.dof];
         }
     }
 
     /// Whether some may reach a bound.
-    pub(super) fn are_bounded(&self) -> bool {
+    pub(crate) fn are_bounded(&self) -> bool {
         self.rows.iter().any(|row| row.limit.is_finite())
     }
 
     /// Keeps rows whose effort is above their bound; whether there are any.
-    pub(super) fn keep(&mut self, after: &[f64]) -> bool {
+    pub(crate) fn keep(&mut self, after: &[f64]) -> bool {
         let before = self.kept.len();
         let above = self.rows.iter().filter(|row| row.effort(after).0.abs() > row.limit);
         self.kept.extend(above.map(|row| row.row));

@@ -3,8 +3,9 @@
 use crate::contact::{FrictionRule, Law};
 use crate::dynamics::Link;
 use crate::geometry::Shape;
-use crate::inputs::PartMotion;
-use crate::scene::{self, Axes, Course, LoopKind, Material, StepSettings, Table};
+pub use crate::ids::Owner;
+
+use super::{self as scene, Axes, Course, LoopKind, Material, StepSettings, Table};
 use crate::space::{Pose, Quaternion, Vector, add, scale, sub};
 
 /// A checked scene with names resolved to indices ([`crate::scene::Scene::resolve`]). Numbers are finite,
@@ -139,6 +140,30 @@ pub struct WorldMotion {
     pub angle: Course<f64>,
 }
 
+/// Motion of a world part about its place from one time to another, linear between: it replaces the scene's course.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PartMotion {
+    /// Index of the world part.
+    pub part: usize,
+    /// Begin and end, s: those of the step.
+    pub time: [f64; 2],
+    /// Displacement at both, in world axes, m.
+    pub position: [Vector; 2],
+    /// Angle about the axis of the part's motion at both, rad.
+    pub angle: [f64; 2],
+}
+
+impl PartMotion {
+    /// Displacement and angle at a time.
+    pub fn at(&self, time: f64) -> (Vector, f64) {
+        let [begin, end] = self.time;
+        let share = if end > begin { (time - begin) / (end - begin) } else { 1.0 };
+        let between = |a: f64, b: f64| a + share * (b - a);
+        let [p, q] = self.position;
+        ([0, 1, 2].map(|k| between(p[k], q[k])), between(self.angle[0], self.angle[1]))
+    }
+}
+
 impl WorldMotion {
     /// Displacement and angle at a time, by the course or by an input.
     fn at(&self, input: Option<&PartMotion>, time: f64) -> (Vector, f64) {
@@ -201,15 +226,6 @@ pub struct Pair {
     pub grain: Option<Grain>,
     /// Contact law.
     pub law: Option<Law>,
-}
-
-/// Owner of a shape: a body or a world part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Owner {
-    /// Body, as an index into [`Resolved::bodies`].
-    Body(usize),
-    /// World part, as an index into [`Resolved::world`].
-    World(usize),
 }
 
 /// A force and a torque on a body.
@@ -349,5 +365,16 @@ impl Resolved {
             Owner::Body(i) => &self.bodies[i].name,
             Owner::World(i) => &self.world[i].name,
         }
+    }
+}
+impl Resolved {
+    /// Poses of the bodies in the world, at the start.
+    pub fn initial_poses(&self) -> Vec<Pose> {
+        let mut poses: Vec<Pose> = Vec::with_capacity(self.bodies.len());
+        for body in &self.bodies {
+            let parent = body.link.parent.map_or(Pose::IDENTITY, |i| poses[i]);
+            poses.push(body.link.joint.place(&parent.then(&body.link.mount), &body.position));
+        }
+        poses
     }
 }

@@ -4,14 +4,15 @@
 
 mod field;
 
-use super::report::compliant_row;
-use super::{ElementReport, Failed, Located, Status, StepReport, Trust, Workspace, place, targets_at};
 use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
 use crate::integrate::{Field, Radau, next_length};
 use crate::model::Model;
+use crate::motion::targets_at;
 use crate::space::length;
 use crate::state::{ContactId, RowId, State, next_time};
+use crate::step::report::{compliant_row, elastic};
+use crate::step::{ElementReport, Failed, Located, Status, StepReport, StepScheme, Trust, Workspace, place};
 use complementarity::residual::Residual;
 use field::{Buffers, Equations, Mode, Point, Powers};
 use std::sync::Arc;
@@ -34,9 +35,9 @@ const KEPT: f64 = 1.2;
 /// Least step of the integrator, as a share of the scene's.
 const LEAST: f64 = 1e-12;
 
-/// Memory of [`step`].
+/// `scheme = "compliant"`, with the memory that its steps use.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Scratch {
+pub struct CompliantScheme {
     points: Vec<Point>,
     buffers: Buffers,
     path: Path,
@@ -69,8 +70,26 @@ struct Path {
 /// Least length of [`Path::window`], as a share of the scene's step.
 const WINDOW: f64 = 1e-2;
 
+impl StepScheme for CompliantScheme {
+    fn step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        inputs: &Inputs,
+        h: f64,
+        work: &mut Workspace,
+    ) -> Result<StepReport, Failed> {
+        step(self, model, state, inputs, h, work)
+    }
+
+    fn boxed(&self) -> Box<dyn StepScheme> {
+        Box::new(self.clone())
+    }
+}
+
 /// One step of length `h`. On failure the state is as it was.
-pub(super) fn step(
+fn step(
+    scheme: &mut CompliantScheme,
     model: &Model,
     state: &mut State,
     inputs: &Inputs,
@@ -78,21 +97,10 @@ pub(super) fn step(
     work: &mut Workspace,
 ) -> Result<StepReport, Failed> {
     place(model, state, inputs, h, &mut work.motion)?;
-    let Workspace {
-        motion,
-        detection,
-        contacts,
-        elements,
-        standing,
-        located,
-        branches,
-        solver,
-        compliant,
-        ..
-    } = work;
+    let Workspace { motion, detection, contacts, elements, standing, located, branches, solver, .. } = work;
     located.clear();
     branches.clear();
-    let Scratch { points, buffers, path } = compliant;
+    let CompliantScheme { points, buffers, path } = scheme;
     let (margin, gravity) = (motion.margin, length(model.scene().gravity));
     let mass: f64 = model.scene().bodies.iter().map(|b| b.link.inertia.mass).sum();
     let unit = mass * if gravity > 0.0 { gravity } else { 1.0 };
@@ -153,7 +161,7 @@ impl Path {
         for m in state.memory.iter() {
             let RowId::Contact(id) = m.id else { continue };
             let near = equations.points.binary_search_by_key(&id, |p| p.id).is_ok();
-            report.release_loss += if near { 0.0 } else { super::report::elastic(equations.model, m) };
+            report.release_loss += if near { 0.0 } else { elastic(equations.model, m) };
         }
     }
 

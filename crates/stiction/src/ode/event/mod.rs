@@ -16,7 +16,6 @@ mod idle;
 mod locate;
 mod slow;
 
-use super::{BranchChange, Failed, StepReport, Trust, Workspace, detect};
 use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
@@ -24,13 +23,12 @@ use crate::integrate::{DormandPrince, Field, next_length};
 use crate::model::{Model, Owner};
 use crate::space::{Vector, length, sub};
 use crate::state::{ContactId, RowId, State};
+use crate::step::{BranchChange, Failed, StepReport, StepScheme, Trust, Workspace, detect};
 use complementarity::problem::Element;
 use complementarity::residual::Residual;
 use crowd::Crowd;
 use field::{Asked, Buffers, Closed, Equations, Held, Hold, Mode, POWERS, STOP, Touch};
 use std::sync::atomic::Ordering;
-
-pub(super) use flat::flat;
 
 /// Margins count as used up below minus this: gaps in metres, slips in metres per second, forces in units of weight.
 const USED_UP: f64 = 1e-13;
@@ -51,9 +49,9 @@ const MOST_AT_ONCE: usize = 100;
 /// Least step of the integrator, as a share of the scene's.
 const LEAST: f64 = 1e-13;
 
-/// Memory of [`step`].
+/// `scheme = "event"`, with the memory that its steps use.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Scratch {
+pub struct EventScheme {
     closed: Vec<Closed>,
     held: Vec<Held>,
     buffers: Buffers,
@@ -67,41 +65,48 @@ pub(super) struct Scratch {
     kept: State,
 }
 
-/// One step of length `h`. On failure the state is as it was.
-pub(super) fn step(
-    model: &Model,
-    state: &mut State,
-    inputs: &Inputs,
-    h: f64,
-    work: &mut Workspace,
-) -> Result<StepReport, Failed> {
-    step_while(model, state, inputs, h, work, None).map(|(report, _)| report)
+impl StepScheme for EventScheme {
+    fn step(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        inputs: &Inputs,
+        h: f64,
+        work: &mut Workspace,
+    ) -> Result<StepReport, Failed> {
+        self.step_while(model, state, inputs, h, work, None).map(|(report, _)| report)
+    }
+
+    fn boxed(&self) -> Box<dyn StepScheme> {
+        Box::new(self.clone())
+    }
 }
 
-/// One step of length `h`, or up to where the rigid motion is no longer the only one: where [`Closed::slip_margin`] of a contact that slips falls below
-/// `least`, or where what follows an event is not unique or does not exist. Then the state is that of the time reached, and the contact is returned
-/// that says so. On failure the state is as it was.
-pub(super) fn step_while(
-    model: &Model,
-    state: &mut State,
-    inputs: &Inputs,
-    h: f64,
-    work: &mut Workspace,
-    least: Option<f64>,
-) -> Result<(StepReport, Option<ContactId>), Failed> {
-    let mut scratch = std::mem::take(&mut work.event);
-    work.located.clear();
-    work.branches.clear();
-    scratch.kept.copy_from(state);
-    let report = StepReport { solver: "dormand-prince", ..StepReport::default() };
-    let mut path = Path { model, inputs, h, work, s: &mut scratch, report, at_once: 0, least, left: None };
-    let made = path.run(state);
-    let (report, left) = (path.report, path.left);
-    if made.is_err() {
-        state.copy_from(&scratch.kept);
+impl EventScheme {
+    /// One step of length `h`, or up to where the rigid motion is no longer the only one: where [`Closed::slip_margin`] of a contact that slips falls below
+    /// `least`, or where what follows an event is not unique or does not exist. Then the state is that of the time reached, and the contact is returned
+    /// that says so. On failure the state is as it was.
+    pub(super) fn step_while(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        inputs: &Inputs,
+        h: f64,
+        work: &mut Workspace,
+        least: Option<f64>,
+    ) -> Result<(StepReport, Option<ContactId>), Failed> {
+        work.located.clear();
+        work.branches.clear();
+        self.kept.copy_from(state);
+        let report = StepReport { solver: "dormand-prince", ..StepReport::default() };
+        let mut path = Path { model, inputs, h, work, s: &mut *self, report, at_once: 0, least, left: None };
+        let made = path.run(state);
+        let (report, left) = (path.report, path.left);
+        if made.is_err() {
+            state.copy_from(&self.kept);
+        }
+        made.map(|()| (report, left))
     }
-    work.event = scratch;
-    made.map(|()| (report, left))
 }
 
 /// How a path gets on.
@@ -121,7 +126,7 @@ struct Path<'a> {
     inputs: &'a Inputs,
     h: f64,
     work: &'a mut Workspace,
-    s: &'a mut Scratch,
+    s: &'a mut EventScheme,
     report: StepReport,
     /// Changes of features without progress.
     at_once: usize,

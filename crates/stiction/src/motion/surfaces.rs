@@ -35,7 +35,7 @@ impl Surfaces {
     }
 
     /// Sets the velocities in the step from `time` over `h`.
-    pub(super) fn set(&mut self, model: &Model, inputs: &Inputs, at: &Kinematics, time: f64, h: f64) {
+    pub(crate) fn set(&mut self, model: &Model, inputs: &Inputs, at: &Kinematics, time: f64, h: f64) {
         self.moving.clear();
         let over = |owner: Owner, given: Option<Vector>, attitude: Quaternion| {
             let input = inputs.surfaces.iter().rev().find(|(of, _)| *of == owner).map(|(_, v)| *v);
@@ -62,7 +62,7 @@ impl Surfaces {
     }
 
     /// Places world parts where they are at a time.
-    pub(super) fn place(&mut self, model: &Model, inputs: &Inputs, time: f64) {
+    pub(crate) fn place(&mut self, model: &Model, inputs: &Inputs, time: f64) {
         for (owner, surface) in &mut self.moving {
             if let (Owner::World(i), Some(pose)) = (*owner, &mut surface.pose) {
                 let input = inputs.motions.iter().rev().find(|m| m.part == i);
@@ -72,7 +72,7 @@ impl Surfaces {
     }
 
     /// Pose of a world part that moves, when the step begins or where it was placed.
-    pub(super) fn pose(&self, owner: Owner) -> Option<Pose> {
+    pub(crate) fn pose(&self, owner: Owner) -> Option<Pose> {
         self.of(owner).and_then(|s| s.pose)
     }
 
@@ -113,7 +113,7 @@ impl Surfaces {
     }
 
     /// Largest velocity of a moving world part at the bodies, m/s.
-    pub(super) fn fastest(&self, at: &Kinematics, reaches: &[f64]) -> f64 {
+    pub(crate) fn fastest(&self, at: &Kinematics, reaches: &[f64]) -> f64 {
         let world = self.moving.iter().filter(|(owner, _)| matches!(owner, Owner::World(_)));
         let speed = |s: &Surface| {
             let far = |(i, reach): (usize, &f64)| length(sub(at.pose(i).position, s.origin)) + reach;

@@ -3,12 +3,12 @@
 use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
 use crate::model::Resolved;
-use crate::model::resolved::{Drive, End, Spring};
 use crate::scene::Axes;
+use crate::scene::resolved::{Drive, End, Spring};
 use crate::space::{Vector, dot, length, scale, sub};
 
 /// Adds the forces of loads, motors, the dampers of springs and inputs at `time` to the generalised force `f`.
-pub(super) fn add_outside(
+pub(crate) fn add_outside(
     scene: &Resolved,
     kinematics: &Kinematics,
     inputs: &Inputs,
@@ -36,7 +36,7 @@ pub(super) fn add_outside(
 }
 
 /// Adds the forces of springs to the generalised force `f`.
-pub(super) fn add_springs(scene: &Resolved, kinematics: &Kinematics, f: &mut [f64]) {
+pub(crate) fn add_springs(scene: &Resolved, kinematics: &Kinematics, f: &mut [f64]) {
     for spring in &scene.springs {
         along(
             kinematics,
@@ -102,7 +102,7 @@ fn along(
 }
 
 /// Energy in the springs, J.
-pub(super) fn spring_energy(scene: &Resolved, kinematics: &Kinematics) -> f64 {
+pub(crate) fn spring_energy(scene: &Resolved, kinematics: &Kinematics) -> f64 {
     let energy = |spring: &Spring| {
         let [(p, _), (q, _)] = spring.ends.map(|end| place(kinematics, end));
         0.5 * spring.stiffness * (length(sub(q, p)) - spring.rest_length).powi(2)

@@ -6,9 +6,10 @@
 use crate::analysis::stability::{self, Preferred, Question};
 use crate::inputs::Inputs;
 use crate::model::Model;
+use crate::ode::event;
 use crate::scene::Scheme;
 use crate::state::{ContactId, State};
-use crate::step::{StepReport, Trust, Workspace, event, jam};
+use crate::step::{StepReport, Trust, Workspace, jam};
 
 /// The rigid phase is left where a margin falls below this, before it reaches 0.
 pub const ENTER: f64 = 0.1;

@@ -1,10 +1,9 @@
 //! Stability along a run: instants at even distances, and the episodes in which nothing changes.
 
-use super::{Analysis, Cluster, Preferred, Question, Verdict, examine};
+use super::{EventKind, Fault, Observer, View};
+use crate::analysis::stability::{Analysis, Cluster, Preferred, Question, Verdict, examine};
 use crate::model::Model;
-use crate::run::{EventKind, Fault, Observer, View};
-use crate::state::State;
-use crate::step::Trust;
+use crate::state::{State, Trust};
 
 /// An instant of a run.
 #[derive(Debug, Clone)]

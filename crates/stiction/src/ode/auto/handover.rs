@@ -17,10 +17,10 @@ use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
 use crate::integrate::Field;
 use crate::model::Model;
+use crate::ode::event::field::{Asked, Buffers, Closed, Equations, Mode, Of, POWERS};
+use crate::ode::event::{REST, unit};
 use crate::space::length;
 use crate::state::{RowId, State};
-use crate::step::event::field::{Asked, Buffers, Closed, Equations, Mode, Of, POWERS};
-use crate::step::event::{REST, unit};
 use crate::step::{Energy, Status, Workspace};
 use complementarity::matrix::{Matrix, dot};
 

@@ -2,9 +2,10 @@
 
 use super::field::{Asked, Hold, Mode, Touch};
 use super::{CLOSED, Path};
+use crate::motion::targets_at;
 use crate::state::{RowId, State, next_time};
 use crate::step::report::compliant_row;
-use crate::step::{ElementReport, Failed, StandingReport, Status, Workspace, targets_at};
+use crate::step::{ElementReport, Failed, StandingReport, Status, Workspace};
 
 impl Path<'_> {
     /// What the contacts do at the end.

@@ -1,8 +1,8 @@
 //! Summary of a scene in a few lines.
 
-use super::{ForceTime, FrictionKind, GapLevel, Scheme};
+use super::{Model, Resolved, Rule};
 use crate::contact::short;
-use crate::model::{Model, Resolved, Rule};
+use crate::scene::{ForceTime, FrictionKind, GapLevel, Scheme};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 

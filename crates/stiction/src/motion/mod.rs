@@ -1,22 +1,51 @@
 //! `place`: the state of the bodies when a step begins, and their velocity after applied forces, were there no contact.
 
-use super::servos::Servos;
-use super::surfaces::Surfaces;
-use super::{Failed, load};
-use crate::dynamics::{Kinematics, MassMatrix};
-use crate::formulation::Given;
+pub(crate) mod load;
+mod servos;
+mod surfaces;
+
+pub(crate) use load::each_load;
+pub use servos::{Eliminated, Servos};
+pub use surfaces::Surfaces;
+
+use crate::dynamics::{Kinematics, MassMatrix, SingularMass};
 use crate::geometry::bounding_box;
 use crate::inputs::Inputs;
-use crate::model::resolved::Drive;
 use crate::model::{Model, Owner, Part, StandingKind, Target};
+use crate::scene::resolved::Drive;
 use crate::space::{Pose, length};
 use crate::state::State;
 
 /// Gaps up to this count as closed where the normal law is about velocities, m.
 pub(crate) const CLOSED: f64 = 1e-9;
 
+/// Why bodies could not be placed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NotPlaced {
+    /// The mass matrix is singular.
+    #[error(transparent)]
+    Mass(#[from] SingularMass),
+    /// Velocities overflow.
+    #[error("the motion is not finite after t = {time} s: a smaller step may help")]
+    NotFinite {
+        /// s.
+        time: f64,
+    },
+}
+
 /// How far ahead courses are differentiated, s.
 const AHEAD: f64 = 1e-5;
+
+/// The overlap whose stiffness an earlier round of the step gave to a contact, m.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Given {
+    /// The overlap; 0 if none was given.
+    pub overlap: f64,
+    /// Largest overlap found too soft, and smallest found too stiff; 0 if none was.
+    pub bounds: [f64; 2],
+    /// Normal force that an earlier round found at a contact with smooth friction, N.
+    pub normal: Option<f64>,
+}
 
 /// Poses, velocities, the factored mass matrix, and the velocity without contact forces.
 #[derive(Debug, Clone)]
@@ -85,7 +114,7 @@ impl Motion {
     }
 
     /// Sets the velocity after the applied forces, with the eliminated rows as they are chosen now.
-    pub(super) fn fall(&mut self, model: &Model, state: &State, inputs: &Inputs) -> Result<(), Failed> {
+    pub(crate) fn fall(&mut self, model: &Model, state: &State, inputs: &Inputs) -> Result<(), NotPlaced> {
         let (h, at) = (self.h, (&self.kinematics, &self.mass, &state.position[..]));
         self.servos.set(model, at, &self.targets, h)?;
         let Self { kinematics, free, outside, servos, .. } = self;
@@ -97,7 +126,7 @@ impl Motion {
     }
 
     /// How far apart shapes can be and still meet within the step, by the velocities now and those without contact.
-    fn find_margin(&mut self, model: &Model, state: &State, inputs: &Inputs) -> Result<(), Failed> {
+    fn find_margin(&mut self, model: &Model, state: &State, inputs: &Inputs) -> Result<(), NotPlaced> {
         self.margin = 0.0;
         if model.contacts().rules().is_empty() && model.standing().is_empty() {
             return Ok(());
@@ -126,7 +155,7 @@ impl Motion {
             self.kinematics.go_to(&state.position, &state.velocity);
         }
         self.margin = 4.0 * self.h * fastest + CLOSED;
-        if self.margin.is_finite() { Ok(()) } else { Err(Failed::NotFinite { time: state.time }) }
+        if self.margin.is_finite() { Ok(()) } else { Err(NotPlaced::NotFinite { time: state.time }) }
     }
 
     /// Largest velocity of any point of a body, m/s.
@@ -153,7 +182,7 @@ impl Motion {
 }
 
 /// Pose of a part in the world when the step begins.
-pub(super) fn part_pose(model: &Model, motion: &Motion, part: &Part) -> Pose {
+pub(crate) fn part_pose(model: &Model, motion: &Motion, part: &Part) -> Pose {
     match part.owner {
         Owner::Body(i) => motion.kinematics.pose(i).then(&part.local),
         Owner::World(i) if model.scene().world[i].motion.is_some() => {
@@ -170,7 +199,7 @@ pub fn place(
     inputs: &Inputs,
     h: f64,
     motion: &mut Motion,
-) -> Result<(), Failed> {
+) -> Result<(), NotPlaced> {
     (motion.h, motion.time) = (h, state.time);
     motion.kinematics.go_to(&state.position, &state.velocity);
     motion.mass.go_to(&motion.kinematics)?;
