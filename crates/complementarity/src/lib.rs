@@ -1,7 +1,7 @@
 //! Complementarity problems ([`problem`]), their solvers ([`solver`]), and the one residual by which every result is
 //! evaluated ([`residual`]).
 //!
-//! The crate knows mathematics only: no bodies, no time. Problems run from special to general:
+//! The crate knows mathematics only: no bodies, no time, no files. Start reading in `problem/`, then `residual.rs` and `solver/auto.rs`. Problems run from special to general:
 //!
 //! - [`problem::Lcp`]: find `z >= 0` with `w = M z + q >= 0` and `z' w = 0`;
 //! - [`problem::MixedLcp`]: the same, with some `z` free and their rows of `w` zero;

@@ -8,6 +8,8 @@
 //! | FCLIB, `fclib_local` | `spacedim`, `W` as triplets, by columns or by rows, `vectors/q`, `vectors/mu` |
 //! | FCLIB, `fclib_global` | `spacedim`, `M`, `H`, optional `G`; `vectors/f`, `w`, `mu`, and `b` with `G`: the velocities are eliminated |
 //!
+//! It does not know how problems are solved. Start reading here, then in `npz.rs` and `fclib.rs`.
+//!
 //! Files are not trusted: no memory is allocated because a header asks for it, and every fault becomes a [`ReadError`]
 //! of one line.
 

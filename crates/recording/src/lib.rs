@@ -1,5 +1,7 @@
 //! Tables on disk and back. This crate only stores: what the tables and files mean is defined by its callers.
 //!
+//! Start reading in `writer.rs`.
+//!
 //! A recording is a folder. It holds tables, each as Parquet (`name.parquet`, and where it is long `name.part-00001.parquet`,
 //! ...) or as CSV (`name.csv`), and named files whose bytes belong to the caller. A [`Layout`] says which tables and files
 //! there can be. A [`Writer`] takes rows and puts them on disk so that a recording can be read at any instant while it is

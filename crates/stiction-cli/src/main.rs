@@ -1,4 +1,4 @@
-//! The program `stiction`. One file a subcommand; no mathematics of its own.
+//! The program `stiction`. One file per command; it knows no mechanics. Start reading in `args.rs`.
 //!
 //! Exit codes: 0 the question was decided (solved, several solutions, or proved to have none), 1 no decision
 //! was reached, 2 the input or the command line is wrong, 130 interrupted by Ctrl-C, 143 by SIGTERM. Errors are one line on standard error.

@@ -1,10 +1,13 @@
 //! Mechanics of bodies in frictional contact.
 //!
+//! It knows neither the command line nor Python nor pictures. Start reading in [`scene`], then [`step`].
+//!
 //! - [`analysis`]: contacts at an instant, without a time step;
 //! - [`scene`]: the description of a mechanical system, and its file; [`model`]: its compiled form;
 //! - [`dynamics`], [`geometry`], [`contact`]: trees of links, shapes and where they touch, contact laws;
 //! - [`integrate`]: differential equations, with error control;
 //! - [`step`]: one time step, from a [`state`] to the next;
+//! - [`ode`]: schemes that integrate differential equations; [`stepper`]: a model with its scheme;
 //! - [`run`](mod@run): the driver, which makes many steps and passes them to observers;
 //! - [`record`]: recordings of runs, in tables;
 //! - [`boundary`]: derivatives of steps and runs, boundary-value problems;

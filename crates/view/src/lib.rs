@@ -4,6 +4,8 @@
 //! a run that it observes. [`page()`] turns it into one HTML file that needs nothing else; [`serve`](serve()) shows a recording or a live run to a
 //! browser on this machine; [`render`] draws images without a browser.
 //!
+//! It does not know how a motion came about. Start reading in `clip.rs`.
+//!
 //! All of them draw what [`mesh::Mesh::of`] makes of a shape, so that a new shape needs no other change.
 
 mod clip;
