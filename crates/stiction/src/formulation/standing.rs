@@ -163,10 +163,12 @@ impl ContactProblem {
         let rigid = self.standing.iter().enumerate().filter(|(_, s)| s.e_inv == 0.0 && s.shift != 0.0);
         for (k, standing) in rigid {
             let row = self.factors().offsets()[contacts + k];
-            if self.moving.is_empty() {
-                self.moving.resize(self.b.len(), 0.0);
-            }
+            // contacts with moving surfaces have made it as long as their own rows
+            self.moving.resize(self.b.len(), 0.0);
             self.moving[row] = standing.shift;
+        }
+        if !self.moving.is_empty() {
+            self.moving.resize(self.b.len(), 0.0);
         }
     }
 }
