@@ -1,8 +1,7 @@
 //! Recordings read back.
 
-use crate::sink::{PART, Sink, hidden, parts, place, show, write};
+use crate::sink::{PART, Sink, parts, place};
 use crate::table::Rows;
-use crate::writer::begin_files;
 use crate::{Error, Format, Layout, csv, parquet};
 use std::fs::File;
 use std::io::BufReader;
@@ -133,10 +132,11 @@ impl Recording {
         if same(folder, &self.folder) {
             return Err(Error::Exists(folder.to_owned()));
         }
-        let old = self.layout.check(folder, replace, format)?;
+        let old = self.layout.check(folder, replace)?;
         std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        let tables: Vec<&str> = self.tables().collect();
-        begin_files(folder, &self.layout, old.as_ref(), (format, &tables))?;
+        if old {
+            self.layout.remove(folder)?;
+        }
         let mut bytes = vec![];
         for table in self.tables() {
             let mut sink: Option<Sink> = None;
@@ -149,9 +149,7 @@ impl Recording {
         for name in self.layout.files.iter().chain([&self.layout.mark]) {
             let from = self.folder.join(name);
             if from.is_file() {
-                let to = folder.join(name);
-                write(&hidden(&to), &self.file(name)?)?;
-                show(&to)?;
+                std::fs::copy(&from, folder.join(name)).map_err(|e| Error::io(&from, e))?;
             }
         }
         Ok(())

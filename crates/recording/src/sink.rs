@@ -34,17 +34,9 @@ pub(crate) fn parts(folder: &Path, table: &str) -> Vec<PathBuf> {
     (0..).map(|k| part(folder, table, k)).take_while(|p| p.is_file()).collect()
 }
 
-/// Writes a file where there is none yet that anybody reads. A link that is there goes, and is not followed.
+/// Writes a file where there is none yet that anybody reads.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    create(path).and_then(|mut file| file.write_all(bytes)).map_err(|e| Error::io(path, e))
-}
-
-/// A new file, in the place of one that is there.
-fn create(path: &Path) -> io::Result<File> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-        _ => File::create_new(path),
-    }
+    fs::write(path, bytes).map_err(|e| Error::io(path, e))
 }
 
 /// Where a file is until it is whole.
@@ -55,6 +47,12 @@ pub(crate) fn hidden(path: &Path) -> PathBuf {
 /// Puts a file that was hidden in its place.
 pub(crate) fn show(path: &Path) -> Result<(), Error> {
     fs::rename(hidden(path), path).map_err(|e| Error::io(path, e))
+}
+
+/// Writes a file so that at any instant the old or the new one is there, whole.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    write(&hidden(path), bytes)?;
+    show(path)
 }
 
 /// Takes the rows of a table.
@@ -110,7 +108,7 @@ impl Sink {
                     Some(file) => file,
                     None => {
                         csv::header(self.rows.table(), bytes);
-                        file.insert((create(&path).map_err(fail)?, 0))
+                        file.insert((File::create(&path).map_err(fail)?, 0))
                     }
                 };
                 csv::write(&self.rows, bytes);
@@ -214,8 +212,7 @@ pub(crate) mod tests {
     }
 
     fn open(folder: &Path) -> Recording {
-        let (tables, files) = (vec![events()], vec![]);
-        let layout = Layout { tables, files, mark: "end", program: "tests", is_mark: |_| true };
+        let layout = Layout { tables: vec![events()], files: vec![], mark: "end" };
         Recording::open(folder, &Arc::new(layout)).unwrap()
     }
 

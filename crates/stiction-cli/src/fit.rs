@@ -4,9 +4,10 @@ use crate::args::Fit as Arguments;
 use crate::plot::chart::{Chart, Line, Panel, Style};
 use crate::plot::png::png;
 use crate::progress::Display;
-use crate::{InputError, print, read_scene, signals, tell, write_file};
+use crate::{InputError, print, read_scene, signals};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -64,14 +65,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, InputError> {
             true => png(&svg).map_err(InputError)?,
             false => svg.finish().into_bytes(),
         };
-        write_file(path, &bytes)?;
+        write(path, &bytes)?;
         written.push(("figure", path.display().to_string()));
     }
     let reached = matches!(found.end, End::Solved | End::Several | End::Undecided);
     if let Some(path) = arguments.out.as_ref().filter(|_| reached) {
         let values: Vec<f64> = found.parameters.iter().map(|e| e.value).collect();
         let fitted = problem.scene_at(&values).map_err(|faults| InputError::model(path, faults))?;
-        write_file(path, fitted.to_toml().as_bytes())?;
+        write(path, fitted.to_toml().as_bytes())?;
         written.push(("scene", path.display().to_string()));
     }
     print(&match arguments.json {
@@ -85,10 +86,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, InputError> {
     })
 }
 
+fn write(path: &Path, bytes: &[u8]) -> Result<(), InputError> {
+    std::fs::write(path, bytes).map_err(|e| InputError(format!("{}: {e}", path.display())))
+}
+
 /// Prints the faults of data, one line each.
 fn refused(file: &Path, faults: &[DataFault]) -> ExitCode {
     for fault in faults {
-        tell(&format!("{}: {fault}", file.display()));
+        // nobody is left to tell if this fails
+        let _ = writeln!(std::io::stderr(), "{}: {fault}", file.display());
     }
     ExitCode::from(2)
 }

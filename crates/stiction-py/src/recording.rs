@@ -3,7 +3,6 @@
 use crate::convert::helper;
 use crate::errors;
 use crate::history::frame;
-use crate::interrupt::guarded;
 use crate::model::Model;
 use crate::scene::{Scene, unknown};
 use crate::state::State;
@@ -52,7 +51,7 @@ impl Recording {
             let known: Vec<&str> = recording.tables().into_iter().map(table_name).collect();
             PyKeyError::new_err(unknown("table", table, &known))
         })?;
-        guarded(py, || py.detach(|| recording.read(found)).map_err(|e| errors::recording(py, &e)))
+        py.detach(|| recording.read(found)).map_err(|e| errors::recording(py, &e))
     }
 
     /// Columns as the Python part takes them: name, unit, and values or (codes, words).
@@ -186,8 +185,7 @@ impl Recording {
 
     /// The viewer, with this recording, for Jupyter.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let clip =
-            guarded(py, || py.detach(|| Clip::read(&self.path)).map_err(|e| errors::recording(py, &e)))?;
+        let clip = py.detach(|| Clip::read(&self.path)).map_err(|e| errors::recording(py, &e))?;
         Ok(frame(&clip))
     }
 

@@ -30,7 +30,7 @@ use crate::space::{Vector, dot as dot3, scale};
 use crate::state::{RowId, State};
 use complementarity::certificate::{self, Certificate};
 use complementarity::matrix::{Matrix, dot};
-use complementarity::operator::{BlockMatrix, Factored, Neighbours, Operator};
+use complementarity::operator::{BlockMatrix, Factored, MOST_ROWS, Neighbours, Operator};
 use complementarity::problem::{self, Element, FrictionProblem};
 use std::ops::Range;
 
@@ -318,7 +318,8 @@ impl ContactProblem {
                     }
                     GapLevel::Velocity => travelled,
                 };
-                self.add_gap(k, gap, least);
+                let overlaps = gap < 0.0 && rule.compliance.is_none();
+                self.add_gap(k, gap, if overlaps { least / self.leverage(k) } else { least });
             }
         }
     }
@@ -331,6 +332,18 @@ impl ContactProblem {
         };
         let fastest = owners.iter().map(fastest).fold(0.0, f64::max);
         model.scene().step.recovery_velocity.max(RESOLVED_TURN * fastest)
+    }
+
+    /// How much faster two bodies slip at an element than they separate, where its normal force is all that moves them; at least 1. In a mechanism that
+    /// can hardly give way along the normal it is large, and overlap is resolved as much slower: the recovery velocity bounds the slip, too.
+    fn leverage(&self, element: usize) -> f64 {
+        let at = self.rows_of(element);
+        let rows = at.len();
+        let mut block = [0.0; MOST_ROWS * MOST_ROWS];
+        self.operator.diagonal(element, at, &mut block[..rows * rows]);
+        let linear = &block[..self.linear_rows.min(rows)];
+        let slip = linear[1..].iter().map(|a| a * a).sum::<f64>().sqrt();
+        (slip / linear[0]).max(1.0)
     }
 
     /// Adds the gap of an element to the first of its rows; as a velocity it is at least `least`.

@@ -63,6 +63,27 @@ fn four_bar_scene(bars: [f64; 4], crank: f64, more: &str) -> String {
 
 const BARS: [f64; 4] = [0.2, 0.6, 0.5, 0.7];
 
+/// A rope between two bodies that are fixed to each other does nothing.
+#[test]
+fn a_loop_between_bodies_that_move_as_one_does_nothing() {
+    let arm = "[[body]]\nname = \"arm\"\nmass = 1\ninertia = [0.1, 0.1, 0.1]\nangular_velocity = 1\n\
+               joint = { revolute = { axis = [0.3, 0.7, 0.2] } }\n\
+               [[body]]\nname = \"hand\"\nparent = \"arm\"\njoint = \"fixed\"\nmount = { position = [0.1, 0.2, 0.7] }\n\
+               mass = 1\ninertia = [0.1, 0.1, 0.1]\n[step]\nduration = 0.2\n";
+    let rope = "[[loop]]\nkind = \"rope\"\nfrom = { body = \"arm\", point = [0.043, -0.062, 0.11] }\n\
+                to = { body = \"hand\", point = [0.17, 0.08, 0.1] }\n";
+    let end = |text: String| {
+        let scene = Scene::from_toml("loop.toml", &text).expect("a valid scene");
+        let mut stepper = Stepper::new(scene).expect("a valid model");
+        let mut state = stepper.initial();
+        for _ in 0..200 {
+            let _ = stepper.step(&mut state).expect("no step fails");
+        }
+        state.velocity
+    };
+    assert_eq!(end(format!("{arm}{rope}")), end(arm.to_owned()));
+}
+
 #[test]
 fn a_driven_four_bar_follows_freudenstein() {
     let motor = "[[motor]]\nbody = \"crank\"\nposition = { points = [{ time = 0, value = 0.4 }, { time = 10, value = 60.4 }] }\n";

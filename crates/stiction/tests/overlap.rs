@@ -74,3 +74,19 @@ fn bodies_that_do_not_overlap_are_not_said_to() {
     let model = Model::new(&scene(&soft)).expect("a valid model");
     assert_eq!(overlaps(&model, &model.initial()).expect("placed"), []);
 }
+
+/// On a guide that rises by 1 in 200 the ball must go 200 times as far to leave the ground as it is deep in it. It goes at the recovery velocity, not 200 times as fast.
+#[test]
+fn a_body_that_can_hardly_give_way_leaves_slowly() {
+    let text = "gravity = [0, 0, 0]\n[[world]]\nname = \"ground\"\nshape = \"half_space\"\n\
+                [[body]]\nname = \"ball\"\nshape = { sphere = { radius = 0.1 } }\nmass = 1\nmount = { position = [0, 0, 0.0995] }\n\
+                joint = { prismatic = { axis = [1, 0, 0.005] } }\n[[material]]\nname = \"default\"\nfriction = 0\n";
+    let mut stepper = Stepper::new(scene(text)).expect("a valid model");
+    let (mut state, mut fastest) = (stepper.initial(), 0.0f64);
+    for _ in 0..2000 {
+        let _ = stepper.step(&mut state).expect("no step fails");
+        fastest = fastest.max(state.velocity[0]);
+    }
+    assert!(fastest < 0.1 * (1.0 + 1e-4), "{fastest}");
+    assert!(state.position[0] > 0.1 * (1.0 - 1e-4), "{state:?}");
+}

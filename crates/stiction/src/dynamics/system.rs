@@ -30,8 +30,6 @@ pub struct Tree {
     pub(super) bodies: Range<usize>,
     /// Whether the root is on a free joint.
     pub(super) free: bool,
-    /// Whether its mass matrix is never written out, for its chains are long ([`super::articulated`]).
-    pub(super) long: bool,
     /// Whether the tree is one body whose mass matrix is constant: without forces its velocities stay.
     pub(crate) even: bool,
 }
@@ -321,12 +319,10 @@ impl Model {
                 dofs: 0..0,
                 bodies: 0..0,
                 free: false,
-                long: false,
                 even: false
             };
             trees
         ];
-        let long = long_trees(&bodies, trees.len());
         let (mut chains, mut rows, mut q) = (Vec::new(), Vec::new(), 0);
         let mut entries = 0;
         for b in 0..bodies.len() {
@@ -341,7 +337,6 @@ impl Model {
                     dofs: v..v,
                     bodies: b..b,
                     free: joint == Joint::Free,
-                    long: long[bodies[b].tree],
                     even: bodies[b].is_even(),
                 };
             }
@@ -356,8 +351,7 @@ impl Model {
                 let depth = chains.len() - chain;
                 rows.push(Row { start: entries, depth, chain, body: b });
                 chains.push(i);
-                // long chains store no rows
-                entries += if long[bodies[b].tree] { 0 } else { depth + 1 };
+                entries += depth + 1;
             }
             (bodies[b].q, bodies[b].v, bodies[b].chain) = (q, v, chain..chains.len());
             q += coordinates;
@@ -385,8 +379,7 @@ impl Model {
 
     /// Number of stored entries of the mass matrix.
     pub fn entries(&self) -> usize {
-        let last = self.rows.last().map(|r| (r, self.trees[self.bodies[r.body].tree].long));
-        last.map_or(0, |(r, long)| if long { r.start } else { r.start + r.depth + 1 })
+        self.rows.last().map_or(0, |r| r.start + r.depth + 1)
     }
 
     /// Row `i` and the dofs of its entries.
@@ -394,23 +387,6 @@ impl Model {
         let row = self.rows[i];
         (row, &self.chains[row.chain..=row.chain + row.depth])
     }
-}
-
-/// Mean number of dofs above a dof from which on the mass matrix of a tree is not written out: sweeps along the tree are then faster than rows.
-const LONG: usize = 100;
-
-/// Which trees are long chains.
-fn long_trees(bodies: &[Body], trees: usize) -> Vec<bool> {
-    let (mut above, mut sums) = (vec![0; bodies.len()], vec![(0, 0); trees]);
-    for (b, body) in bodies.iter().enumerate() {
-        let own = body.joint.velocity_size();
-        let before = body.parent.map_or(0, |p| above[p]);
-        above[b] = before + own;
-        let (entries, dofs) = &mut sums[body.tree];
-        *entries += own * before;
-        *dofs += own;
-    }
-    sums.into_iter().map(|(entries, dofs)| entries > LONG * dofs).collect()
 }
 
 /// Puts the bodies of a tree together, keeping parents first.

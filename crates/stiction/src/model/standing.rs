@@ -289,6 +289,11 @@ pub(super) fn rows(scene: &Resolved, system: &System) -> Vec<StandingRow> {
         rows.push(StandingRow { other: Some((b, -gear.ratio)), compliance: gear.compliance, ..row });
     }
     for (index, given) in scene.loops.iter().enumerate() {
+        let [a, b] = given.ends.map(|end| end.body.map_or(&[][..], |body| system.chain(body)));
+        if a == b {
+            // both ends move as one, and rows of rounding would be all that is left
+            continue;
+        }
         let element = match given.kind {
             LoopKind::Rope => Element::Unilateral,
             _ => Element::Bilateral,

@@ -15,6 +15,7 @@
 
 pub mod bin;
 mod links;
+pub mod machine;
 mod scene;
 mod shape;
 

@@ -1,7 +1,6 @@
 //! The tables of a recording: each column with its name, unit and value together. `docs/run.md` says what they mean.
 
 use super::names::{Name, Names};
-use super::saved::is_state;
 use crate::analysis::joints::JointReport;
 use crate::model::Owner;
 use crate::run::{ENTRIES, Event, FIRST_ENTRIES, UNIT};
@@ -256,6 +255,5 @@ pub(super) fn table(table: Table, moments: bool) -> Arc<recording::Table> {
 /// What recordings consist of.
 pub(super) static LAYOUT: LazyLock<Arc<Layout>> = LazyLock::new(|| {
     let tables = Table::ALL.map(|t| table(t, true)).to_vec();
-    let files = vec![SCENE_FILE];
-    Arc::new(Layout { tables, files, mark: STATE_FILE, program: "stiction", is_mark: is_state })
+    Arc::new(Layout { tables, files: vec![SCENE_FILE], mark: STATE_FILE })
 });

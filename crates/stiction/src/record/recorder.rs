@@ -365,8 +365,6 @@ impl Observer for Recorder {
             | Failed::Undetected(_)
             | Failed::NotFinite { .. }
             | Failed::Mass(_)
-            | Failed::Massless { .. }
-            | Failed::Internal { .. }
             | Failed::Model(_) => (),
         }
         self.write_step(view, h, "failed");

@@ -9,6 +9,7 @@ mod bench;
 mod feeders;
 mod grasps;
 mod impacts;
+mod machines;
 mod mechanisms;
 mod slides;
 mod towers;

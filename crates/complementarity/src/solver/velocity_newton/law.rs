@@ -29,7 +29,8 @@ pub(super) fn respond((law, mu): (Law, f64), p: &[f64], d: &[f64], force: &mut [
         return Regime::Slip { along: [0.0; MOST_ROWS], across: None };
     }
     let r = mu * value;
-    if r <= 0.0 {
+    // an infinite force without friction has no bound that is a number
+    if r <= 0.0 || r.is_nan() {
         return Regime::Slip { along: [0.0; MOST_ROWS], across: None };
     }
     (1..p.len()).for_each(|k| force[k] = p[k] / d[k]);

@@ -137,7 +137,12 @@ impl Side<'_> {
 
     /// A point inside, which for a body without bounds is near the given one.
     fn point_inside(&self, near: Vector, size: f64) -> Option<Vector> {
-        let mut x = if self.depth(self.inside) < 0.0 { return Some(self.inside) } else { near };
+        if self.depth(self.inside) < 0.0 { Some(self.inside) } else { self.point_near(near, size) }
+    }
+
+    /// A point inside that is near the given one, a tenth of the size below the surface.
+    fn point_near(&self, near: Vector, size: f64) -> Option<Vector> {
+        let mut x = near;
         for _ in 0..100 {
             let worst = (0..self.count()).map(|k| self.value(k, x)).max_by(|a, b| a.f.total_cmp(&b.f))?;
             if worst.f < 0.0 {
@@ -225,6 +230,18 @@ pub fn closest_from(
         return Some(found);
     }
     if level > 0.0 { apart(&pair, interior) } else { overlapping(&pair, (at, n), interior) }
+}
+
+/// Closest points where one body is much larger than the other, of reaches given: the larger one's point inside is moved to where the smaller one is, and lengths are
+/// over the smaller one's size. Far from a small body its functions are large, and its surface is lost among them.
+pub fn closest_of_unlike(bodies: [&Body<'_>; 2], reaches: [f64; 2], memory: &mut Memory) -> Option<Closest> {
+    let large = usize::from(reaches[1] > reaches[0]);
+    let (body, near, size) = (bodies[large], bodies[1 - large].inside, 2.0 * reaches[1 - large]);
+    place(body, &mut memory.places[large]);
+    let side = Side { surfaces: body.surfaces, places: &memory.places[large], inside: body.inside };
+    let moved = Body { inside: side.point_near(near, size)?, ..*body };
+    let [a, b] = if large == 0 { [&moved, bodies[1]] } else { [bodies[0], &moved] };
+    closest_from(None, a, b, size, memory)
 }
 
 /// A half-space, which is side `plane` of the pair, and any body.

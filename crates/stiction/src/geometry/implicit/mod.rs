@@ -6,7 +6,7 @@ mod newton;
 mod sides;
 mod surface;
 
-pub use closest::{Body, Closest, GOOD, Memory, closest, closest_from};
+pub use closest::{Body, Closest, GOOD, Memory, closest, closest_from, closest_of_unlike};
 pub use sides::feature;
 pub(super) use sides::{bounds, is_bounded, rims, size_of};
 pub use surface::{Monomial, Surface, Value};
@@ -124,7 +124,9 @@ pub(super) fn touch(
         if !b.reach.is_finite() {
             two.inside = one.inside;
         }
-        closest_from(start, &one, &two, size, memory).ok_or(())?
+        let found = closest_from(start, &one, &two, size, memory);
+        let unlike = || closest_of_unlike([&one, &two], [finite(a.reach), finite(b.reach)], memory);
+        found.or_else(unlike).ok_or(())?
     };
     if found.gap > margin {
         return Ok(None);
