@@ -36,7 +36,7 @@ from ._core import (
     solve_lcp,
     solve_mixed,
 )
-from ._errors import Error, Fault, RecordingError, SceneError, StepError
+from ._errors import Error, Fault, RecordingError, SceneError, SceneWarning, StepError
 
 __all__ = [
     "Batch",
@@ -51,6 +51,7 @@ __all__ = [
     "Run",
     "Scene",
     "SceneError",
+    "SceneWarning",
     "Simulation",
     "SolveReport",
     "State",

@@ -31,6 +31,10 @@ class SceneError(Error, ValueError):
     faults: tuple[Fault, ...] = ()
 
 
+class SceneWarning(UserWarning):
+    """Something in a scene is allowed and most likely not meant."""
+
+
 class StepError(Error, RuntimeError):
     """A step failed; the state is the one before it, at ``time``. A run adds its summary as ``run``."""
 

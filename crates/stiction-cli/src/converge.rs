@@ -6,7 +6,7 @@ use crate::plot::chart::{BOTTOM, COLOURS, LEFT, SMALL, TOP};
 use crate::plot::png::png;
 use crate::plot::svg::{Anchor, Svg};
 use crate::shoot::axes;
-use crate::{InputError, print, read_scene};
+use crate::{InputError, print, read_scene, write_file};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ pub fn run(arguments: &Converge) -> Result<ExitCode, InputError> {
         true => png(&svg).map_err(InputError)?,
         false => svg.finish().into_bytes(),
     };
-    std::fs::write(&path, data).map_err(|e| InputError(format!("{}: {e}", path.display())))?;
+    write_file(&path, &data)?;
     print(&if arguments.json {
         to_json(&study, arguments, &path)
     } else {

@@ -13,7 +13,7 @@ mod status;
 pub mod svg;
 
 use crate::args::{Figure, FigureFormat, Plot};
-use crate::{InputError, print};
+use crate::{InputError, print, write_file};
 use clap::ValueEnum;
 use data::Source;
 use std::path::{Path, PathBuf};
@@ -125,6 +125,6 @@ fn write(folder: &Path, name: &str, svg: &Svg, format: FigureFormat) -> Result<P
         FigureFormat::Png => ("png", png::png(svg).map_err(|e| InputError(format!("{name}: {e}")))?),
     };
     let path = folder.join(format!("{name}.{ending}"));
-    std::fs::write(&path, bytes).map_err(|e| InputError(format!("{}: {e}", path.display())))?;
+    write_file(&path, &bytes)?;
     Ok(path)
 }

@@ -4,7 +4,7 @@ use crate::args::Shoot;
 use crate::plot::axis::Axis;
 use crate::plot::chart::{BOTTOM, COLOURS, LARGE, LEFT, NORMAL, SMALL, TOP};
 use crate::plot::svg::{Anchor, GREY, Svg};
-use crate::{InputError, print, read_scene};
+use crate::{InputError, print, read_scene, write_file};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -44,8 +44,7 @@ pub fn run(arguments: &Shoot) -> Result<ExitCode, InputError> {
         }
         if let Some(svg) = draw(&problem, &answer, seconds / shots.max(1) as f64) {
             let path = folder.join("residual.svg");
-            std::fs::write(&path, svg.finish())
-                .map_err(|e| InputError(format!("{}: {e}", path.display())))?;
+            write_file(&path, svg.finish().as_bytes())?;
             figure = Some(path);
         }
     }

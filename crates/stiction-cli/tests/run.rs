@@ -172,7 +172,7 @@ fn only_the_tables_asked_for_are_written_and_names_are_quoted() {
     let mut files: Vec<_> =
         fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
-    assert_eq!(files, ["events.csv", "scene.toml", "state.json"]);
+    assert_eq!(files, ["events.csv", "recording.json", "scene.toml", "state.json"]);
     let text = fs::read_to_string(out.join("events.csv")).unwrap();
     // a recording without tables is one as well
     fs::write(folder.join("slide.toml"), format!("{SLIDING}[record]\ntables = []\n")).unwrap();

@@ -27,7 +27,9 @@ use crate::step::{ElementReport, Energy, Failed, StepReport, Workspace};
 use crate::stepper::Stepper;
 use complementarity::problem::FrictionProblem;
 use events::Watch;
+use std::any::Any;
 use std::error::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -227,6 +229,8 @@ struct Driver {
     made: usize,
     asked: usize,
     unexamined: bool,
+    /// The state in which the step began.
+    before: State,
     /// From when on the next record is due, s.
     due: f64,
     is_record: bool,
@@ -247,6 +251,7 @@ impl Driver {
             made: 0,
             asked: options.until.steps(model.scene(), state),
             unexamined: options.unexamined,
+            before: State::default(),
             due: 0.0,
             is_record: true,
         };
@@ -261,8 +266,19 @@ impl Driver {
         self.due = (((time + early) / interval).floor() + 1.0) * interval - early;
     }
 
+    /// A step. A panic in it is a failure like others: the state is as it was, and what was recorded is kept.
     fn step(&mut self, state: &mut State) -> Result<(), Failed> {
-        self.step_by(state, |stepper, state, inputs, h| stepper.step_by(state, inputs, h))
+        self.before.copy_from(state);
+        let made = catch_unwind(AssertUnwindSafe(|| {
+            self.step_by(state, |stepper, state, inputs, h| stepper.step_by(state, inputs, h))
+        }));
+        made.unwrap_or_else(|panic| {
+            std::mem::swap(state, &mut self.before);
+            self.stepper.renew();
+            self.here.kinematics = Kinematics::new(self.stepper.model().system());
+            (self.here.placed, self.here.balanced) = (false, false);
+            Err(Failed::Internal { time: state.time, message: panic_message(&*panic) })
+        })
     }
 
     /// A step that `make` makes.
@@ -320,6 +336,13 @@ impl Driver {
         let mut view = View { state, report, events, is_record, made, asked, stepper, here };
         observers.iter_mut().try_for_each(|o| hook(&mut **o, &mut view))
     }
+}
+
+/// What a panic said.
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without words".to_owned())
 }
 
 /// Steps a model from a state until the end of [`Options`]. On return the state is the last one reached; an error is that of an observer.

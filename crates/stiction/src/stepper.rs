@@ -1,6 +1,6 @@
 //! A model together with all that steps it: the one place that knows which schemes there are.
 
-use crate::dynamics::Kinematics;
+use crate::dynamics::{Kinematics, SingularMass};
 use crate::inputs::Inputs;
 use crate::model::{InvalidModel, Model, Resolved};
 use crate::ode::{AutoScheme, CompliantScheme, EventScheme};
@@ -139,9 +139,25 @@ impl Stepper {
         }
     }
 
+    /// Forgets what steps have left in memory, which does not change later ones; after a panic it may be anything.
+    pub(crate) fn renew(&mut self) {
+        let (stop, keep) = (self.work.solver.stop.take(), self.work.retry.keep_unsolved);
+        *self = Self::of(self.model.clone());
+        self.set_stop(stop);
+        self.set_keep_unsolved(keep);
+    }
+
     /// One step of length `h` under inputs.
     pub fn step_by(&mut self, state: &mut State, inputs: &Inputs, h: f64) -> Result<StepReport, Failed> {
-        self.scheme.step(&self.model, state, inputs, h, &mut self.work)
+        let time = state.time;
+        let made = self.scheme.step(&self.model, state, inputs, h, &mut self.work);
+        made.map_err(|why| match why {
+            Failed::Mass(SingularMass { link, pivot }) => {
+                let body = self.model.scene().bodies.get(link).map_or(String::new(), |b| b.name.clone());
+                Failed::Massless { time, body, pivot }
+            }
+            other => other,
+        })
     }
 
     /// A step of the theta scheme, shown to `watch` part by part.

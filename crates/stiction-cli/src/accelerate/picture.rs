@@ -1,10 +1,10 @@
 //! Bodies, contact forces and accelerations as a drawing, one panel per solution.
 
 use super::Found;
-use crate::InputError;
 use crate::args::ViewPlane;
 use crate::plot::png::png;
 use crate::plot::svg::{Anchor, GREY, INK, Svg};
+use crate::{InputError, write_file};
 use std::path::Path;
 use stiction::analysis::accelerate::Possible;
 use stiction::dynamics::Kinematics;
@@ -43,7 +43,7 @@ pub fn write(found: &Found, file: &Path, view: ViewPlane) -> Result<(), InputErr
         "png" => png(&svg).map_err(wrong)?,
         _ => return Err(wrong("expected a name that ends in .svg or .png".to_owned())),
     };
-    std::fs::write(file, bytes).map_err(|e| wrong(e.to_string()))
+    write_file(file, &bytes)
 }
 
 fn draw(found: &Found, plane: Plane) -> Svg {

@@ -1,11 +1,11 @@
 //! The timeline: a band for the model to prefer of each cluster, and the margins below.
 
 use super::Found;
-use crate::InputError;
 use crate::plot::axis::Axis;
 use crate::plot::chart::{BOTTOM, COLOURS, LARGE, NORMAL, SMALL, TOP, draw_times, from_zero, range, short};
 use crate::plot::png::png;
 use crate::plot::svg::{Anchor, GREY, INK, Svg, width_of};
+use crate::{InputError, write_file};
 use std::path::Path;
 use stiction::analysis::stability::Preferred;
 use stiction::run::timeline::Episode;
@@ -38,7 +38,7 @@ pub fn write(found: &Found, file: &Path) -> Result<(), InputError> {
         Some("svg") => svg.finish().into_bytes(),
         _ => return Err(InputError(format!("--figure {}: expected .svg or .png", file.display()))),
     };
-    std::fs::write(file, data).map_err(|e| InputError(format!("{}: {e}", file.display())))
+    write_file(file, &data)
 }
 
 fn draw(found: &Found) -> Svg {

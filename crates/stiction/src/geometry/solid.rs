@@ -242,7 +242,7 @@ impl Solid {
     }
 
     /// Whether it reaches to infinity: a half-space, some quadrics.
-    pub(super) fn is_unbounded(&self) -> bool {
+    pub(crate) fn is_unbounded(&self) -> bool {
         self.is_half_space() || !self.reach.is_finite()
     }
 

@@ -21,7 +21,7 @@ pub use standing::{JointDof, StandingKind, StandingRow, Target};
 pub use summary::summary;
 
 use crate::contact::Law;
-use crate::dynamics::System;
+use crate::dynamics::{InvalidSystem, System};
 use crate::geometry::{Solid, bounding_box};
 use crate::scene::{Fault, Scene, Scheme};
 use crate::space::{Pose, length};
@@ -166,7 +166,15 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     let alone = |message: String| vec![Fault { message, ..Fault::default() }];
     let armature: Vec<Vec<f64>> =
         scene.bodies.iter().map(|b| b.axes.iter().map(|a| a.armature).collect()).collect();
-    let system = System::with_armature(scene.links(), &armature).map_err(|e| alone(e.to_string()))?;
+    let system = System::with_armature(scene.links(), &armature).map_err(|e| match e {
+        InvalidSystem::NoInertia { link, .. } => {
+            let body = &scene.bodies[link];
+            let why = "expected mass, armature of the joint, or a child on a joint whose mass resists each motion of this one";
+            let message = format!("'{}' can move without moving any mass: {why}", body.name);
+            vec![Fault::new(format!("body[{}].mass", body.given), message)]
+        }
+        other => alone(other.to_string()),
+    })?;
     let parts = parts(scene, &system).map_err(alone)?;
     let contacts = ContactTable::new(scene, &parts)?;
     let auto = contacts.is_auto();

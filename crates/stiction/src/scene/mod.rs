@@ -32,7 +32,7 @@ pub use crate::geometry::Shape;
 pub use body::{Body, Orientation, Part, Pose, WorldPart};
 pub use boundary::{Boundary, Condition, ShootMethod, Term, Unknown, When};
 pub use complementarity::solver::Method;
-pub use fault::{Fault, Place, SceneError, nearest};
+pub use fault::{Fault, Place, SceneError, nearest, printable};
 pub(crate) use file::from_text;
 pub use joint::{Axis, Cylindrical, Joint, Prismatic, Revolute, Screw, Stop, Universal};
 pub use load::{Axes, Course, End, Knot, Load, Point, Sinusoid, Spring};

@@ -5,7 +5,7 @@ use crate::dynamics::Link;
 use crate::geometry::Shape;
 pub use crate::ids::Owner;
 
-use super::{self as scene, Axes, Course, LoopKind, Material, StepSettings, Table};
+use super::{self as scene, Axes, Course, Fault, LoopKind, Material, StepSettings, Table};
 use crate::space::{Pose, Quaternion, Vector, add, scale, sub};
 
 /// A checked scene with names resolved to indices ([`crate::scene::Scene::resolve`]). Numbers are finite,
@@ -44,6 +44,8 @@ pub struct Resolved {
     pub step: StepSettings,
     /// What a run records.
     pub record: Recorded,
+    /// What is allowed and most likely not meant, by the paths of values.
+    pub warnings: Vec<Fault>,
 }
 
 /// What a run records.

@@ -111,9 +111,29 @@ pub enum Failed {
     /// Where two parts touch is not known.
     #[error(transparent)]
     Undetected(#[from] Undetected),
-    /// The mass matrix cannot be factored.
+    /// The mass matrix cannot be factored; a step says of which body ([`Self::Massless`]).
     #[error(transparent)]
     Mass(#[from] SingularMass),
+    /// The mass matrix cannot be factored: massless links are where a joint moves nothing that has inertia.
+    #[error(
+        "the joint of '{body}' moves nothing that has inertia at t = {time} s (pivot {pivot:.1e}): give '{body}' mass, or the joint armature"
+    )]
+    Massless {
+        /// s.
+        time: f64,
+        /// Name of the body.
+        body: String,
+        /// Pivot of the mass matrix.
+        pivot: f64,
+    },
+    /// A fault of this program: the step ended in a panic. The state is that before the step.
+    #[error("internal error in the step from t = {time} s: {message}; please report it with the scene")]
+    Internal {
+        /// s.
+        time: f64,
+        /// What the panic said.
+        message: String,
+    },
     /// A law cannot be evaluated at this step.
     #[error(transparent)]
     Model(#[from] InvalidModel),

@@ -21,6 +21,7 @@ impl Checker<'_> {
             self.not_negative(m.torsion, at.key("torsion"));
             self.restitution(m.restitution, at);
             self.not_negative(m.rolling, at.key("rolling"));
+            self.doubt_friction(m.friction, at.key("friction"));
             m.density = m.density.map(|x| self.positive(x, at.key("density")));
             // one fault at a time
             while let Err(e) = m.elastic().validate() {
@@ -228,6 +229,9 @@ impl Checker<'_> {
             }
             if let Some(e) = p.restitution {
                 self.restitution(e, at);
+            }
+            if let Some(friction) = p.friction {
+                self.doubt_friction(friction, at.key("friction"));
             }
             for (key, x) in [("friction", p.friction), ("torsion", p.torsion), ("rolling", p.rolling)] {
                 x.map(|x| self.not_negative(x, at.key(key)));
