@@ -10,6 +10,7 @@ mod check;
 mod converge;
 mod export;
 mod fit;
+mod numbers;
 mod plot;
 mod progress;
 mod render;

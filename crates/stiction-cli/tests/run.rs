@@ -67,8 +67,9 @@ fn a_falling_ball_is_recorded_as_it_falls() {
     let folder = scratch("falling");
     fs::write(folder.join("fall.toml"), FALLING).unwrap();
     let said = done(&folder, &["fall.toml"], 0);
-    assert!(said.starts_with("outcome   fall: 20 steps of 0.01 s, t = 0.200000 s reached\n"), "{said}");
-    assert!(said.ends_with("recording fall.recording\n"), "{said}");
+    assert!(said.starts_with("fall    20 steps of 10 ms in "), "{said}");
+    assert!(said.contains(" per step), reached t = 0.2 s\n"), "{said}");
+    assert!(said.ends_with("view it: stiction view fall.recording\n"), "{said}");
     let out = folder.join("fall.recording");
     let read = |path: &Path| Scene::read(path).unwrap();
     assert_eq!(read(&out.join("scene.toml")), read(&folder.join("fall.toml")));
@@ -187,7 +188,7 @@ fn values_are_set_before_the_run_and_recorded_with_it() {
     let folder = scratch("set");
     fs::write(folder.join("fall.toml"), FALLING).unwrap();
     let said = done(&folder, &["fall.toml", "--set", "step.h=0.02", "--set", "body[ball].velocity[0]=1"], 0);
-    assert!(said.starts_with("outcome   fall: 10 steps of 0.02 s, t = 0.200000 s reached\n"), "{said}");
+    assert!(said.starts_with("fall    10 steps of 20 ms in "), "{said}");
     let scene = Scene::read(folder.join("fall.recording/scene.toml")).unwrap();
     assert_eq!((scene.name.as_str(), scene.step.h), ("fall", 0.02));
     assert_eq!(scene.bodies[0].velocity, Some([1.0, 0.0, 0.0].into()));
@@ -257,7 +258,7 @@ fn a_failed_step_is_told_and_what_came_before_stays() {
     let state = fs::read_to_string(folder.join("slide.recording/state.json")).unwrap();
     let state: Value = serde_json::from_str(&state).unwrap();
     assert_eq!(state["time"].as_f64().unwrap().to_bits(), number(&rows.last().unwrap()[0]).to_bits());
-    assert!(done(&folder, &["slide.toml", "--force"], 1).starts_with("outcome   slide: failed after "));
+    assert!(done(&folder, &["slide.toml", "--force"], 1).starts_with("slide    failed after "));
 }
 
 /// A spring of 500 rad/s whose force is that of the start of the step: with theta = 1/2 its swing grows, with 0 it does not (symplectic Euler).
