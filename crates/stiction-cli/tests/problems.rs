@@ -111,7 +111,7 @@ fn a_dump_says_where_it_comes_from_and_replaces_the_one_before() {
     let run = |n: &str| {
         let arguments = ["run", &ball, "--out", "r", "--force", "--duration", "0.02", "--dump-problems", n];
         let said = done(&folder, &arguments, 0);
-        assert!(said.contains(&format!("\nproblems  the {n} hardest written, the hardest is r")), "{said}");
+        assert!(said.contains(&format!("\nproblems   the {n} hardest written, the hardest is r")), "{said}");
         let files = fs::read_dir(folder.join("r/problems")).unwrap();
         files.map(|f| f.unwrap().path()).collect::<Vec<PathBuf>>()
     };

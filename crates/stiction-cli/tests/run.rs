@@ -273,7 +273,7 @@ fn energy_out_of_nothing_is_told() {
         );
         fs::write(folder.join("ball.toml"), text).unwrap();
         let told = done(&folder, &["ball.toml", "--force"], 0);
-        assert_eq!(told.contains("warning   energy was made"), warns, "{told}");
+        assert_eq!(told.contains("warning    energy was made"), warns, "{told}");
         assert_eq!(told.contains("or explicit_share = 0"), warns, "{told}");
     }
 }
