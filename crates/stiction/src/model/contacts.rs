@@ -1,7 +1,9 @@
 //! The contact table: the contact law and friction between any two parts, resolved once.
 
 use super::{ContactRule, Owner, Part, Resolved, rule::Sides};
-use crate::contact::{Compliance, Directions, Law, Layer, Material, Pair, Patch, RowSpring, StatedLayer};
+use crate::contact::{
+    Compliance, ContactPoint, Directions, Law, Layer, Material, Pair, Patch, RowSpring, StatedLayer,
+};
 use crate::geometry::{Unsupported, supported};
 use crate::scene::{Fault, FrictionKind, Method};
 use crate::state::ContactId;
@@ -73,6 +75,11 @@ impl Rule {
         self.compliance.as_ref().map(Compliance::patch).or(self.auto.as_deref())
     }
 
+    /// Whether the force acts where the layers of both bodies meet, each as it is deformed.
+    pub fn meets_between_layers(&self) -> bool {
+        self.layers.len() == 2 && self.given.contact_point == ContactPoint::Compliance
+    }
+
     /// Whether friction is anisotropic.
     pub fn is_anisotropic(&self) -> bool {
         self.given.grain.is_some()
@@ -123,7 +130,8 @@ impl ContactTable {
             for j in i + 1..parts.len() {
                 let Some((a, b)) = table.ordered(i, j) else { continue };
                 let two = [&parts[i], &parts[j]].map(|p| (p.owner, p.material));
-                let rule = scene.contact_rule(two[0], two[1]);
+                let ordered = [&parts[a], &parts[b]].map(|p| (p.owner, p.material));
+                let rule = scene.contact_rule(ordered[0], ordered[1]);
                 if rule.is_some() && !supported(&parts[i].solid, &parts[j].solid) {
                     faults.push(unsupported(scene, [&parts[i], &parts[j]]));
                 }
@@ -131,7 +139,7 @@ impl ContactTable {
                     let materials = [parts[a].material, parts[b].material];
                     let same = |r: &Rule| r.materials == materials && r.given == rule;
                     table.rules.iter().position(same).unwrap_or_else(|| {
-                        let layers = scene.layers(&rule, if a == i { two } else { [two[1], two[0]] });
+                        let layers = scene.layers(&rule, ordered);
                         table.rules.push(Rule::new(rule, layers, materials, table.directions));
                         sides.push(two);
                         table.rules.len() - 1
