@@ -22,17 +22,11 @@ pub enum ContactPoint {
     Second,
 }
 
-/// Share of the overlap that the first of two sides takes, from the compliances of both; half where neither or both are without bound.
+/// Share of the overlap that the first of two sides takes, from the compliances of both; half where they are the same.
 pub fn share_of_first([first, second]: [f64; 2]) -> f64 {
     match (first, second) {
         (a, b) if a == b => 0.5,
-        (a, b) if a.is_infinite() || b == 0.0 => {
-            if b.is_infinite() {
-                0.5
-            } else {
-                1.0
-            }
-        }
+        (a, b) if a.is_infinite() || b == 0.0 => 1.0,
         (a, b) if b.is_infinite() || a == 0.0 => 0.0,
         (a, b) => a / (a + b),
     }
