@@ -17,6 +17,7 @@ mod standing;
 mod stiffness;
 
 pub use layers::Soft;
+pub(crate) use layers::meet_between_layers;
 pub use standing::Standing;
 
 use crate::contact::set::{Contact, ContactSet};

@@ -247,7 +247,8 @@ impl Instant {
                 feature(&a.solid, &ends[0].pose, &b.solid, &ends[1].pose, touch, &mut workspace)
             };
             let expected = "expected features that touch with one normal between them";
-            let met = meet(&touch).or_else(|| meet(&Touch { gap, ..touch }));
+            let apart = Touch { point: c.middle(&contacts.elements[c.first]), gap, ..touch };
+            let met = meet(&touch).or_else(|| meet(&apart));
             let met = met.ok_or_else(|| instant.refuse(model, &c, expected))?;
             let rates = met.rates(&ends.map(|e| e.motion));
             let product = velocity_product(&c, &ends, &rates);

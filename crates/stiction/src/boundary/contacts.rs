@@ -20,13 +20,10 @@ impl Step<'_> {
         work: &mut geometry::Workspace,
     ) -> bool {
         let (problem, system) = (&self.work.problem, self.model.system());
-        let at = self.work.contacts.elements[own.element].point;
-        let touch = Touch {
-            point: at,
-            normal: c.frame.n,
-            gap: self.work.contacts.elements[own.element].gap,
-            feature: c.id.feature,
-        };
+        let element = &self.work.contacts.elements[own.element];
+        let at = element.point;
+        let touch =
+            Touch { point: c.middle(element), normal: c.frame.n, gap: element.gap, feature: c.id.feature };
         let sides = [c.id.part_a, c.id.part_b].map(|k| &self.model.parts()[k as usize]);
         let poses = sides.map(|p| match p.owner {
             Owner::Body(i) => self.middle.pose(i).then(&p.local),
@@ -74,7 +71,7 @@ impl Step<'_> {
                     Velocity { linear: moved.shift, angular: moved.turn }
                 });
                 let here = [0, 1].map(|k| moves(&links[k], at));
-                let change = Moved::new(found.as_ref(), &solids, &here, c.frame.n);
+                let change = Moved::new(found.as_ref(), &solids, &here, c);
                 let daxes = self.turn_frame(c, &change.normal, &solids);
                 // velocities of the materials at the point, which moves too
                 let faster = [0, 1].map(|k| add(here[k].linear, cross(motion[k].1, change.point)));
@@ -157,17 +154,17 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    pub fn new(found: Option<&Feature>, solids: &[Velocity; 2], here: &[LinkChange; 2], n: Vector) -> Self {
+    pub fn new(found: Option<&Feature>, solids: &[Velocity; 2], here: &[LinkChange; 2], c: &Contact) -> Self {
         match found {
             Some(feature) => {
                 let rates = feature.rates(solids);
-                Self { point: rates.point(), normal: rates.normal, gap: rates.gap }
+                Self { point: rates.point_at(c.share), normal: rates.normal, gap: rates.gap }
             }
             // carried along by both bodies alike
             None => {
-                let turn = scale(0.5, add(here[0].turn, here[1].turn));
+                let (turn, n) = (scale(0.5, add(here[0].turn, here[1].turn)), c.frame.n);
                 Self {
-                    point: scale(0.5, add(here[0].shift, here[1].shift)),
+                    point: add(scale(1.0 - c.share, here[0].shift), scale(c.share, here[1].shift)),
                     normal: cross(turn, n),
                     gap: dot(n, sub(here[1].shift, here[0].shift)),
                 }

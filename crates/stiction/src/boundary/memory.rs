@@ -157,7 +157,7 @@ impl Step<'_> {
         let mut work = geometry::Workspace::default();
         let element = &self.work.contacts.elements[c.first];
         let touch =
-            Touch { point: element.point, normal: c.frame.n, gap: element.gap, feature: c.id.feature };
+            Touch { point: c.middle(element), normal: c.frame.n, gap: element.gap, feature: c.id.feature };
         let sides = [c.id.part_a, c.id.part_b].map(|k| &self.model.parts()[k as usize]);
         let poses = sides.map(|p| match p.owner {
             Owner::Body(i) => self.middle.pose(i).then(&p.local),
@@ -175,7 +175,7 @@ impl Step<'_> {
                     Velocity { linear: moved.shift, angular: moved.turn }
                 });
                 let here = [0, 1].map(|k| moves(k, element.point));
-                let change = Moved::new(found.as_ref(), &solids, &here, c.frame.n);
+                let change = Moved::new(found.as_ref(), &solids, &here, c);
                 let column = tree.dofs.start + j;
                 if varies {
                     by_gap(part, column, change.gap);

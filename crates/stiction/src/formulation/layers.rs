@@ -67,6 +67,24 @@ impl Soft {
     }
 }
 
+/// Places the forces of contacts between two layers where these meet, as they are deformed in the step with the explicit share `theta`.
+pub(crate) fn meet_between_layers(
+    model: &Model,
+    (state, known): (&State, &[Soft]),
+    theta: f64,
+    set: &mut ContactSet,
+) {
+    let ContactSet { contacts, elements } = set;
+    for c in contacts.iter_mut().filter(|c| model.contacts().rules()[c.rule].meets_between_layers()) {
+        let known = known.iter().find(|s| s.id == c.id).copied();
+        let soft = known.unwrap_or_else(|| Soft::new(c.id, model.contacts().linear_rows(), state));
+        let [a, b] = [0, 1].map(|l| (theta * soft.before[l][0] + (1.0 - theta) * soft.after[l][0]).max(0.0));
+        if a + b > 0.0 {
+            c.place(&mut elements[c.first], a / (a + b));
+        }
+    }
+}
+
 impl ContactProblem {
     /// Assembles the problem for bodies at the end of the step as far as it is known (`motion.kinematics`), and the masses there.
     /// Gaps of `contacts` are those at the end less `h W_n v_theta` of that end, so that they are linear in the velocities. `soft` has one entry per contact.

@@ -9,6 +9,7 @@ pub use crate::scene::resolved;
 mod close;
 mod contacts;
 mod loops;
+mod place;
 mod rule;
 mod standing;
 mod summary;

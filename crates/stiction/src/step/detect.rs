@@ -227,7 +227,8 @@ pub(crate) fn refuse_dent(
     element: &Element,
     time: f64,
 ) -> Result<(), Failed> {
-    let half = [-0.5, 0.5].map(|s| add(element.point, scale(s * element.gap.clamp(-1e3, 1e3), c.frame.n)));
+    let middle = c.middle(element);
+    let half = [-0.5, 0.5].map(|s| add(middle, scale(s * element.gap.clamp(-1e3, 1e3), c.frame.n)));
     for (part, at) in [c.id.part_a, c.id.part_b].into_iter().zip(half) {
         let own = &model.parts()[part as usize];
         if !is_convex_at(&own.solid, &memory.poses[part as usize], at) {
@@ -276,16 +277,18 @@ fn detect_pair(
     for touch in &memory.touches {
         let frame = frame(model.contacts().directions(), touch.normal, along);
         let (first, mut spin) = (contacts.elements.len(), 0.0);
+        let share = compiled.given.share;
+        // a patch is flat, and lies where its deepest point does
+        let place = add(touch.point, scale((share - 0.5) * touch.gap, touch.normal));
         match &compiled.compliance {
             Some(c) if c.patch().grid().count() > 1 => {
                 let (grid, sides) = (c.patch().grid(), [(a, pose_a), (b, pose_b)]);
-                let ride = c
-                    .patch()
-                    .transports()
-                    .then(|| Ride::new(motion, sides, touch, frame, grid.spacing, &mut memory.workspace));
+                let ride = c.patch().transports().then(|| {
+                    Ride::new(motion, sides, (touch, share), frame, grid.spacing, &mut memory.workspace)
+                });
                 spin = ride.as_ref().map_or(0.0, Ride::spin);
                 contacts.elements.extend((0..grid.count()).map(|k| {
-                    let point = add(touch.point, frame.in_plane(grid.centre(k)));
+                    let point = add(place, frame.in_plane(grid.centre(k)));
                     let gap = gap_along(&a.solid, pose_a, &b.solid, pose_b, point, frame.n);
                     Element {
                         point,
@@ -294,15 +297,11 @@ fn detect_pair(
                     }
                 }));
             }
-            _ => contacts.elements.push(Element {
-                point: touch.point,
-                gap: touch.gap,
-                travel: Travel::default(),
-            }),
+            _ => contacts.elements.push(Element { point: place, gap: touch.gap, travel: Travel::default() }),
         }
         let (id, owners) = (ContactId { part_a, part_b, feature: touch.feature }, [a.owner, b.owner]);
         let count = contacts.elements.len() - first;
-        contacts.contacts.push(Contact { id, owners, frame, rule, first, count, spin });
+        contacts.contacts.push(Contact { id, owners, frame, share, rule, first, count, spin });
     }
 }
 

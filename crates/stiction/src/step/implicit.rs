@@ -37,7 +37,7 @@ use super::theta::remember_solver;
 use super::{Failed, StepReport, Workspace, detect, place};
 use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::{Drift, Kinematics, NotDrifted};
-use crate::formulation::{ContactProblem, Soft};
+use crate::formulation::{ContactProblem, Soft, meet_between_layers};
 use crate::geometry::{Touch, Workspace as Touching};
 use crate::inputs::Inputs;
 use crate::model::{InvalidModel, Model, Owner};
@@ -323,6 +323,7 @@ fn iterate(
             model.system().advance(&state.position, mean, 0.5 * h, half);
             middle.kinematics.go_to(half, seen);
             detect_again(model, middle, motion.margin, detection, between)?;
+            meet_between_layers(model, (state, soft), theta, between);
             for c in &mut next.contacts {
                 if let Ok(k) = between.contacts.binary_search_by_key(&c.id, |m| m.id) {
                     c.frame = between.contacts[k].frame;
@@ -330,6 +331,8 @@ fn iterate(
                 }
             }
             end.kinematics.go_to(half, seen);
+        } else {
+            meet_between_layers(model, (state, soft), 0.0, next);
         }
         points.apply(model, next);
         // linear in the velocities: psi(q+) + h W_n (v_theta - that of q+)

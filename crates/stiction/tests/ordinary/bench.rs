@@ -45,6 +45,12 @@ impl Bench {
         self
     }
 
+    /// Sets a text by its path.
+    pub fn choose(mut self, path: &str, text: &str) -> Self {
+        self.set.push((path.to_owned(), format!("\"{text}\"")));
+        self
+    }
+
     /// A scheme that accepts the scene but is not held to the expectation, and why.
     pub fn but(mut self, scheme: &'static str, _why: &str) -> Self {
         self.but.push(scheme);
