@@ -10,9 +10,8 @@ use stiction::step::{Status, Trust};
 
 /// Cut steps and events that are shown; the tables have them all.
 const SHOWN: usize = 5;
-/// Share of the largest change of any energy above which energy was made; and share of the energies that is rounding.
-const MADE: f64 = 0.01;
-const ROUNDING: f64 = 1e-9;
+/// Share of the largest change of any energy above which the time step damps.
+const DAMPED: f64 = 0.01;
 /// Iterations a step above which rigid contacts are hard.
 const HARD: usize = 200;
 
@@ -72,8 +71,7 @@ pub fn text(o: &Outcome) -> String {
     if ENTRIES.iter().zip(s.now).any(|(entry, x)| entry.is_supplied() && x != 0.0) {
         lines.push(("", format!("{} {UNIT}", listed(&s.now, Entry::is_supplied, |e| e.label))));
     }
-    let lost = s.relative_balance_error() < -MADE;
-    let why = if lost { ": rigid impacts and the damping of the time step took it" } else { "" };
+    let why = if s.relative_balance_error() < -DAMPED { ": the damping of the time step took it" } else { "" };
     lines.push((
         "",
         format!(
@@ -82,14 +80,7 @@ pub fn text(o: &Outcome) -> String {
             s.relative_balance_error().abs()
         ),
     ));
-    if made(s) {
-        let explicit = o.model.scene().step.explicit_share > 0.0;
-        let or = if explicit { ", or explicit_share = 0, which damps" } else { "" };
-        lines.push((
-            "warning",
-            format!("energy was made that nothing accounts for: try a smaller step.h{or}"),
-        ));
-    }
+    lines.extend(s.energy_warnings(&o.model).into_iter().map(|w| ("warning", w.message)));
     if let Some(hardest) = o.problems.first() {
         let (n, file) = (o.problems.len(), hardest.file.display());
         lines.push(("problems", format!("the {n} hardest written, the hardest is {file}")));
@@ -322,6 +313,13 @@ pub fn json(o: &Outcome) -> String {
             "residual": p.answer.map(|a| a.1),
         })).collect::<Vec<_>>(),
         "energy": energy_json(s),
+        "energy_warnings": s.energy_warnings(&o.model).into_iter().map(|w| json!({
+            "place": w.place,
+            "energy": w.energy,
+            "first": w.first,
+            "worst": w.worst,
+            "message": w.message,
+        })).collect::<Vec<_>>(),
         "recording": o.recording.display().to_string(),
     });
     format!("{object:#}\n")
@@ -377,20 +375,4 @@ fn steps(n: usize) -> String {
 
 fn per_step(o: &Outcome) -> f64 {
     1e6 * o.wall.as_secs_f64() / o.summary.steps.max(1) as f64
-}
-
-/// Energy made is reported from this share of the kinetic energy on.
-const SMALL: f64 = 1e-4;
-
-/// Whether the sum of energies and losses grew by a share of the largest change, and not by rounding nor by a small share of the
-/// kinetic energy: where that hardly changes, errors of the time step are all there is to change.
-fn made(s: &Summary) -> bool {
-    let stored = |b: &Balance| -> f64 {
-        ENTRIES.iter().zip(b).filter(|(entry, _)| entry.is_stored()).map(|(_, x)| x.abs()).sum()
-    };
-    let largest = [stored(&s.start), stored(&s.now)];
-    let kinetic =
-        ENTRIES.iter().position(|entry| entry.name == "kinetic").map_or(0.0, |k| s.start[k].max(s.now[k]));
-    s.relative_balance_error() > MADE
-        && s.balance_error() > (ROUNDING * largest[0].max(largest[1])).max(SMALL * kinetic)
 }

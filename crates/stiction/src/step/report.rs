@@ -1,6 +1,7 @@
 //! What a step did: what it cost, what its elements did, where the energy is; and why a step fails.
 
 use super::detect::Undetected;
+use super::books::{Books, approaches};
 use super::jam::is_jammed;
 use super::{InvalidModel, Projection, Solved, Trust};
 use crate::dynamics::{Kinematics, SingularMass};
@@ -301,6 +302,8 @@ pub struct StepReport {
     /// Energy that patches lose as they travel over the material, J, with `delta~` the deformation of the material that comes under them, g the gaps there:
     /// `1/2 |delta|^2 - 1/2 |delta~|^2 + 1/2 |delta+ - delta~|^2 in K + lambda_n . g`. In free rolling it is nearly 0.
     pub transport_loss: f64,
+    /// Energy that rigid impacts take, friction apart, J: of contacts and limits that were approaching when the step began.
+    pub impact_loss: f64,
     /// Work of loads, motors and the dampers of springs, J.
     pub work: f64,
     /// Work of the forces that undo overlap (negative gaps), J.
@@ -340,6 +343,7 @@ impl Default for StepReport {
             damping_loss: 0.0,
             release_loss: 0.0,
             transport_loss: 0.0,
+            impact_loss: 0.0,
             work: 0.0,
             recovery_work: 0.0,
             constraint_work: 0.0,
@@ -512,7 +516,8 @@ pub fn standing(
     model: &Model,
     solved: Solved<'_>,
     (projection, kicked): (&Projection, &[f64]),
-    out: &mut Vec<StandingReport>,
+    bounced: bool,
+    (out, books): (&mut Vec<StandingReport>, &mut Books),
     report: &mut StepReport,
 ) {
     out.clear();
@@ -525,14 +530,18 @@ pub fn standing(
         let force = forces.lambda[at] + projection.lambda.get(at).copied().unwrap_or(0.0);
         let own = standing.shift + standing.e_inv * forces.lambda[at] + problem.gap_rate[element];
         let velocity = forces.velocity[at] - own + projection.velocity.get(k).copied().unwrap_or(0.0);
-        let made = Made { force, velocity, start: standing.start, gap_rate: problem.gap_rate[element] };
-        out.push(report_row(model, solved, standing.row, made, still, report));
+        let (theta, shift) = (problem.theta, standing.shift + problem.gap_rate[element]);
+        let free = (problem.b[at] - shift - theta * standing.start) / (1.0 - theta);
+        let hits = approaches(standing.start, free, problem.fastest);
+        let bounces = bounced && model.standing()[standing.row].restitution > 0.0;
+        let row = Row { force, velocity, start: standing.start, gap_rate: problem.gap_rate[element], hits, bounces };
+        out.push(report_row(model, solved, standing.row, row, still, (report, books)));
     }
     for eliminated in &motion.servos.rows {
         let (force, velocity) = eliminated.effort(kicked);
         let start = eliminated.effort(&motion.velocity).1;
-        let made = Made { force, velocity, start, gap_rate: 0.0 };
-        out.push(report_row(model, solved, eliminated.row, made, still, report));
+        let row = Row { force, velocity, start, gap_rate: 0.0, hits: false, bounces: false };
+        out.push(report_row(model, solved, eliminated.row, row, still, (report, books)));
     }
     if !motion.servos.rows.is_empty() {
         out.sort_unstable_by_key(|r| r.row);
@@ -541,20 +550,24 @@ pub fn standing(
 
 /// Force and velocity of a standing row in a step, its velocity when that began, and what its gap adds to it.
 #[derive(Clone, Copy)]
-struct Made {
+struct Row {
     force: f64,
     velocity: f64,
     start: f64,
     gap_rate: f64,
+    /// Whether it was approaching when the step began.
+    hits: bool,
+    /// Whether it was hit, and its velocity is that with restitution.
+    bounces: bool,
 }
 
 fn report_row(
     model: &Model,
     Solved { motion, .. }: Solved<'_>,
     index: usize,
-    Made { force, velocity, start, gap_rate }: Made,
+    Row { force, velocity, start, gap_rate, hits, bounces }: Row,
     still: f64,
-    report: &mut StepReport,
+    (report, books): (&mut StepReport, &mut Books),
 ) -> StandingReport {
     let (row, h) = (&model.standing()[index], motion.h);
     let gap = row.gap(model.scene(), &motion.kinematics, &motion.position, &motion.targets).unwrap_or(0.0);
@@ -574,12 +587,20 @@ fn report_row(
         (_, Some(c)) => {
             // what the row takes and its spring does not keep
             let [before, after] = [gap, gap + h * velocity].map(|g| spring(row, c.stiffness, g));
-            report.damping_loss -= h * force * mean + after - before;
+            let taken = h * force * mean + after - before;
+            report.damping_loss -= taken;
+            books.add(row.id, taken.max(0.0));
         }
         (StandingKind::Loop { .. } | StandingKind::Gear(_), None) => {
             report.constraint_work += h * force * mean;
+            books.add(row.id, h * force * mean);
         }
-        _ => report.recovery_work -= h * force * gap_rate.min(0.0),
+        _ => {
+            let recovery = -h * force * gap_rate.min(0.0);
+            report.recovery_work += recovery;
+            report.impact_loss += if hits { recovery - h * force * mean } else { 0.0 };
+            books.add(row.id, if bounces { 0.0 } else { (h * force * velocity).max(0.0) });
+        }
     }
     let (effort, velocity) = (row.sign() * force, row.sign() * velocity);
     StandingReport { row: index, gap, effort, velocity, status }

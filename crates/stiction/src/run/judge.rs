@@ -1,0 +1,255 @@
+//! Energy is a judge: what contacts, limits, loops and gears made in a run, place by place, and what is to be done about it.
+//!
+//! A place made energy where its forces did more work than its law allows ([`crate::step::Books`]). Errors of time steps come with both signs. What counts is
+//! therefore the largest rise of the sum from any earlier time: a loss before does not hide a gain, and a gain that is given back at once is none.
+
+use super::{Balance, ENTRIES, Summary};
+use crate::model::{Model, Owner};
+use crate::scene::Scheme;
+use crate::state::RowId;
+use crate::space::length;
+use crate::step::Made;
+
+/// Share of the largest energy of a run above which energy that was made is reported.
+const MADE: f64 = 0.01;
+/// Share of the energies of a run that is rounding.
+const ROUNDING: f64 = 1e-9;
+/// Energy made is reported from this share of the kinetic energy on.
+const SMALL: f64 = 1e-4;
+/// Most places that are reported one by one.
+const MOST: usize = 5;
+/// Rows of a loop, see [`RowId::Loop`].
+const LOOP_ROWS: u32 = 8;
+
+/// Where energy was made: all contacts of a pair of parts, or all rows of a loop, are one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Pair(u32, u32),
+    Loop(u32),
+    Row(RowId),
+}
+
+impl Place {
+    fn of(id: RowId) -> Self {
+        match id {
+            RowId::Contact(c) => Self::Pair(c.part_a, c.part_b),
+            RowId::Loop(row) => Self::Loop(row / LOOP_ROWS),
+            row => Self::Row(row),
+        }
+    }
+}
+
+/// What a place made in a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Gain {
+    place: Place,
+    /// What was made so far, and the least that this ever was, J.
+    sum: f64,
+    least: f64,
+    /// Largest rise, J.
+    made: f64,
+    /// End of the first step that made some, s.
+    first: f64,
+    /// The step that made most: its end, s, and its energy, J.
+    worst: (f64, f64),
+}
+
+/// The judge of a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Judge {
+    /// In order of places.
+    gains: Vec<Gain>,
+    /// Largest kinetic and elastic energy at a record, least and largest potential energy, J.
+    moving: f64,
+    potential: [f64; 2],
+    /// Largest work of loads and motors at a record, J.
+    supplied: f64,
+}
+
+/// Energy that was made, or booked without a cause: see [`Summary::energy_warnings`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct EnergyWarning {
+    /// Names of the pair of parts, the limit, loop or gear, or of the entry of the balance; empty for the run as a whole.
+    pub place: String,
+    /// J.
+    pub energy: f64,
+    /// When it was first made, s.
+    pub first: f64,
+    /// When most of it was made, s.
+    pub worst: f64,
+    /// What happened, where, when and how much, and what to do about it.
+    pub message: String,
+}
+
+impl Judge {
+    /// Takes note of what places made in a step that ended at a time.
+    #[inline]
+    pub(super) fn step(&mut self, time: f64, made: &[Made]) {
+        for m in made {
+            let place = Place::of(m.place);
+            match self.gains.binary_search_by_key(&place, |g| g.place) {
+                Ok(k) => self.gains[k].add(time, m.energy),
+                Err(k) if m.energy > 0.0 => {
+                    let worst = (time, m.energy);
+                    let gain = Gain { place, sum: m.energy, least: 0.0, made: m.energy, first: time, worst };
+                    self.gains.insert(k, gain);
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Takes note of the energies at a record.
+    pub(super) fn balance(&mut self, balance: &Balance, is_first: bool) {
+        let of = |name: &str| ENTRIES.iter().position(|e| e.name == name).map_or(0.0, |k| balance[k]);
+        let potential = of("potential");
+        if is_first {
+            self.potential = [potential; 2];
+        }
+        self.moving = self.moving.max(of("kinetic") + of("elastic"));
+        self.potential = [self.potential[0].min(potential), self.potential[1].max(potential)];
+        self.supplied = self.supplied.max(of("work"));
+    }
+
+    /// All the energy that there ever was, J: the largest in motion and in deformed contacts, the change of the potential energy, and the work of loads and motors;
+    /// not less than what weight gives to all bodies in a step.
+    fn all(&self, model: &Model) -> f64 {
+        let scene = model.scene();
+        let mass: f64 = scene.bodies.iter().map(|b| b.link.inertia.mass).sum();
+        let fall = scene.step.h * length(scene.gravity);
+        let known = self.moving + self.potential[1] - self.potential[0] + self.supplied;
+        known.max(0.5 * mass * fall * fall)
+    }
+}
+
+impl Gain {
+    fn add(&mut self, time: f64, energy: f64) {
+        self.sum += energy;
+        self.least = self.least.min(self.sum);
+        self.made = self.made.max(self.sum - self.least);
+        if energy > self.worst.1 {
+            self.worst = (time, energy);
+        }
+    }
+
+    fn name(&self, model: &Model) -> String {
+        match self.place {
+            Place::Pair(a, b) => {
+                let name = |k: u32| &model.parts()[k as usize].name;
+                format!("'{}' and '{}'", name(a), name(b))
+            }
+            Place::Loop(k) => {
+                let row = model.standing().iter().find(|row| Place::of(row.id) == Place::Loop(k));
+                row.map_or_else(String::new, |row| format!("the {}", row.name(model.scene())))
+            }
+            Place::Row(id) => format!("the {}", model.row_name(id)),
+        }
+    }
+
+    /// What causes this, and what to do about it.
+    fn advice(&self, model: &Model, start: f64) -> &'static str {
+        let step = &model.scene().step;
+        match self.place {
+            Place::Pair(a, b) => {
+                let overlap = self.worst.0 <= start + 1.5 * step.h;
+                let compliant = step.scheme == Scheme::Compliant || self.is_compliant(model);
+                match () {
+                    () if overlap => "they overlap where the run begins: move them apart",
+                    () if step.scheme == Scheme::Compliant => {
+                        "their contact point jumps from one edge or corner to another, which no smaller step and no accuracy mends: round the edges, or take scheme = \"theta\""
+                    }
+                    () if compliant => "they were in each other before the law could act: a smaller step.h helps",
+                    () if fast(model, [a, b]) => {
+                        "they turned into each other within a step and were pushed apart: a smaller step.h helps"
+                    }
+                    () => "overlap that time steps left was undone: a smaller step.h helps",
+                }
+            }
+            Place::Loop(_) | Place::Row(RowId::Gear(_)) => {
+                "a smaller step.h helps where the mechanism turns fast; where it can hardly move at all, give the loop or a joint of it room, or a stiffness"
+            }
+            Place::Row(_) => "the joint passed the limit within a step and was pushed back: a smaller step.h helps",
+        }
+    }
+
+    fn is_compliant(&self, model: &Model) -> bool {
+        let Place::Pair(a, b) = self.place else { return false };
+        let id = crate::state::ContactId { part_a: a, part_b: b, feature: 0 };
+        let rule = model.contacts().rule_of(id);
+        rule.is_some_and(|rule| rule.compliance.is_some() || !rule.layers.is_empty())
+    }
+}
+
+/// Whether one of two parts belongs to a body.
+fn fast(model: &Model, parts: [u32; 2]) -> bool {
+    parts.iter().any(|k| matches!(model.parts()[*k as usize].owner, Owner::Body(_)))
+}
+
+impl Summary {
+    /// Where contacts, limits, loops and gears made energy, which by their laws they cannot; entries of the balance above all energy that there ever was; and energy
+    /// that was made without such a place. Each with its amount and what to do about it; the largest first.
+    pub fn energy_warnings(&self, model: &Model) -> Vec<EnergyWarning> {
+        let all = self.judge.all(model);
+        let mut gains: Vec<&Gain> = self.judge.gains.iter().filter(|g| g.made > MADE * all).collect();
+        gains.sort_by(|a, b| b.made.total_cmp(&a.made));
+        let mut found: Vec<EnergyWarning> = gains.iter().take(MOST).map(|g| self.of_place(model, g)).collect();
+        if gains.len() > MOST {
+            let rest: f64 = gains[MOST..].iter().map(|g| g.made).sum();
+            let (n, first) = (gains.len() - MOST, gains[MOST].first);
+            let message = format!("{n} more places made energy, {rest:.3e} J together");
+            found.push(EnergyWarning { place: String::new(), energy: rest, first, worst: first, message });
+        }
+        found.extend(self.of_entries(all));
+        if found.is_empty() {
+            found.extend(self.of_run(model));
+        }
+        found
+    }
+
+    fn of_place(&self, model: &Model, gain: &Gain) -> EnergyWarning {
+        let (place, all) = (gain.name(model), self.judge.all(model));
+        let Gain { made: energy, first, worst: (worst, most), .. } = *gain;
+        let share = 100.0 * energy / all;
+        let message = format!(
+            "{place} made {energy:.3e} J ({share:.1} % of all energy in the run), first at t = {first:.6} s, most at t = {worst:.6} s ({most:.3e} J in a step): {}",
+            gain.advice(model, self.began)
+        );
+        EnergyWarning { place, energy, first, worst, message }
+    }
+
+    /// Entries that are larger than all energy there ever was.
+    fn of_entries(&self, all: f64) -> impl Iterator<Item = EnergyWarning> + '_ {
+        let entries = ENTRIES.iter().zip(self.now).filter(|(e, _)| !e.is_stored() && e.name != "work");
+        entries.filter(move |(_, x)| all > 0.0 && x.abs() > (1.0 + MADE) * all).map(move |(entry, energy)| {
+            let message = format!(
+                "{energy:.3e} J are booked as '{}' ({}), more than all energy there ever was ({all:.3e} J): forces worked against each other within steps; the books do not say where energy went",
+                entry.name, entry.label
+            );
+            EnergyWarning { place: entry.name.to_owned(), energy, first: self.began, worst: self.began, message }
+        })
+    }
+
+    /// Energy that was made without a place: springs, velocity products or prescribed forces, in steps that are too long for them.
+    fn of_run(&self, model: &Model) -> Option<EnergyWarning> {
+        let stored = |b: &Balance| -> f64 {
+            ENTRIES.iter().zip(b).filter(|(entry, _)| entry.is_stored()).map(|(_, x)| x.abs()).sum()
+        };
+        let largest = stored(&self.start).max(stored(&self.now));
+        let energy = self.balance_error();
+        let least = (ROUNDING * largest).max(SMALL * self.judge.moving);
+        if self.relative_balance_error() <= MADE || energy <= least {
+            return None;
+        }
+        let explicit = model.scene().step.explicit_share > 0.0;
+        let help = match model.scene().step.scheme {
+            Scheme::Compliant | Scheme::Event => "a smaller step.accuracy may help",
+            _ if explicit => "a smaller step.h may help, or explicit_share = 0, which damps",
+            _ => "a smaller step.h may help",
+        };
+        let share = 100.0 * self.relative_balance_error();
+        let message = format!(
+            "energy was made: {energy:.3e} J ({share:.1} % of the largest change of any energy) that no contact, limit or loop accounts for, so springs, dampers, loads or rotations in steps too long for them: {help}"
+        );
+        Some(EnergyWarning { place: String::new(), energy, first: self.began, worst: self.began, message })
+    }
+}
