@@ -71,7 +71,8 @@ pub fn text(o: &Outcome) -> String {
     if ENTRIES.iter().zip(s.now).any(|(entry, x)| entry.is_supplied() && x != 0.0) {
         lines.push(("", format!("{} {UNIT}", listed(&s.now, Entry::is_supplied, |e| e.label))));
     }
-    let why = if s.relative_balance_error() < -DAMPED { ": the damping of the time step took it" } else { "" };
+    let why =
+        if s.relative_balance_error() < -DAMPED { ": the damping of the time step took it" } else { "" };
     lines.push((
         "",
         format!(

@@ -46,7 +46,8 @@ impl Soft {
         if layers.is_empty() || self.compression() >= (1.0 - KNOWN) * depth {
             return;
         }
-        let energy = |soft: &Self| layers.iter().zip(&soft.before).map(|(l, d)| l.energy(&d[..1])).sum::<f64>();
+        let energy =
+            |soft: &Self| layers.iter().zip(&soft.before).map(|(l, d)| l.energy(&d[..1])).sum::<f64>();
         self.pressed -= energy(self);
         let compliance: f64 = layers.iter().map(|l| 1.0 / l.stiffness(0)).sum();
         for (before, layer) in self.before.iter_mut().zip(layers) {

@@ -3,11 +3,11 @@
 //! A place made energy where its forces did more work than its law allows ([`crate::step::Books`]). Errors of time steps come with both signs. What counts is
 //! therefore the largest rise of the sum from any earlier time: a loss before does not hide a gain, and a gain that is given back at once is none.
 
-use super::{Balance, ENTRIES, Summary};
+use super::{Balance, ENTRIES, Entry, Summary};
 use crate::model::{Model, Owner};
 use crate::scene::Scheme;
-use crate::state::RowId;
 use crate::space::length;
+use crate::state::RowId;
 use crate::step::Made;
 
 /// Share of the largest energy of a run above which energy that was made is reported.
@@ -16,6 +16,10 @@ const MADE: f64 = 0.01;
 const ROUNDING: f64 = 1e-9;
 /// Energy made is reported from this share of the kinetic energy on.
 const SMALL: f64 = 1e-4;
+/// A place explains what a run made if it made more than this share of it.
+const MOSTLY: f64 = 0.5;
+/// Velocity at which bodies rest, m/s: the energy of that is none to speak of.
+const REST: f64 = 1e-4;
 /// Most places that are reported one by one.
 const MOST: usize = 5;
 /// Rows of a loop, see [`RowId::Loop`].
@@ -43,6 +47,8 @@ impl Place {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Gain {
     place: Place,
+    /// What was made in the step at hand, J.
+    step: f64,
     /// What was made so far, and the least that this ever was, J.
     sum: f64,
     least: f64,
@@ -82,19 +88,20 @@ pub struct EnergyWarning {
 }
 
 impl Judge {
-    /// Takes note of what places made in a step that ended at a time.
+    /// Takes note of what places made in a step that ended at a time: of each first the sum, since rows of a place may work against each other.
     #[inline]
     pub(super) fn step(&mut self, time: f64, made: &[Made]) {
         for m in made {
             let place = Place::of(m.place);
             match self.gains.binary_search_by_key(&place, |g| g.place) {
-                Ok(k) => self.gains[k].add(time, m.energy),
-                Err(k) if m.energy > 0.0 => {
-                    let worst = (time, m.energy);
-                    let gain = Gain { place, sum: m.energy, least: 0.0, made: m.energy, first: time, worst };
-                    self.gains.insert(k, gain);
-                }
-                Err(_) => {}
+                Ok(k) => self.gains[k].step += m.energy,
+                Err(k) => self.gains.insert(k, Gain { step: m.energy, ..Gain::new(place) }),
+            }
+        }
+        for m in made {
+            let place = Place::of(m.place);
+            if let Ok(k) = self.gains.binary_search_by_key(&place, |g| g.place) {
+                self.gains[k].end_step(time);
             }
         }
     }
@@ -112,21 +119,30 @@ impl Judge {
     }
 
     /// All the energy that there ever was, J: the largest in motion and in deformed contacts, the change of the potential energy, and the work of loads and motors;
-    /// not less than what weight gives to all bodies in a step.
+    /// not less than what weight gives to all bodies in a step, or than a motion that counts as rest.
     fn all(&self, model: &Model) -> f64 {
         let scene = model.scene();
         let mass: f64 = scene.bodies.iter().map(|b| b.link.inertia.mass).sum();
-        let fall = scene.step.h * length(scene.gravity);
+        let fall = (scene.step.h * length(scene.gravity)).max(REST);
         let known = self.moving + self.potential[1] - self.potential[0] + self.supplied;
         known.max(0.5 * mass * fall * fall)
     }
 }
 
 impl Gain {
-    fn add(&mut self, time: f64, energy: f64) {
+    fn new(place: Place) -> Self {
+        Self { place, step: 0.0, sum: 0.0, least: 0.0, made: 0.0, first: f64::INFINITY, worst: (0.0, 0.0) }
+    }
+
+    /// Takes what was made in the step into the sum; nothing the second time.
+    fn end_step(&mut self, time: f64) {
+        let energy = std::mem::take(&mut self.step);
         self.sum += energy;
         self.least = self.least.min(self.sum);
         self.made = self.made.max(self.sum - self.least);
+        if energy > 0.0 && self.first.is_infinite() {
+            self.first = time;
+        }
         if energy > self.worst.1 {
             self.worst = (time, energy);
         }
@@ -156,9 +172,11 @@ impl Gain {
                 match () {
                     () if overlap => "they overlap where the run begins: move them apart",
                     () if step.scheme == Scheme::Compliant => {
-                        "their contact point jumps from one edge or corner to another, which no smaller step and no accuracy mends: round the edges, or take scheme = \"theta\""
+                        "they overlap as deep as their edges are, where contact points jump and turn; no accuracy mends that, a stiffer law does"
                     }
-                    () if compliant => "they were in each other before the law could act: a smaller step.h helps",
+                    () if compliant => {
+                        "they were in each other before the law could act: a smaller step.h helps"
+                    }
                     () if fast(model, [a, b]) => {
                         "they turned into each other within a step and were pushed apart: a smaller step.h helps"
                     }
@@ -168,7 +186,9 @@ impl Gain {
             Place::Loop(_) | Place::Row(RowId::Gear(_)) => {
                 "a smaller step.h helps where the mechanism turns fast; where it can hardly move at all, give the loop or a joint of it room, or a stiffness"
             }
-            Place::Row(_) => "the joint passed the limit within a step and was pushed back: a smaller step.h helps",
+            Place::Row(_) => {
+                "the joint passed the limit within a step and was pushed back: a smaller step.h helps"
+            }
         }
     }
 
@@ -192,16 +212,22 @@ impl Summary {
         let all = self.judge.all(model);
         let mut gains: Vec<&Gain> = self.judge.gains.iter().filter(|g| g.made > MADE * all).collect();
         gains.sort_by(|a, b| b.made.total_cmp(&a.made));
-        let mut found: Vec<EnergyWarning> = gains.iter().take(MOST).map(|g| self.of_place(model, g)).collect();
+        let mut found: Vec<EnergyWarning> =
+            gains.iter().take(MOST).map(|g| self.of_place(model, g)).collect();
         if gains.len() > MOST {
             let rest: f64 = gains[MOST..].iter().map(|g| g.made).sum();
             let (n, first) = (gains.len() - MOST, gains[MOST].first);
-            let message = format!("{n} more places made energy, {rest:.3e} J together");
+            let message = format!("{n} more places made energy, {} together", joules(rest));
             found.push(EnergyWarning { place: String::new(), energy: rest, first, worst: first, message });
         }
         found.extend(self.of_entries(all));
-        if found.is_empty() {
-            found.extend(self.of_run(model));
+        if found.is_empty()
+            && let Some(warning) = self.of_run(model)
+        {
+            // the place that made most of it, though it is little beside all energy
+            let most = self.judge.gains.iter().max_by(|a, b| a.made.total_cmp(&b.made));
+            let most = most.filter(|g| g.made > MOSTLY * warning.energy);
+            found.push(most.map_or(warning, |g| self.of_place(model, g)));
         }
         found
     }
@@ -211,19 +237,24 @@ impl Summary {
         let Gain { made: energy, first, worst: (worst, most), .. } = *gain;
         let share = 100.0 * energy / all;
         let message = format!(
-            "{place} made {energy:.3e} J ({share:.1} % of all energy in the run), first at t = {first:.6} s, most at t = {worst:.6} s ({most:.3e} J in a step): {}",
+            "{place} made {} ({share:.1} % of all energy in the run), first at t = {first:.6} s, most at t = {worst:.6} s ({} in a step): {}",
+            joules(energy),
+            joules(most),
             gain.advice(model, self.began)
         );
         EnergyWarning { place, energy, first, worst, message }
     }
 
-    /// Entries that are larger than all energy there ever was.
+    /// Entries that are larger than all energy there ever was; for a loss that includes the work that other entries say was done.
     fn of_entries(&self, all: f64) -> impl Iterator<Item = EnergyWarning> + '_ {
+        let supplied = ENTRIES.iter().zip(self.now).filter(|(e, _)| e.is_supplied() && e.name != "work");
+        let more: f64 = supplied.map(|(_, x)| x.max(0.0)).sum();
         let entries = ENTRIES.iter().zip(self.now).filter(|(e, _)| !e.is_stored() && e.name != "work");
-        entries.filter(move |(_, x)| all > 0.0 && x.abs() > (1.0 + MADE) * all).map(move |(entry, energy)| {
+        let most = move |e: &Entry| (1.0 + MADE) * if e.is_supplied() { all } else { all + more };
+        entries.filter(move |(e, x)| all > 0.0 && x.abs() > most(e)).map(move |(entry, energy)| {
             let message = format!(
-                "{energy:.3e} J are booked as '{}' ({}), more than all energy there ever was ({all:.3e} J): forces worked against each other within steps; the books do not say where energy went",
-                entry.name, entry.label
+                "{} are booked as '{}' ({}), more than all energy there ever was ({}): forces worked against each other within steps, and the books do not say where energy went",
+                joules(energy), entry.name, entry.label, joules(all)
             );
             EnergyWarning { place: entry.name.to_owned(), energy, first: self.began, worst: self.began, message }
         })
@@ -248,8 +279,19 @@ impl Summary {
         };
         let share = 100.0 * self.relative_balance_error();
         let message = format!(
-            "energy was made: {energy:.3e} J ({share:.1} % of the largest change of any energy) that no contact, limit or loop accounts for, so springs, dampers, loads or rotations in steps too long for them: {help}"
+            "energy was made: {} ({share:.1} % of the largest change of any energy) that no contact, limit or loop accounts for, so springs, dampers, loads or rotations in steps too long for them: {help}",
+            joules(energy)
         );
         Some(EnergyWarning { place: String::new(), energy, first: self.began, worst: self.began, message })
+    }
+}
+
+/// An energy for people: three digits.
+fn joules(x: f64) -> String {
+    let digits = 2 - x.abs().log10().floor() as i32;
+    match digits {
+        0..=5 => format!("{x:.*} J", digits as usize),
+        -2..=-1 => format!("{x:.0} J"),
+        _ => format!("{x:.2e} J"),
     }
 }

@@ -3,17 +3,17 @@
 //! Impulses `h lambda` that act where bodies are when a step begins change the kinetic energy by exactly `h lambda . (s + s')/2`, with `s` and `s'` the relative
 //! velocities before and after them (moving surfaces included); the drift that follows changes none. By their laws these forces take energy:
 //!
-//! - a rigid contact or limit: `lambda . s' <= 0`, but for the gap that is closed or undone (`s'_n = -g/h`). What is positive was *made*;
+//! - a rigid contact or limit: along the normal nothing but what undoes overlap (`s'_n = -g/h`), and `lambda_t . s'_t <= 0`. What is positive was *made*;
 //! - a compliant contact: the work, with the energies of its springs, and the losses in its dampers and in friction, is 0. A rest above 0 was made;
 //! - a rigid loop or gear: 0. All of it was made.
 //!
 //! Rigid contacts and limits that were approaching when the step began are at an *impact*. It takes `-h lambda . (s + s')/2`, of which friction has its part. Impacts with
-//! restitution take several rounds, which together make none ([`super::impact`]): they are judged as one.
+//! restitution take several rounds, which pass energy on from contact to contact and together make none ([`super::impact`]): all rows of that part are at the impact.
 
 use super::{ElementReport, Solved, StepReport};
 use crate::contact::Layer;
 use crate::dynamics::MassMatrix;
-use crate::formulation::Soft;
+use crate::formulation::{ContactProblem, Soft};
 use crate::model::Model;
 use crate::state::RowId;
 use complementarity::matrix::dot;
@@ -83,7 +83,7 @@ impl Books {
         }
     }
 
-    /// Books the contacts of a step, or of a part of one. `elements`: what they did.
+    /// Measures the velocities of all rows of a step, or of a part of one, and books its contacts. `elements`: what they did.
     pub(super) fn contacts(
         &mut self,
         model: &Model,
@@ -93,7 +93,9 @@ impl Books {
         report: &mut StepReport,
     ) {
         let Solved { motion, problem, contacts, forces, .. } = solved;
-        if contacts.contacts.is_empty() || forces.lambda.iter().all(|f| *f == 0.0) {
+        self.start.clear();
+        self.end.clear();
+        if problem.is_empty() {
             return;
         }
         problem.relative_velocities(end.mass, &motion.velocity, &mut self.scratch, &mut self.start);
@@ -119,9 +121,12 @@ impl Books {
             let taken: f64 = rows.map(|i| forces.lambda[i] * 0.5 * (self.start[i] + self.end[i])).sum();
             let friction: f64 = these.iter().map(|e| friction(problem.h, e)).sum();
             let kept = match end.deformation {
-                Deformation::Layers(soft, springs) => {
-                    layers(&rule.layers, &soft[index], if springs { problem.linear_rows } else { 1 }, problem.h)
-                }
+                Deformation::Layers(soft, springs) => layers(
+                    &rule.layers,
+                    &soft[index],
+                    if springs { problem.linear_rows } else { 1 },
+                    problem.h,
+                ),
                 Deformation::Elements(after) => {
                     let Some(law) = solved.laws.of(model, c.rule) else { continue };
                     // of patches that travel over their material the loss on the way is booked by itself
@@ -142,6 +147,12 @@ impl Books {
         }
     }
 
+    /// Velocity of a row after the forces of the part of a step that was booked last: that of its bodies, without what drives it.
+    pub(super) fn velocity_after(&self, problem: &ContactProblem, row: usize) -> f64 {
+        let of = |rows: &[f64]| rows.get(row).copied().unwrap_or(0.0);
+        of(&self.end) - of(&problem.moving)
+    }
+
     /// Books a rigid element; returns what it made.
     fn rigid(
         &self,
@@ -160,7 +171,8 @@ impl Books {
         }
         let (start, after) = (&self.start[rows.clone()], &self.end[rows]);
         let free = (problem.b[n] - problem.gap_rate[k] - theta * start[0]) / (1.0 - theta);
-        let pushed = (h * lambda[0] * after[0]).max(0.0);
+        // what a rolling contact loses as it approaches within a step and gets back is not made
+        let pushed = (h * lambda[0] * 0.5 * (start[0] + after[0])).max(0.0);
         let recovery = match end.deformation {
             Deformation::Elements(_) => -h * lambda[0] * problem.gap_rate[k].min(0.0),
             Deformation::Layers(..) => {
@@ -168,7 +180,7 @@ impl Books {
                 pushed
             }
         };
-        if approaches(start[0], free, problem.fastest) {
+        if end.bounced || approaches(start[0], free, problem.fastest) {
             let mean: f64 = (0..lambda.len()).map(|i| lambda[i] * 0.5 * (start[i] + after[i])).sum();
             report.impact_loss += -h * mean - friction(h, element) + recovery;
         }

@@ -1,7 +1,7 @@
 //! What a step did: what it cost, what its elements did, where the energy is; and why a step fails.
 
-use super::detect::Undetected;
 use super::books::{Books, approaches};
+use super::detect::Undetected;
 use super::jam::is_jammed;
 use super::{InvalidModel, Projection, Solved, Trust};
 use crate::dynamics::{Kinematics, SingularMass};
@@ -524,17 +524,25 @@ pub fn standing(
     let Solved { contacts, problem, forces, motion, .. } = solved;
     let still = STILL * problem.fastest;
     report.violation = report.violation.max(projection.open);
-    for (k, standing) in problem.standing.iter().enumerate() {
-        let element = contacts.elements.len() + k;
+    for (standing, element) in problem.standing.iter().zip(contacts.elements.len()..) {
         let at = problem.rows_of(element).start;
-        let force = forces.lambda[at] + projection.lambda.get(at).copied().unwrap_or(0.0);
-        let own = standing.shift + standing.e_inv * forces.lambda[at] + problem.gap_rate[element];
-        let velocity = forces.velocity[at] - own + projection.velocity.get(k).copied().unwrap_or(0.0);
+        // after impacts with restitution the projection has moved the bodies, and not their velocities
+        let projected = if bounced { None } else { projection.lambda.get(at) };
+        let force = forces.lambda[at] + projected.copied().unwrap_or(0.0);
+        // the velocity that the bodies have: rows that depend on each other need not have got what they asked for
+        let velocity = books.velocity_after(problem, at);
         let (theta, shift) = (problem.theta, standing.shift + problem.gap_rate[element]);
         let free = (problem.b[at] - shift - theta * standing.start) / (1.0 - theta);
-        let hits = approaches(standing.start, free, problem.fastest);
+        let hits = bounced || approaches(standing.start, free, problem.fastest);
         let bounces = bounced && model.standing()[standing.row].restitution > 0.0;
-        let row = Row { force, velocity, start: standing.start, gap_rate: problem.gap_rate[element], hits, bounces };
+        let row = Row {
+            force,
+            velocity,
+            start: standing.start,
+            gap_rate: problem.gap_rate[element],
+            hits,
+            bounces,
+        };
         out.push(report_row(model, solved, standing.row, row, still, (report, books)));
     }
     for eliminated in &motion.servos.rows {
@@ -599,7 +607,7 @@ fn report_row(
             let recovery = -h * force * gap_rate.min(0.0);
             report.recovery_work += recovery;
             report.impact_loss += if hits { recovery - h * force * mean } else { 0.0 };
-            books.add(row.id, if bounces { 0.0 } else { (h * force * velocity).max(0.0) });
+            books.add(row.id, if bounces { 0.0 } else { (h * force * mean).max(0.0) });
         }
     }
     let (effort, velocity) = (row.sign() * force, row.sign() * velocity);

@@ -12,7 +12,9 @@ use crate::motion::targets_at;
 use crate::space::length;
 use crate::state::{ContactId, RowId, State, next_time};
 use crate::step::report::{compliant_row, elastic};
-use crate::step::{Books, ElementReport, Failed, Located, Status, StepReport, StepScheme, Trust, Workspace, place};
+use crate::step::{
+    Books, ElementReport, Failed, Located, Status, StepReport, StepScheme, Trust, Workspace, place,
+};
 use complementarity::residual::Residual;
 use field::{Buffers, Equations, Mode, Point, Powers};
 use std::sync::Arc;
@@ -101,7 +103,9 @@ fn step(
     work: &mut Workspace,
 ) -> Result<StepReport, Failed> {
     place(model, state, inputs, h, &mut work.motion)?;
-    let Workspace { motion, detection, contacts, elements, standing, located, branches, solver, books, .. } = work;
+    let Workspace {
+        motion, detection, contacts, elements, standing, located, branches, solver, books, ..
+    } = work;
     located.clear();
     branches.clear();
     let CompliantScheme { points, buffers, path } = scheme;
@@ -413,8 +417,26 @@ impl Path {
         self.lay_out(equations, &before, new);
         // what has closed by a jump
         let was_open = |p: &Point| before.iter().all(|(b, _)| b.id != p.id || b.mode == Mode::Open);
-        let closed = equations.points.iter().filter(|p| p.mode != Mode::Open && was_open(p));
-        report.recovery_work += closed.map(|p| equations.elastic(p, &self.y)).sum::<f64>();
+        for k in 0..equations.points.len() {
+            let p = equations.points[k];
+            if p.mode == Mode::Open || !was_open(&p) {
+                continue;
+            }
+            let gained = equations.elastic(&p, &self.y);
+            report.recovery_work += gained;
+            // what contacts of the pair that opened here have lost is not made
+            let pair = |id: ContactId| (id.part_a, id.part_b);
+            let gone = |b: &Point| {
+                let now = equations.points.iter().find(|now| now.id == b.id);
+                pair(b.id) == pair(p.id)
+                    && b.mode != Mode::Open
+                    && now.is_none_or(|now| now.mode == Mode::Open)
+            };
+            let released: f64 =
+                before.iter().filter(|(b, _)| gone(b)).map(|(b, _)| equations.pressed(b)).sum();
+            self.books.add(RowId::Contact(p.id), (gained - released).max(0.0));
+            equations.points[k].kept = equations.pressed(&p);
+        }
         for &(point, was) in before.iter().filter(|(_, was)| *was != Status::Open) {
             if equations.points.binary_search_by_key(&point.id, |p| p.id).is_err() {
                 located.push(Located { time: self.time, contact: point.id, was, is: Status::Open });

@@ -42,7 +42,9 @@ pub(super) fn finish(
             work.books.add(m.id, -released);
         }
     }
-    for (c, soft) in work.contacts.contacts.iter().zip(&work.implicit.soft).filter(|(_, soft)| soft.pressed > 0.0) {
+    for (c, soft) in
+        work.contacts.contacts.iter().zip(&work.implicit.soft).filter(|(_, soft)| soft.pressed > 0.0)
+    {
         report.recovery_work += soft.pressed;
         work.books.add(RowId::Contact(c.id), soft.pressed);
     }
