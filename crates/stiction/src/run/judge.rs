@@ -4,7 +4,7 @@
 //! therefore the largest rise of the sum from any earlier time: a loss before does not hide a gain, and a gain that is given back at once is none.
 
 use super::{Balance, ENTRIES, Entry, Summary};
-use crate::model::{Model, Owner};
+use crate::model::Model;
 use crate::scene::Scheme;
 use crate::space::length;
 use crate::state::RowId;
@@ -156,7 +156,9 @@ impl Gain {
             }
             Place::Loop(k) => {
                 let row = model.standing().iter().find(|row| Place::of(row.id) == Place::Loop(k));
-                row.map_or_else(String::new, |row| format!("the {}", row.name(model.scene())))
+                let name = row.map_or_else(String::new, |row| row.name(model.scene()));
+                // without the row
+                format!("the {}", name.split(" (").next().unwrap_or_default())
             }
             Place::Row(id) => format!("the {}", model.row_name(id)),
         }
@@ -166,7 +168,7 @@ impl Gain {
     fn advice(&self, model: &Model, start: f64) -> &'static str {
         let step = &model.scene().step;
         match self.place {
-            Place::Pair(a, b) => {
+            Place::Pair(..) => {
                 let overlap = self.worst.0 <= start + 1.5 * step.h;
                 let compliant = step.scheme == Scheme::Compliant || self.is_compliant(model);
                 match () {
@@ -177,10 +179,9 @@ impl Gain {
                     () if compliant => {
                         "they were in each other before the law could act: a smaller step.h helps"
                     }
-                    () if fast(model, [a, b]) => {
+                    () => {
                         "they turned into each other within a step and were pushed apart: a smaller step.h helps"
                     }
-                    () => "overlap that time steps left was undone: a smaller step.h helps",
                 }
             }
             Place::Loop(_) | Place::Row(RowId::Gear(_)) => {
@@ -198,11 +199,6 @@ impl Gain {
         let rule = model.contacts().rule_of(id);
         rule.is_some_and(|rule| rule.compliance.is_some() || !rule.layers.is_empty())
     }
-}
-
-/// Whether one of two parts belongs to a body.
-fn fast(model: &Model, parts: [u32; 2]) -> bool {
-    parts.iter().any(|k| matches!(model.parts()[*k as usize].owner, Owner::Body(_)))
 }
 
 impl Summary {
@@ -288,9 +284,9 @@ impl Summary {
 
 /// An energy for people: three digits.
 fn joules(x: f64) -> String {
-    let digits = 2 - x.abs().log10().floor() as i32;
-    match digits {
-        0..=5 => format!("{x:.*} J", digits as usize),
+    // at least 1e-30 J, whose logarithm is finite
+    match 2 - x.abs().max(1e-30).log10().floor() as i32 {
+        digits @ 0..=5 => format!("{x:.*} J", digits as usize),
         -2..=-1 => format!("{x:.0} J"),
         _ => format!("{x:.2e} J"),
     }

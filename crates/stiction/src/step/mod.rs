@@ -27,6 +27,7 @@ mod overlap;
 mod project;
 pub(crate) mod report;
 pub(crate) mod retry;
+pub(crate) mod soft_row;
 mod solve;
 pub(crate) mod theta;
 mod travel;

@@ -155,6 +155,21 @@ fn elastic_impacts_in_a_row_take_nothing() {
     }
 }
 
+/// Soft parts that overlap as deep as their edges are make energy whatever the accuracy: the run names the pair.
+#[test]
+fn energy_made_at_soft_edges_is_told() {
+    let path = format!("{}/tests/ordinary/soft-edges.toml", env!("CARGO_MANIFEST_DIR"));
+    let scene = Scene::read(path).unwrap_or_else(|e| panic!("{e}"));
+    let model = Arc::new(Model::new(&scene).expect("a valid model"));
+    let (mut state, mut summary) = (model.initial(), Summary::default());
+    run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");
+    let found = summary.energy_warnings(&model);
+    assert!(summary.relative_balance_error() > 0.01);
+    let told = found.iter().find(|w| w.place.contains("part 0") && w.place.contains("part 2"));
+    let told = told.unwrap_or_else(|| panic!("nothing is said of the pair: {found:?}"));
+    assert!(told.first > 0.3 && told.energy > 1.0 && told.message.contains("stiffer"), "{told:?}");
+}
+
 /// Machines whose energy is known to be kept: none of their parts is said to make any.
 #[test]
 fn machines_make_no_energy() {

@@ -11,7 +11,8 @@ use crate::model::Model;
 use crate::motion::targets_at;
 use crate::space::length;
 use crate::state::{ContactId, RowId, State, next_time};
-use crate::step::report::{compliant_row, elastic};
+use crate::step::report::elastic;
+use crate::step::soft_row::compliant_row;
 use crate::step::{
     Books, ElementReport, Failed, Located, Status, StepReport, StepScheme, Trust, Workspace, place,
 };
