@@ -90,7 +90,7 @@ fn a_falling_ball_is_recorded_as_it_falls() {
     let (header, rows) = table(out.join("steps.csv"));
     assert_eq!(
         header,
-        "time,h,status,solver,iterations,wasted,residual,kinetic,potential,elastic,friction_loss,damping_loss,work,recovery_work,release_loss,transport_loss,constraint_work,handover_work,relaxed,trust,violation"
+        "time,h,status,solver,iterations,wasted,residual,kinetic,potential,elastic,friction_loss,damping_loss,work,recovery_work,release_loss,transport_loss,constraint_work,handover_work,impact_loss,relaxed,trust,violation"
     );
     assert_eq!(
         rows.iter().map(|r| r[2].as_str()).collect::<Vec<_>>(),

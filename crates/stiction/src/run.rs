@@ -5,6 +5,7 @@
 
 mod balance;
 mod events;
+mod judge;
 mod stepwise;
 mod summary;
 #[cfg(test)]
@@ -14,6 +15,7 @@ pub mod timeline;
 pub(crate) use balance::FIRST_ENTRIES;
 pub use balance::{Account, Balance, ENTRIES, Entry, UNIT};
 pub use events::{Event, EventKind};
+pub use judge::EnergyWarning;
 pub use stepwise::Stepwise;
 pub use summary::Summary;
 

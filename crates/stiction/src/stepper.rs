@@ -150,6 +150,7 @@ impl Stepper {
     /// One step of length `h` under inputs.
     pub fn step_by(&mut self, state: &mut State, inputs: &Inputs, h: f64) -> Result<StepReport, Failed> {
         let time = state.time;
+        self.work.books.begin();
         let made = self.scheme.step(&self.model, state, inputs, h, &mut self.work);
         made.map_err(|why| match why {
             Failed::Mass(SingularMass { link, pivot }) => {

@@ -71,6 +71,13 @@ pub fn json(o: &Outcome) -> String {
             "residual": p.answer.map(|a| a.1),
         })).collect::<Vec<_>>(),
         "energy": energy_json(s),
+        "energy_warnings": s.energy_warnings(&o.model).into_iter().map(|w| json!({
+            "place": w.place,
+            "energy": w.energy,
+            "first": w.first,
+            "worst": w.worst,
+            "message": w.message,
+        })).collect::<Vec<_>>(),
         "recording": o.recording.display().to_string(),
     });
     format!("{object:#}\n")

@@ -11,12 +11,10 @@ use stiction::step::{Status, Trust};
 const SHOWN: usize = 5;
 /// Iterations a step above which rigid contacts are hard.
 const HARD: usize = 200;
-/// Share of the largest change of any energy above which energy was made, or the time step took it.
-const MADE: f64 = 0.01;
+/// Share of the largest change of any energy above which the time step damps.
+const DAMPED: f64 = 0.01;
 /// Share of the energies that is rounding.
 const ROUNDING: f64 = 1e-9;
-/// Share of the kinetic energy from which on energy made is reported.
-const SMALL: f64 = 1e-4;
 
 /// A line of the summary: what it is about, and the words.
 type Line = (&'static str, String);
@@ -94,11 +92,7 @@ fn warnings(o: &Outcome) -> Vec<String> {
             "no rigid solution with this slip at {time}: an impact without collision at {contact}, {impulse} N s"
         ));
     }
-    if made(s) {
-        let explicit = o.model.scene().step.explicit_share > 0.0;
-        let or = if explicit { ", or explicit_share = 0, which damps" } else { "" };
-        list.push(format!("energy was made that nothing accounts for: try a smaller step.h{or}"));
-    }
+    list.extend(s.energy_warnings(&o.model).into_iter().map(|w| w.message));
     list
 }
 
@@ -212,10 +206,9 @@ fn energy(s: &Summary, verbose: bool) -> Vec<Line> {
     let cause = match s.relative_balance_error() {
         _ if error == 0.0 => String::new(),
         _ if error.abs() <= ROUNDING * largest => " (round-off)".to_owned(),
-        r if r < -MADE => format!(
-            " ({} of the largest change): rigid impacts and the damping of the time step took it",
-            percent(-r)
-        ),
+        r if r < -DAMPED => {
+            format!(" ({} of the largest change): the damping of the time step took it", percent(-r))
+        }
         r => format!(" ({} of the largest change)", percent(r.abs())),
     };
     let mut lines = vec![format!(
@@ -357,19 +350,6 @@ fn rigid_and_hard(o: &Outcome) -> bool {
     let s = &o.summary;
     let rigid = o.model.contacts().rules().iter().any(|r| r.compliance.is_none());
     rigid && s.iterations + s.wasted > HARD * s.steps
-}
-
-/// Whether the sum of energies and losses grew by a share of the largest change, and not by rounding nor by a small share of the
-/// kinetic energy: where that hardly changes, errors of the time step are all there is to change.
-fn made(s: &Summary) -> bool {
-    let stored = |b: &Balance| -> f64 {
-        ENTRIES.iter().zip(b).filter(|(entry, _)| entry.is_stored()).map(|(_, x)| x.abs()).sum()
-    };
-    let largest = [stored(&s.start), stored(&s.now)];
-    let kinetic =
-        ENTRIES.iter().position(|entry| entry.name == "kinetic").map_or(0.0, |k| s.start[k].max(s.now[k]));
-    s.relative_balance_error() > MADE
-        && s.balance_error() > (ROUNDING * largest[0].max(largest[1])).max(SMALL * kinetic)
 }
 
 pub fn contact_name(o: &Outcome, e: &Event) -> String {

@@ -21,7 +21,12 @@ pub struct Soft {
     pub core: [bool; MOST_LAYERS],
     /// Force of the core, N: the largest of the layers'.
     pub core_force: f64,
+    /// Energy that overlap which nothing remembers gives to the springs when the step begins, J.
+    pub pressed: f64,
 }
+
+/// Share of an overlap that counts as rounding of the end of the step before.
+const KNOWN: f64 = 1e-3;
 
 impl Soft {
     /// Of a contact: the deformations that a state remembers.
@@ -32,7 +37,24 @@ impl Soft {
                 to[..linear].copy_from_slice(from);
             }
         }
-        Self { id, before, after: before, core: [false; MOST_LAYERS], core_force: 0.0 }
+        Self { id, before, after: before, core: [false; MOST_LAYERS], core_force: 0.0, pressed: 0.0 }
+    }
+
+    /// Compresses the layers by `depth` from the start, in parts of the same force: of a contact between parts that were so deep in each other when the step began, which
+    /// nothing remembers. Compressing them within the step instead would be work of their dampers at a velocity that nothing has.
+    pub(crate) fn press(&mut self, layers: &[Layer], depth: f64) {
+        if layers.is_empty() || self.compression() >= (1.0 - KNOWN) * depth {
+            return;
+        }
+        let energy =
+            |soft: &Self| layers.iter().zip(&soft.before).map(|(l, d)| l.energy(&d[..1])).sum::<f64>();
+        self.pressed -= energy(self);
+        let compliance: f64 = layers.iter().map(|l| 1.0 / l.stiffness(0)).sum();
+        for (before, layer) in self.before.iter_mut().zip(layers) {
+            before[0] = (depth / (layer.stiffness(0) * compliance)).min(layer.thickness);
+        }
+        self.after = self.before;
+        self.pressed += energy(self);
     }
 
     /// Compression of all layers along the normal, m.

@@ -1,5 +1,6 @@
 //! A run in a few numbers.
 
+use super::judge::Judge;
 use super::{Balance, ENTRIES, Event, EventKind, Fault, Observer, View};
 use crate::state::RowId;
 use crate::step::{Status, StepReport, Trust};
@@ -67,6 +68,10 @@ pub struct Summary {
     pub now: Balance,
     /// Largest change of an entry seen at a record, J.
     pub largest_change: f64,
+    /// When the run began, s.
+    pub(super) began: f64,
+    /// What places made.
+    pub(super) judge: Judge,
 }
 
 impl Default for Summary {
@@ -99,6 +104,8 @@ impl Default for Summary {
             start: [0.0; ENTRIES.len()],
             now: [0.0; ENTRIES.len()],
             largest_change: 0.0,
+            began: 0.0,
+            judge: Judge::default(),
         }
     }
 }
@@ -107,6 +114,8 @@ impl Observer for Summary {
     fn start(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
         self.start = view.balance();
         self.now = self.start;
+        self.began = view.state.time;
+        self.judge.balance(&self.start, true);
         Ok(())
     }
 
@@ -134,6 +143,7 @@ impl Observer for Summary {
             }
         }
         view.events.iter().for_each(|e| self.event(e));
+        self.judge.step(view.state.time, &view.workspace().books.made);
         if view.chooses_model() {
             self.compliant_time += view.report.compliant_time;
             self.auto_time += view.scene().step.h;
@@ -197,6 +207,7 @@ impl Summary {
 
     fn balance(&mut self, balance: Balance) {
         self.now = balance;
+        self.judge.balance(&balance, false);
         let changes = self.now.iter().zip(&self.start).map(|(now, start)| (now - start).abs());
         self.largest_change = changes.fold(self.largest_change, f64::max);
     }
@@ -206,8 +217,8 @@ impl Summary {
         self.events[kind as usize]
     }
 
-    /// Energies and losses at the last record less the energies at the start and the work of applied forces, J: negative
-    /// where energy went that neither friction nor contact dampers took (rigid impacts, damping by the time step).
+    /// Energies and losses at the last record less the energies at the start and the work of applied forces, J: the error of the run. Negative
+    /// where the time step damps, positive where energy was made ([`Self::energy_warnings`]).
     pub fn balance_error(&self) -> f64 {
         let sum = |b: &Balance| ENTRIES.iter().zip(b).map(|(entry, x)| entry.sign() * x).sum::<f64>();
         sum(&self.now) - sum(&self.start)

@@ -299,7 +299,7 @@ impl Impacts {
 }
 
 /// Kinetic energy `v' M v / 2` at the configuration of a motion, J.
-fn kinetic(motion: &Motion, v: &[f64], scratch: &mut Vec<f64>) -> f64 {
+pub(crate) fn kinetic(motion: &Motion, v: &[f64], scratch: &mut Vec<f64>) -> f64 {
     scratch.clear();
     scratch.extend_from_slice(v);
     for (t, dofs) in motion.mass.trees() {

@@ -355,7 +355,14 @@ fn iterate(
         let same = known.len() == contacts.contacts.len();
         for c in &contacts.contacts {
             let found = known.iter().find(|s| s.id == c.id).copied();
-            soft.push(found.unwrap_or_else(|| Soft::new(c.id, linear, state)));
+            soft.push(found.unwrap_or_else(|| {
+                let mut new = Soft::new(c.id, linear, state);
+                new.press(
+                    &model.contacts().rules()[c.rule].layers,
+                    depth(begin, c.id, contacts.elements[c.first].gap),
+                );
+                new
+            }));
         }
         let same = same && known.iter().zip(&contacts.contacts).all(|(s, c)| s.id == c.id);
         flips += usize::from(round > 1 && !same);
@@ -452,6 +459,16 @@ fn iterate(
     }
     report.wasted += report.iterations;
     Err(unsettled(state, h, change))
+}
+
+/// How deep the parts of a contact were in each other when the step began, m: at the contact, or where it was not found then, by its `gap` as it is linear about the end, and
+/// at most the deepest of the pair. `begin`: gaps when the step began.
+fn depth(begin: &[(ContactId, f64, f64)], id: ContactId, gap: f64) -> f64 {
+    if let Ok(k) = begin.binary_search_by_key(&id, |b| b.0) {
+        return (-begin[k].1).max(0.0);
+    }
+    let pair = begin.iter().filter(|b| (b.0.part_a, b.0.part_b) == (id.part_a, id.part_b));
+    pair.map(|b| -b.1).fold(0.0, f64::max).min((-gap).max(0.0))
 }
 
 /// The most by which rigid rows that bind both ways are open at the end, or limits passed, m or rad.

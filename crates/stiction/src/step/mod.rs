@@ -17,6 +17,7 @@
 
 mod advance;
 mod approach;
+pub(crate) mod books;
 pub(crate) mod detect;
 mod flush;
 pub(crate) mod impact;
@@ -26,6 +27,7 @@ mod overlap;
 mod project;
 pub(crate) mod report;
 pub(crate) mod retry;
+pub(crate) mod soft_row;
 mod solve;
 pub(crate) mod theta;
 mod travel;
@@ -35,6 +37,7 @@ pub use crate::model::InvalidModel;
 pub use crate::motion::{Eliminated, Motion, NotPlaced, Servos, Surfaces, place};
 pub use crate::state::Trust;
 pub use advance::{Scratch, Solved, advance};
+pub use books::{Books, Made};
 pub use detect::{Detection, Undetected, detect};
 pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
@@ -77,6 +80,8 @@ pub struct Workspace {
     pub changes: Vec<ModelChange>,
     /// Where the last step began or ceased to follow one of several motions, in order of time.
     pub branches: Vec<Branched>,
+    /// Energy that contacts and standing rows made in the last step.
+    pub books: Books,
     pub(crate) laws: Laws,
     pub(crate) detection: Detection,
     pub(crate) solver: ContactSolver,
@@ -104,6 +109,7 @@ impl Workspace {
             located: vec![],
             changes: vec![],
             branches: vec![],
+            books: Books::default(),
             laws: Laws::default(),
             detection: Detection::default(),
             solver: ContactSolver::new(model),
@@ -203,5 +209,6 @@ pub(crate) fn step_watched(
     work: &mut Workspace,
     watch: &mut dyn FnMut(Moment<'_>),
 ) -> Result<StepReport, Failed> {
+    work.books.begin();
     retry::step(model, state, inputs, h, work, watch)
 }

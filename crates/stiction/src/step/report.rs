@@ -1,11 +1,12 @@
 //! What a step did: what it cost, what its elements did, where the energy is; and why a step fails.
 
+use super::books::{Books, approaches};
 use super::detect::Undetected;
 use super::jam::is_jammed;
 use super::{InvalidModel, Projection, Solved, Trust};
 use crate::dynamics::{Kinematics, SingularMass};
 use crate::formulation::ContactProblem;
-use crate::model::{Model, Owner, StandingKind, StandingRow, Target};
+use crate::model::{Model, Owner, StandingKind, StandingRow};
 use crate::motion::{NotPlaced, load};
 use crate::scene::FrictionKind;
 use crate::space::{Frame, Vector};
@@ -301,6 +302,8 @@ pub struct StepReport {
     /// Energy that patches lose as they travel over the material, J, with `delta~` the deformation of the material that comes under them, g the gaps there:
     /// `1/2 |delta|^2 - 1/2 |delta~|^2 + 1/2 |delta+ - delta~|^2 in K + lambda_n . g`. In free rolling it is nearly 0.
     pub transport_loss: f64,
+    /// Energy that rigid impacts take, friction apart, J: of contacts and limits that were approaching when the step began.
+    pub impact_loss: f64,
     /// Work of loads, motors and the dampers of springs, J.
     pub work: f64,
     /// Work of the forces that undo overlap (negative gaps), J.
@@ -340,6 +343,7 @@ impl Default for StepReport {
             damping_loss: 0.0,
             release_loss: 0.0,
             transport_loss: 0.0,
+            impact_loss: 0.0,
             work: 0.0,
             recovery_work: 0.0,
             constraint_work: 0.0,
@@ -475,29 +479,6 @@ pub fn elements(
     }
 }
 
-/// What a compliant standing row does at a state and the targets of its time. `own` is scratch.
-pub(crate) fn compliant_row(
-    model: &Model,
-    index: usize,
-    (kinematics, state, targets): (&Kinematics, &State, &[Target]),
-    own: &mut Vec<f64>,
-) -> StandingReport {
-    let (row, scene) = (&model.standing()[index], model.scene());
-    own.clear();
-    own.resize(state.velocity.len(), 0.0);
-    row.add_row(scene, kinematics, own);
-    let velocity = own.iter().zip(&state.velocity).map(|(j, v)| j * v).sum::<f64>();
-    let gap = row.gap(scene, kinematics, &state.position, targets);
-    let force = row.compliant_force(gap, velocity - row.drive_velocity(scene, targets)).unwrap_or(0.0);
-    let status = match row.element {
-        Element::Unilateral if force <= 0.0 => Status::Open,
-        Element::Bounded { limit } if force.abs() >= limit => Status::Slip,
-        _ => Status::Stick,
-    };
-    let (effort, velocity) = (row.sign() * force, row.sign() * velocity);
-    StandingReport { row: index, gap: gap.unwrap_or(0.0), effort, velocity, status }
-}
-
 /// Work that surfaces which move by themselves do in an element, J.
 pub(crate) fn moving_work(problem: &ContactProblem, element: usize, lambda: &[f64]) -> f64 {
     if problem.moving.is_empty() {
@@ -512,27 +493,40 @@ pub fn standing(
     model: &Model,
     solved: Solved<'_>,
     (projection, kicked): (&Projection, &[f64]),
-    out: &mut Vec<StandingReport>,
+    bounced: bool,
+    (out, books): (&mut Vec<StandingReport>, &mut Books),
     report: &mut StepReport,
 ) {
     out.clear();
     let Solved { contacts, problem, forces, motion, .. } = solved;
     let still = STILL * problem.fastest;
     report.violation = report.violation.max(projection.open);
-    for (k, standing) in problem.standing.iter().enumerate() {
-        let element = contacts.elements.len() + k;
+    for (standing, element) in problem.standing.iter().zip(contacts.elements.len()..) {
         let at = problem.rows_of(element).start;
-        let force = forces.lambda[at] + projection.lambda.get(at).copied().unwrap_or(0.0);
-        let own = standing.shift + standing.e_inv * forces.lambda[at] + problem.gap_rate[element];
-        let velocity = forces.velocity[at] - own + projection.velocity.get(k).copied().unwrap_or(0.0);
-        let made = Made { force, velocity, start: standing.start, gap_rate: problem.gap_rate[element] };
-        out.push(report_row(model, solved, standing.row, made, still, report));
+        // after impacts with restitution the projection has moved the bodies, and not their velocities
+        let projected = if bounced { None } else { projection.lambda.get(at) };
+        let force = forces.lambda[at] + projected.copied().unwrap_or(0.0);
+        // the velocity that the bodies have: rows that depend on each other need not have got what they asked for
+        let velocity = books.velocity_after(problem, at);
+        let (theta, shift) = (problem.theta, standing.shift + problem.gap_rate[element]);
+        let free = (problem.b[at] - shift - theta * standing.start) / (1.0 - theta);
+        let hits = bounced || approaches(standing.start, free, problem.fastest);
+        let bounces = bounced && model.standing()[standing.row].restitution > 0.0;
+        let row = Row {
+            force,
+            velocity,
+            start: standing.start,
+            gap_rate: problem.gap_rate[element],
+            hits,
+            bounces,
+        };
+        out.push(report_row(model, solved, standing.row, row, still, (report, books)));
     }
     for eliminated in &motion.servos.rows {
         let (force, velocity) = eliminated.effort(kicked);
         let start = eliminated.effort(&motion.velocity).1;
-        let made = Made { force, velocity, start, gap_rate: 0.0 };
-        out.push(report_row(model, solved, eliminated.row, made, still, report));
+        let row = Row { force, velocity, start, gap_rate: 0.0, hits: false, bounces: false };
+        out.push(report_row(model, solved, eliminated.row, row, still, (report, books)));
     }
     if !motion.servos.rows.is_empty() {
         out.sort_unstable_by_key(|r| r.row);
@@ -541,20 +535,24 @@ pub fn standing(
 
 /// Force and velocity of a standing row in a step, its velocity when that began, and what its gap adds to it.
 #[derive(Clone, Copy)]
-struct Made {
+struct Row {
     force: f64,
     velocity: f64,
     start: f64,
     gap_rate: f64,
+    /// Whether it was approaching when the step began.
+    hits: bool,
+    /// Whether it was hit, and its velocity is that with restitution.
+    bounces: bool,
 }
 
 fn report_row(
     model: &Model,
     Solved { motion, .. }: Solved<'_>,
     index: usize,
-    Made { force, velocity, start, gap_rate }: Made,
+    Row { force, velocity, start, gap_rate, hits, bounces }: Row,
     still: f64,
-    report: &mut StepReport,
+    (report, books): (&mut StepReport, &mut Books),
 ) -> StandingReport {
     let (row, h) = (&model.standing()[index], motion.h);
     let gap = row.gap(model.scene(), &motion.kinematics, &motion.position, &motion.targets).unwrap_or(0.0);
@@ -574,12 +572,20 @@ fn report_row(
         (_, Some(c)) => {
             // what the row takes and its spring does not keep
             let [before, after] = [gap, gap + h * velocity].map(|g| spring(row, c.stiffness, g));
-            report.damping_loss -= h * force * mean + after - before;
+            let taken = h * force * mean + after - before;
+            report.damping_loss -= taken;
+            books.add(row.id, taken.max(0.0));
         }
         (StandingKind::Loop { .. } | StandingKind::Gear(_), None) => {
             report.constraint_work += h * force * mean;
+            books.add(row.id, h * force * mean);
         }
-        _ => report.recovery_work -= h * force * gap_rate.min(0.0),
+        _ => {
+            let recovery = -h * force * gap_rate.min(0.0);
+            report.recovery_work += recovery;
+            report.impact_loss += if hits { recovery - h * force * mean } else { 0.0 };
+            books.add(row.id, if bounces { 0.0 } else { (h * force * mean).max(0.0) });
+        }
     }
     let (effort, velocity) = (row.sign() * force, row.sign() * velocity);
     StandingReport { row: index, gap, effort, velocity, status }

@@ -5,6 +5,7 @@
 //! small. M, W and G stay those of the old state; velocity products are no part of f, see [`crate::dynamics::Drift`]. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
 
 use super::approach::{foresee, meets_more};
+use super::books::{Deformation, End};
 use super::detect::refuse_dent;
 use super::impact::bounce;
 use super::{Failed, Forces, Solved, StepReport, Workspace, advance, detect, elements, place, standing};
@@ -96,7 +97,12 @@ pub(crate) fn step(
     report.relaxed += problem.relaxed.len();
     work.relaxed.extend(problem.relaxed.iter().map(|&k| row_id(model, contacts, problem, k)));
     elements(model, solved, advancing.deformation(), &mut work.elements, report);
-    standing(model, solved, (&advancing.projection, &advancing.kicked), &mut work.standing, report);
+    let velocity = if bounced { &impacts.velocity } else { &advancing.kicked };
+    let deformation = Deformation::Elements(advancing.deformation());
+    let end = End { mass: motion.kick(), velocity, bounced, deformation };
+    work.books.contacts(model, solved, end, &work.elements, report);
+    let rows = (&mut work.standing, &mut work.books);
+    standing(model, solved, (&advancing.projection, &advancing.kicked), bounced, rows, report);
     Ok(())
 }
 

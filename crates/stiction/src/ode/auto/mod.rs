@@ -180,6 +180,7 @@ fn add(report: &mut StepReport, later: &StepReport) {
     report.friction_loss += later.friction_loss;
     report.damping_loss += later.damping_loss;
     report.release_loss += later.release_loss;
+    report.impact_loss += later.impact_loss;
     report.work += later.work;
     report.recovery_work += later.recovery_work;
     report.handover_work += later.handover_work;

@@ -11,8 +11,11 @@ use crate::model::Model;
 use crate::motion::targets_at;
 use crate::space::length;
 use crate::state::{ContactId, RowId, State, next_time};
-use crate::step::report::{compliant_row, elastic};
-use crate::step::{ElementReport, Failed, Located, Status, StepReport, StepScheme, Trust, Workspace, place};
+use crate::step::report::elastic;
+use crate::step::soft_row::compliant_row;
+use crate::step::{
+    Books, ElementReport, Failed, Located, Status, StepReport, StepScheme, Trust, Workspace, place,
+};
 use complementarity::residual::Residual;
 use field::{Buffers, Equations, Mode, Point, Powers};
 use std::sync::Arc;
@@ -63,6 +66,10 @@ struct Path {
     before: Vec<(Point, Status)>,
     /// Powers at the stages of the last attempt.
     powers: [Powers; 3],
+    /// Powers of the contacts' normal springs there.
+    springs: [Vec<f64>; 3],
+    /// What contacts made in the step.
+    books: Books,
     /// Overlaps just before the located event, where a contact jumped there: its features gave way to others.
     overlaps: Vec<f64>,
 }
@@ -97,7 +104,9 @@ fn step(
     work: &mut Workspace,
 ) -> Result<StepReport, Failed> {
     place(model, state, inputs, h, &mut work.motion)?;
-    let Workspace { motion, detection, contacts, elements, standing, located, branches, solver, .. } = work;
+    let Workspace {
+        motion, detection, contacts, elements, standing, located, branches, solver, books, ..
+    } = work;
     located.clear();
     branches.clear();
     let CompliantScheme { points, buffers, path } = scheme;
@@ -124,6 +133,7 @@ fn step(
     path.begin(&mut equations, state, &mut report);
     path.run(&mut equations, state, h, solver.stop.as_ref(), located, &mut report)?;
     path.finish(&mut equations, state, h, elements, &mut report)?;
+    path.books.made.iter().for_each(|m| books.add(m.place, m.energy));
     standing.clear();
     if !model.standing().is_empty() {
         // where the step ended, before the workspace shows how it got there
@@ -152,6 +162,13 @@ impl Path {
             let known = state.memory.find(RowId::Contact(id));
             known.and_then(|m| m.deformations.get(i + 1)).copied().unwrap_or(0.0)
         });
+        self.books.begin();
+        for k in 0..equations.points.len() {
+            let known = state.memory.find(RowId::Contact(equations.points[k].id));
+            if known.is_some_and(|m| !m.deformations.is_empty()) {
+                equations.points[k].kept = equations.pressed(&equations.points[k]);
+            }
+        }
         let is_new = |p: &&Point| {
             let known = state.memory.find(RowId::Contact(p.id));
             p.mode != Mode::Open && known.is_none_or(|m| m.deformations.is_empty())
@@ -279,6 +296,8 @@ impl Path {
         self.rate.resize(self.y.len(), 0.0);
         equations.rate(self.time + Radau::NODES[stage] * h, &self.stage, &mut self.rate);
         self.powers[stage] = equations.powers;
+        self.springs[stage].clear();
+        self.springs[stage].extend(equations.points.iter().map(|p| p.now.power));
     }
 
     /// The first stage of the last attempt at which a mode does not hold, as a time after the step's begin; notes which margins are used up.
@@ -354,6 +373,8 @@ impl Path {
             report.damping_loss += share * powers.damping;
             report.friction_loss += share * powers.friction;
             report.work += share * powers.work;
+            let springs = equations.points.iter_mut().zip(&self.springs[stage]);
+            springs.for_each(|(point, power)| point.worked += share * power);
         }
         let (nq, nv) = equations.sizes();
         std::mem::swap(&mut self.y, &mut self.stage);
@@ -390,13 +411,33 @@ impl Path {
             if was.mode != Mode::Open && equations.points[k].mode == Mode::Open {
                 was.now.overlap = self.overlaps.get(k).map_or(was.now.overlap, |x| x.max(was.now.overlap));
                 report.release_loss += equations.elastic(was, &self.y);
+                self.books.add(RowId::Contact(was.id), was.worked + equations.pressed(was) - was.kept);
+                (equations.points[k].kept, equations.points[k].worked) = (0.0, 0.0);
             }
         }
         self.lay_out(equations, &before, new);
         // what has closed by a jump
         let was_open = |p: &Point| before.iter().all(|(b, _)| b.id != p.id || b.mode == Mode::Open);
-        let closed = equations.points.iter().filter(|p| p.mode != Mode::Open && was_open(p));
-        report.recovery_work += closed.map(|p| equations.elastic(p, &self.y)).sum::<f64>();
+        for k in 0..equations.points.len() {
+            let p = equations.points[k];
+            if p.mode == Mode::Open || !was_open(&p) {
+                continue;
+            }
+            let gained = equations.elastic(&p, &self.y);
+            report.recovery_work += gained;
+            // what contacts of the pair that opened here have lost is not made
+            let pair = |id: ContactId| (id.part_a, id.part_b);
+            let gone = |b: &Point| {
+                let now = equations.points.iter().find(|now| now.id == b.id);
+                pair(b.id) == pair(p.id)
+                    && b.mode != Mode::Open
+                    && now.is_none_or(|now| now.mode == Mode::Open)
+            };
+            let released: f64 =
+                before.iter().filter(|(b, _)| gone(b)).map(|(b, _)| equations.pressed(b)).sum();
+            self.books.add(RowId::Contact(p.id), (gained - released).max(0.0));
+            equations.points[k].kept = equations.pressed(&p);
+        }
         for &(point, was) in before.iter().filter(|(_, was)| *was != Status::Open) {
             if equations.points.binary_search_by_key(&point.id, |p| p.id).is_err() {
                 located.push(Located { time: self.time, contact: point.id, was, is: Status::Open });
@@ -475,6 +516,10 @@ impl Path {
         for point in equations.points.iter() {
             let Some(c) = equations.contacts.contacts.iter().find(|c| c.id == point.id) else { continue };
             let deformation = equations.deformation(point, &self.y);
+            if point.mode != Mode::Open {
+                let made = point.worked + equations.pressed(point) - point.kept;
+                self.books.add(RowId::Contact(point.id), made);
+            }
             let kept = if point.mode == Mode::Open { 0 } else { rows };
             state.memory.push(RowId::Contact(point.id), &point.now.force[..rows], &deformation[..kept]);
             let [n, _, _] = point.now.velocity;

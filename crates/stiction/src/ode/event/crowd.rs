@@ -114,6 +114,7 @@ impl Path<'_> {
         report.friction_loss += made.friction_loss;
         report.damping_loss += made.damping_loss;
         report.release_loss += made.release_loss;
+        report.impact_loss += made.impact_loss;
         report.work += made.work;
         report.recovery_work += made.recovery_work;
         report.constraint_work += made.constraint_work;

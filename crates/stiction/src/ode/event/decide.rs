@@ -11,7 +11,7 @@ use crate::contact::set::Contact;
 use crate::formulation::assemble;
 use crate::scene::Branch;
 use crate::state::{ContactId, RowId, State};
-use crate::step::impact::bounce;
+use crate::step::impact::{bounce, kinetic};
 use crate::step::{
     BranchChange, Branched, Failed, Located, Status, StepReport, Trust, Workspace, detect, place,
 };
@@ -351,6 +351,9 @@ impl Path<'_> {
             velocity.clone_from(&motion.free);
             problem.push(&motion.mass, &forces.lambda, &mut self.s.stage, velocity);
         }
+        let scratch = &mut self.s.stage;
+        let taken = kinetic(motion, &state.velocity, scratch) - kinetic(motion, velocity, scratch);
+        self.report.impact_loss += taken;
         state.velocity.copy_from_slice(velocity);
         self.report.iterations += report.iterations;
         Ok(())

@@ -4,7 +4,7 @@ use super::field::{Asked, Hold, Mode, Touch};
 use super::{CLOSED, Path};
 use crate::motion::targets_at;
 use crate::state::{RowId, State, next_time};
-use crate::step::report::compliant_row;
+use crate::step::soft_row::compliant_row;
 use crate::step::{ElementReport, Failed, StandingReport, Status, Workspace};
 
 impl Path<'_> {
