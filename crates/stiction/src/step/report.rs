@@ -207,6 +207,23 @@ pub struct Located {
     pub is: Status,
 }
 
+/// An impact at a contact: of schemes that locate events.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Struck {
+    /// s.
+    pub time: f64,
+    /// The contact.
+    pub contact: ContactId,
+    /// Normal impulse, N s.
+    pub impulse: f64,
+    /// Normal velocities before and after it, m/s.
+    pub before: f64,
+    /// m/s.
+    pub after: f64,
+    /// Nothing collided: no finite forces allowed the slip that it stopped.
+    pub without_collision: bool,
+}
+
 /// A change between rigid and compliant contacts (`law = "auto"`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelChange {
