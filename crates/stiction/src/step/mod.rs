@@ -40,7 +40,7 @@ pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
 pub use report::{
     BranchChange, Branched, ElementReport, Energy, Failed, Located, ModelChange, StandingReport, Status,
-    StepReport, Struck, elements, standing,
+    StepReport, Struck, StruckKind, elements, standing,
 };
 pub use solve::{ContactSolver, Forces};
 

@@ -216,12 +216,19 @@ pub struct Struck {
     pub contact: ContactId,
     /// Normal impulse, N s.
     pub impulse: f64,
-    /// Normal velocities before and after it, m/s.
-    pub before: f64,
-    /// m/s.
-    pub after: f64,
-    /// Nothing collided: no finite forces allowed the slip that it stopped.
-    pub without_collision: bool,
+    /// Which part of it.
+    pub kind: StruckKind,
+}
+
+/// What an impact is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StruckKind {
+    /// Parts that met no longer approach.
+    Impact,
+    /// They leave each other; the impulse is that since they met.
+    Bounce,
+    /// Nothing collided: no finite forces allowed the slip that was stopped.
+    WithoutCollision,
 }
 
 /// A change between rigid and compliant contacts (`law = "auto"`).

@@ -13,7 +13,7 @@ use crate::state::{ContactId, State};
 use crate::step::Workspace;
 
 /// Least velocity with which a contact leaves an impact, as a share of its scale of speed.
-const LEAVES: f64 = 1e-5;
+pub(super) const LEAVES: f64 = 1e-5;
 
 impl Path<'_> {
     /// Contacts found near that do not leave each other.

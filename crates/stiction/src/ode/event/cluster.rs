@@ -70,7 +70,7 @@ impl Equations<'_> {
         let over = |(_, of): &Row| match *of {
             Of::Contact(k) => {
                 let c = &self.closed[k];
-                c.margins[0] < TOGETHER || sticks(c) && c.margins[1] < TOGETHER
+                !c.bare && (c.margins[0] < TOGETHER || sticks(c) && c.margins[1] < TOGETHER)
             }
             Of::Held(k) => self.held[k].hold == Hold::Stick && self.held[k].margin < TOGETHER,
         };
@@ -85,6 +85,7 @@ impl Equations<'_> {
             let Some((margin, gives, shared)) = self.slack(instant, rows, &whole) else { continue };
             for &i in island {
                 match rows[i].1 {
+                    Of::Contact(k) if self.closed[k].bare => {}
                     Of::Contact(k) => {
                         let c = &mut self.closed[k];
                         c.together = sticks(c);
@@ -134,6 +135,11 @@ impl Equations<'_> {
             fixed.push(whole);
         }
         fixed.extend(kept);
+        // what carries nothing has no share
+        let bare = |i: usize| matches!(rows[island[i]].1, Of::Contact(k) if self.closed[k].bare);
+        for i in (0..n).filter(|i| bare(*i)) {
+            fixed.push((0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect());
+        }
         let free = null_space(fixed, n);
         if free.is_empty() {
             return None;
@@ -145,6 +151,9 @@ impl Equations<'_> {
         let (mut bounds, mut of_bounds): (Vec<Bound>, Vec<Of>) = (vec![], vec![]);
         for (i, &at) in island.iter().enumerate() {
             let (row, of) = rows[at];
+            if bare(i) {
+                continue;
+            }
             let limit = match of {
                 Of::Contact(_) => {
                     let contact = contact_of(instant, row);

@@ -1,6 +1,7 @@
 //! What follows at a state: impacts, then the modes of contacts and standing rows by the contact problem at the instant; of several
 //! solutions one is followed, and where that begins and ends is noted.
 
+use super::chatter::LEAVES;
 use super::field::{Closed, Held, Hold, Mode, Touch};
 use super::islands::{Connected, weights};
 use super::{CLOSED, MOST_AT_ONCE, Path, REST, TOGETHER, near_velocity};
@@ -16,7 +17,7 @@ use crate::state::{ContactId, RowId, State};
 use crate::step::detect::detect_share;
 use crate::step::impact::bounce;
 use crate::step::{
-    BranchChange, Branched, Failed, Located, Status, StepReport, Struck, Trust, Workspace, place,
+    BranchChange, Branched, Failed, Located, Status, StepReport, Struck, StruckKind, Trust, Workspace, place,
 };
 use complementarity::matrix::dot;
 use complementarity::problem::Element;
@@ -443,25 +444,19 @@ impl Path<'_> {
             problem.push(&motion.mass, &forces.lambda, &mut self.s.stage, velocity);
         }
         let own = if bounced { &impacts.forces.lambda } else { &forces.lambda };
-        let normal = |c: &Contact| own[problem.rows_of(c.first).start] * instant;
-        let kinematics = &mut motion.kinematics;
-        kinematics.go_to(&state.position, &state.velocity);
-        let first = struck.len();
-        for c in &contacts.contacts {
-            let (impulse, before) = (normal(c), near_velocity(kinematics, contacts, c)[0]);
-            let (time, contact, after) = (state.time, c.id, 0.0);
-            struck.push(Struck { time, contact, impulse, before, after, without_collision });
+        let impulse = |c: &Contact| own[problem.rows_of(c.first).start] * instant;
+        let largest = contacts.contacts.iter().map(impulse).fold(0.0, f64::max);
+        let hit = contacts.contacts.iter().filter(|c| impulse(c) > NO_FORCE * largest);
+        let time = state.time;
+        let kind = if without_collision { StruckKind::WithoutCollision } else { StruckKind::Impact };
+        struck.extend(hit.clone().map(|c| Struck { time, contact: c.id, impulse: impulse(c), kind }));
+        motion.kinematics.go_to(&state.position, velocity);
+        for c in hit {
+            let least = self.model.scales().contact(c.owners, contacts.elements[c.first].point).speed;
+            if near_velocity(&motion.kinematics, contacts, c)[0] > LEAVES * least {
+                struck.push(Struck { time, contact: c.id, impulse: impulse(c), kind: StruckKind::Bounce });
+            }
         }
-        kinematics.go_to(&state.position, velocity);
-        for (struck, c) in struck[first..].iter_mut().zip(&contacts.contacts) {
-            struck.after = near_velocity(kinematics, contacts, c)[0];
-        }
-        let largest = struck[first..].iter().fold(0.0f64, |m, s| m.max(s.impulse));
-        let mut place = 0;
-        struck.retain(|s| {
-            place += 1;
-            place <= first || s.impulse > NO_FORCE * largest
-        });
         state.velocity.copy_from_slice(velocity);
         self.report.iterations += report.iterations;
         Ok(())

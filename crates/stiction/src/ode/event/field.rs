@@ -6,6 +6,7 @@
 //! `B x = -b` in the rows of these forces, where `B` has the friction of slipping contacts, `-mu lambda_n d`, in its columns. Redundant contacts make
 //! `B` singular. Of all solutions the limit of `(B + eps I) x = -b` as `eps -> 0` is taken, the choice of the time-stepper ([`super::islands`]).
 
+use super::TOGETHER;
 use super::islands::Islands;
 use super::slow::System;
 use crate::analysis::accelerate::Given;
@@ -68,6 +69,8 @@ pub struct Closed {
     pub moves: bool,
     /// It slips too slowly to have a direction, and stops.
     pub ends: bool,
+    /// It carries force in name: even compliance gives it none, and neither does it take part in what connected contacts share.
+    pub bare: bool,
     /// Force on the second body along n, t, o at the last evaluation, N.
     pub force: Vector,
     /// Relative velocity there, m/s.
@@ -97,6 +100,7 @@ impl Closed {
             fixed: false,
             moves: false,
             ends: false,
+            bare: false,
             force: zero,
             velocity: zero,
             scale: Scale::default(),
@@ -104,6 +108,12 @@ impl Closed {
             margins,
             slip_margin,
         }
+    }
+
+    /// Whether it carries next to nothing.
+    pub fn is_bare(&self) -> bool {
+        let [n, t, o] = self.force;
+        n.abs().max(t.hypot(o)) < TOGETHER * self.unit
     }
 
     /// Speed of its slip, m/s.
@@ -354,6 +364,9 @@ impl Equations<'_> {
             };
             (c.together, c.gives) = (false, None);
             c.margins = [n / c.unit, friction];
+            if c.bare {
+                c.margins = [n / c.unit + TOGETHER, f64::INFINITY];
+            }
             if c.touch != Touch::Carries {
                 (c.margins, c.ends) = ([f64::INFINITY; 2], false);
             } else if let Mode::Slip(_) = c.mode {

@@ -10,7 +10,7 @@
 //!
 //! (`B_i` the row of its normal acceleration), and `w = 0` is located like any other event. For the fourth of four feet at the corners of a rectangle it is `x_2 - x_1 - x_3`, the feet numbered around it.
 
-use super::field::{Closed, Equations, Row, Touch};
+use super::field::{Closed, Equations, Mode, Row, Touch};
 use super::{Path, TOGETHER};
 use crate::analysis::instant::Instant;
 use crate::state::{ContactId, State};
@@ -96,6 +96,8 @@ impl Path<'_> {
             .map(|c| c.id);
             let Some(worst) = worst else {
                 self.s.closed.retain(|c| c.touch != Touch::Leaves);
+                let bare = |c: &Closed| c.touch == Touch::Carries && c.mode == Mode::Stick && c.is_bare();
+                self.s.closed.iter_mut().for_each(|c| c.bare = bare(c));
                 return;
             };
             for c in self.s.closed.iter_mut().filter(|c| c.id == worst) {

@@ -209,6 +209,7 @@ impl Path<'_> {
         for c in &mut self.s.closed {
             c.moves = c.slip() > 10.0 * c.stop();
             c.begins &= !c.moves;
+            c.bare &= c.force[0].abs() < 10.0 * TOGETHER * c.unit;
         }
         let slips: Vec<f64> = self.s.closed.iter().map(Closed::slip).collect();
         let Some(error) = self.attempt(state.time, tried) else {
@@ -278,11 +279,13 @@ impl Path<'_> {
     fn begin(&mut self, state: &mut State) -> Result<(), Failed> {
         self.s.closed.clear();
         self.find_near(state, CLOSED)?;
+        let forces = state.memory.iter().filter_map(|m| m.forces.first()).fold(0.0f64, |m, n| m.max(n.abs()));
         for c in &self.s.near.contacts {
             let known = state.memory.find(RowId::Contact(c.id));
             if let Some(&n) = known.and_then(|m| m.forces.first()) {
                 let touch = if n > 0.0 { Touch::Carries } else { Touch::Idle };
-                self.s.closed.push(Closed { touch, ..Closed::new(c.id, Mode::Stick) });
+                let bare = n < TOGETHER * forces;
+                self.s.closed.push(Closed { touch, bare, ..Closed::new(c.id, Mode::Stick) });
             }
         }
         let held_known = self.hold(state);
@@ -290,6 +293,7 @@ impl Path<'_> {
         self.evaluate(state.time);
         for c in &mut self.s.closed {
             let slip = c.slip();
+            c.bare &= slip <= REST * c.scale.speed && c.is_bare();
             if slip > REST * c.scale.speed {
                 c.mode = Mode::Slip([c.velocity[1] / slip, c.velocity[2] / slip]);
             }
