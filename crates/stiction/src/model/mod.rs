@@ -11,6 +11,7 @@ mod contacts;
 mod loops;
 mod place;
 mod rule;
+mod scales;
 mod standing;
 mod summary;
 
@@ -18,6 +19,7 @@ pub use crate::ids::Owner;
 pub use crate::scene::resolved::Resolved;
 pub use contacts::{ContactTable, Rule};
 pub use rule::ContactRule;
+pub use scales::{Scale, Scales};
 pub use standing::{JointDof, StandingKind, StandingRow, Target};
 pub use summary::summary;
 
@@ -48,6 +50,7 @@ pub struct Model {
     contacts: ContactTable,
     standing: Vec<StandingRow>,
     reaches: Vec<f64>,
+    scales: Scales,
 }
 
 /// A shape of a body or of the world. Parts are numbered body by body, then world part by world part.
@@ -77,7 +80,8 @@ impl Model {
         contacts.compile(&resolved).map_err(named)?;
         let reaches = reaches(&parts, resolved.bodies.len());
         let standing = standing::rows(&resolved, &system);
-        Ok(Self { scene: resolved, system, parts, contacts, standing, reaches })
+        let scales = Scales::new(&resolved, &system, &parts);
+        Ok(Self { scene: resolved, system, parts, contacts, standing, reaches, scales })
     }
 
     /// The resolved scene that the model was compiled from.
@@ -108,6 +112,11 @@ impl Model {
     /// Distance of the farthest point of each body's shapes from its origin, m.
     pub fn reaches(&self) -> &[f64] {
         &self.reaches
+    }
+
+    /// What is small in the scene.
+    pub fn scales(&self) -> &Scales {
+        &self.scales
     }
 
     /// State at the start of the scene, with its loops and gears closed to rounding.

@@ -83,6 +83,21 @@ pub struct Target {
 }
 
 impl StandingRow {
+    /// What is small for the row, at a configuration.
+    pub(crate) fn scale(&self, model: &super::Model, position: &[f64]) -> super::Scale {
+        model.scales().row(model.scene(), self, self.joint.map_or(0.0, |j| position[j.coordinate]))
+    }
+
+    /// Bodies that it acts on.
+    pub(crate) fn bodies(&self, scene: &Resolved) -> impl Iterator<Item = usize> + use<> {
+        let ends = match self.kind {
+            StandingKind::Loop { index, .. } => scene.loops[index].ends.each_ref().map(|end| end.body),
+            _ => [None; 2],
+        };
+        let joints = [self.joint, self.other.map(|(j, _)| j)].map(|j| j.map(|j| j.body));
+        ends.into_iter().chain(joints).flatten()
+    }
+
     /// Sign of the joint's velocity in the row.
     pub fn sign(&self) -> f64 {
         if matches!(self.kind, StandingKind::UpperLimit(_)) { -1.0 } else { 1.0 }

@@ -43,7 +43,7 @@ pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
 pub use report::{
     BranchChange, Branched, ElementReport, Energy, Failed, Located, ModelChange, StandingReport, Status,
-    StepReport, elements, standing,
+    StepReport, Struck, StruckKind, elements, standing,
 };
 pub use solve::{ContactSolver, Forces};
 
@@ -76,6 +76,8 @@ pub struct Workspace {
     pub other_motion: Vec<RowId>,
     /// Changes of contacts in the last step, in order of time, if the scheme locates them.
     pub located: Vec<Located>,
+    /// Impacts in the last step of a scheme that locates events.
+    pub struck: Vec<Struck>,
     /// Changes between rigid and compliant contacts in the last step (`law = "auto"`), in order of time.
     pub changes: Vec<ModelChange>,
     /// Where the last step began or ceased to follow one of several motions, in order of time.
@@ -107,6 +109,7 @@ impl Workspace {
             relaxed: vec![],
             other_motion: vec![],
             located: vec![],
+            struck: vec![],
             changes: vec![],
             branches: vec![],
             books: Books::default(),

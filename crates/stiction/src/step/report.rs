@@ -208,6 +208,30 @@ pub struct Located {
     pub is: Status,
 }
 
+/// An impact at a contact: of schemes that locate events.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Struck {
+    /// s.
+    pub time: f64,
+    /// The contact.
+    pub contact: ContactId,
+    /// Normal impulse, N s.
+    pub impulse: f64,
+    /// Which part of it.
+    pub kind: StruckKind,
+}
+
+/// What an impact is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StruckKind {
+    /// Parts that met no longer approach.
+    Impact,
+    /// They leave each other; the impulse is that since they met.
+    Bounce,
+    /// Nothing collided: no finite forces allowed the slip that was stopped.
+    WithoutCollision,
+}
+
 /// A change between rigid and compliant contacts (`law = "auto"`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelChange {

@@ -14,7 +14,8 @@ use crate::state::{ContactId, RowId, State, next_time};
 use crate::step::report::elastic;
 use crate::step::soft_row::compliant_row;
 use crate::step::{
-    Books, ElementReport, Failed, Located, Status, StepReport, StepScheme, Trust, Workspace, place,
+    Books, ElementReport, Failed, Located, Status, StepReport, StepScheme, Struck, StruckKind, Trust,
+    Workspace, place,
 };
 use complementarity::residual::Residual;
 use field::{Buffers, Equations, Mode, Point, Powers};
@@ -72,7 +73,24 @@ struct Path {
     books: Books,
     /// Overlaps just before the located event, where a contact jumped there: its features gave way to others.
     overlaps: Vec<f64>,
+    /// Impacts that have begun, and those that ended in this step.
+    strikes: Vec<Strike>,
+    struck: Vec<Struck>,
 }
+
+/// An impact: a contact that closed while its parts approached.
+#[derive(Debug, Clone, Copy)]
+struct Strike {
+    id: ContactId,
+    since: f64,
+    /// Normal impulse so far, N s.
+    impulse: f64,
+    /// When the parts ceased to approach, s.
+    stopped: Option<f64>,
+}
+
+/// A contact that lasts more than so many times as long as its parts approach does not end in a bounce.
+const LASTS: f64 = 10.0;
 
 /// Least length of [`Path::window`], as a share of the scene's step.
 const WINDOW: f64 = 1e-2;
@@ -105,9 +123,20 @@ fn step(
 ) -> Result<StepReport, Failed> {
     place(model, state, inputs, h, &mut work.motion)?;
     let Workspace {
-        motion, detection, contacts, elements, standing, located, branches, solver, books, ..
+        motion,
+        detection,
+        contacts,
+        elements,
+        standing,
+        located,
+        struck,
+        branches,
+        solver,
+        books,
+        ..
     } = work;
     located.clear();
+    struck.clear();
     branches.clear();
     let CompliantScheme { points, buffers, path } = scheme;
     let (margin, gravity) = (motion.margin, length(model.scene().gravity));
@@ -134,6 +163,7 @@ fn step(
     path.run(&mut equations, state, h, solver.stop.as_ref(), located, &mut report)?;
     path.finish(&mut equations, state, h, elements, &mut report)?;
     path.books.made.iter().for_each(|m| books.add(m.place, m.energy));
+    struck.extend_from_slice(&path.struck);
     standing.clear();
     if !model.standing().is_empty() {
         // where the step ended, before the workspace shows how it got there
@@ -151,6 +181,8 @@ impl Path {
     /// are known to be deformed but are not here.
     fn begin(&mut self, equations: &mut Equations<'_>, state: &State, report: &mut StepReport) {
         (self.time, self.worst) = (state.time, 0.0);
+        self.struck.clear();
+        self.strikes.retain(|s| s.since <= state.time && state.memory.find(RowId::Contact(s.id)).is_some());
         self.y.clear();
         self.y.extend_from_slice(&state.position);
         self.y.extend_from_slice(&state.velocity);
@@ -266,7 +298,9 @@ impl Path {
             self.accept(equations, made, looked && !event, report);
             length = if (1.0..KEPT).contains(&(grown / tried)) { tried } else { grown.min(h) };
             if event {
+                let known = located.len();
                 self.change_modes(equations, located, report);
+                self.strike(equations, &located[known..]);
                 length = length.min(tried);
             }
         }
@@ -366,8 +400,13 @@ impl Path {
     /// Moves to the end of the last attempt, and adds its losses and work. `looked`: its stages were evaluated, the last one last.
     fn accept(&mut self, equations: &mut Equations<'_>, h: f64, looked: bool, report: &mut StepReport) {
         for stage in 0..3 {
-            if !looked {
+            if !looked || !self.strikes.is_empty() {
                 self.look(equations, stage, h);
+            }
+            for s in &mut self.strikes {
+                if let Ok(k) = equations.points.binary_search_by_key(&s.id, |p| p.id) {
+                    s.impulse += h * Radau::WEIGHTS[stage] * equations.points[k].now.force[0];
+                }
             }
             let (share, powers) = (h * Radau::WEIGHTS[stage], self.powers[stage]);
             report.damping_loss += share * powers.damping;
@@ -383,6 +422,42 @@ impl Path {
         self.radau.accept(h);
         self.time += h;
         report.rounds += 1;
+        for s in &mut self.strikes {
+            let at = equations.points.binary_search_by_key(&s.id, |p| p.id);
+            // the last stage is the end
+            if s.stopped.is_none() && at.is_ok_and(|k| equations.points[k].now.velocity[0] >= 0.0) {
+                s.stopped = Some(self.time);
+                let (time, contact, kind) = (self.time, s.id, StruckKind::Impact);
+                self.struck.push(Struck { time, contact, impulse: s.impulse, kind });
+            }
+        }
+        let time = self.time;
+        let goes_on = |s: &Strike| s.stopped.is_none_or(|t| time - s.since <= LASTS * (t - s.since));
+        self.strikes.retain(goes_on);
+    }
+
+    /// Begins and ends impacts where contacts close and open.
+    fn strike(&mut self, equations: &Equations<'_>, located: &[Located]) {
+        let threshold = equations.model.scene().step.bounce_threshold;
+        for l in located.iter().filter(|l| l.time == self.time) {
+            let at = equations.points.binary_search_by_key(&l.contact, |p| p.id).ok();
+            let leaves = at.map(|k| equations.points[k].now.velocity[0]);
+            let (since, id) = (self.time, l.contact);
+            if l.was == Status::Open && leaves.is_some_and(|v| -v > threshold) {
+                self.strikes.push(Strike { id, since, impulse: 0.0, stopped: None });
+            }
+            let own = self.strikes.iter().position(|s| s.id == id).filter(|_| l.is == Status::Open);
+            let Some(ended) = own.map(|k| self.strikes.swap_remove(k)) else { continue };
+            let mut add = |kind: StruckKind| {
+                self.struck.push(Struck { time: since, contact: id, impulse: ended.impulse, kind });
+            };
+            if ended.stopped.is_none() {
+                add(StruckKind::Impact);
+            }
+            if leaves.is_none_or(|v| v > threshold) {
+                add(StruckKind::Bounce);
+            }
+        }
     }
 
     /// Gives contacts whose margins are used up their next modes.
