@@ -17,6 +17,7 @@
 
 mod advance;
 mod approach;
+mod carry;
 pub(crate) mod detect;
 mod flush;
 pub(crate) mod impact;
@@ -86,6 +87,7 @@ pub struct Workspace {
     pub(crate) retry: retry::Memory,
     implicit: implicit::Scratch,
     approach: approach::Approach,
+    carry: carry::Scratch,
 }
 
 impl Workspace {
@@ -113,6 +115,7 @@ impl Workspace {
             retry: retry::Memory::default(),
             implicit: implicit::Scratch::default(),
             approach: approach::Approach::default(),
+            carry: carry::Scratch::default(),
         }
     }
 }
