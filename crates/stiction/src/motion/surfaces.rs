@@ -154,11 +154,6 @@ impl Surfaces {
         self.of(owner).map_or(0.0, bend)
     }
 
-    /// Bodies and contact points are seen after this share of the step from now on.
-    pub(crate) fn see_at(&mut self, share: f64) {
-        self.share = share;
-    }
-
     /// Largest velocity of a moving world part at the bodies, m/s.
     pub(crate) fn fastest(&self, at: &Kinematics, reaches: &[f64]) -> f64 {
         let world = self.moving.iter().filter(|(owner, _)| matches!(owner, Owner::World(_)));

@@ -322,9 +322,6 @@ fn iterate(
             half.resize(position.len(), 0.0);
             model.system().advance(&state.position, mean, 0.5 * h, half);
             middle.kinematics.go_to(half, seen);
-            middle.time = state.time;
-            middle.surfaces.clone_from(&motion.surfaces);
-            middle.surfaces.place(model, inputs, state.time + 0.5 * h, 0.5);
             detect_again(model, middle, motion.margin, detection, between)?;
             for c in &mut next.contacts {
                 if let Ok(k) = between.contacts.binary_search_by_key(&c.id, |m| m.id) {
@@ -333,7 +330,6 @@ fn iterate(
                 }
             }
             end.kinematics.go_to(half, seen);
-            end.surfaces.see_at(0.5);
         }
         points.apply(model, next);
         // linear in the velocities: psi(q+) + h W_n (v_theta - that of q+)
