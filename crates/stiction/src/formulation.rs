@@ -307,7 +307,7 @@ impl ContactProblem {
             self.grip.push(grip);
             let least = match rule.compliance {
                 Some(_) => f64::NEG_INFINITY,
-                None => -self.recovery_velocity(model, motion, &c.owners),
+                None => -self.recovery_velocity(model, motion, &c.owners, contacts.elements[c.first].point),
             };
             for k in c.elements() {
                 self.elements.push(rule.element);
@@ -326,13 +326,12 @@ impl ContactProblem {
     }
 
     /// Recovery velocity: the largest velocity at which the overlap of two rigid bodies is resolved, m/s.
-    fn recovery_velocity(&self, model: &Model, motion: &Motion, owners: &[Owner]) -> f64 {
-        let fastest = |owner: &Owner| match *owner {
-            Owner::Body(i) => motion.fastest[i],
-            Owner::World(_) => 0.0,
+    fn recovery_velocity(&self, model: &Model, motion: &Motion, owners: &[Owner], point: Vector) -> f64 {
+        let needed = |owner: &Owner| match *owner {
+            Owner::Body(i) => RESOLVED_TURN * motion.fastest[i],
+            Owner::World(_) => motion.surfaces.bend(*owner, point),
         };
-        let fastest = owners.iter().map(fastest).fold(0.0, f64::max);
-        model.scene().step.recovery_velocity.max(RESOLVED_TURN * fastest)
+        owners.iter().map(needed).fold(model.scene().step.recovery_velocity, f64::max)
     }
 
     /// How much faster two bodies slip at an element than they separate, where its normal force is all that moves them; at least 1. In a mechanism that

@@ -127,7 +127,7 @@ impl ContactProblem {
                     let owner = row.joint.map(|j| Owner::Body(j.body));
                     let slowest = match scene.step.scheme {
                         Scheme::Implicit => f64::NEG_INFINITY,
-                        _ => -self.recovery_velocity(model, motion, owner.as_slice()),
+                        _ => -self.recovery_velocity(model, motion, owner.as_slice(), [0.0; 3]),
                     };
                     self.add_gap(element, gap, slowest);
                     (0.0, 0.0)

@@ -233,7 +233,7 @@ fn find(model: &Model, state: &State, inputs: &Inputs, work: &mut Workspace, sol
     let end = end.get_or_insert_with(|| Kinematics::new(model.system()));
     end.go_to(position, velocity);
     surfaces.clone_from(&motion.surfaces);
-    surfaces.place(model, inputs, state.time + motion.h);
+    surfaces.place(model, inputs, state.time + motion.h, 1.0);
     motion.kinematics.go_to(&state.position, velocity);
 
     let mut any = false;
@@ -282,12 +282,13 @@ impl Approach {
     fn is_broken(&self, model: &Model, motion: &Motion, pair: usize) -> bool {
         let pair = &self.pairs[pair];
         let h = motion.h;
+        let point = self.near.elements[self.near.contacts[pair.first].first].point;
         let turn = |owner: Owner| match owner {
             Owner::Body(i) => {
                 (h * length(motion.kinematics.angular_velocity(i))).powi(2)
                     * model.reaches()[i].min(far(motion, i))
             }
-            Owner::World(_) => 0.0,
+            Owner::World(_) => h * motion.surfaces.bend(owner, point),
         };
         let curved = 0.5 * (turn(pair.owners[0]) + turn(pair.owners[1]));
         let least = self.near.contacts[pair.first..pair.end]

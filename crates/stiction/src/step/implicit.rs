@@ -282,7 +282,7 @@ fn iterate(
     for round in 0..ROUNDS {
         end.kinematics.go_to(position, seen);
         if round == 1 {
-            end.surfaces.place(model, inputs, state.time + h);
+            end.surfaces.place(model, inputs, state.time + h, 1.0);
         }
         if round == 0 {
             detect(model, end, motion.margin, detection, next)?;

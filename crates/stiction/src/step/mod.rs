@@ -18,6 +18,7 @@
 mod advance;
 mod approach;
 pub(crate) mod books;
+mod carry;
 pub(crate) mod detect;
 mod flush;
 pub(crate) mod impact;
@@ -93,6 +94,7 @@ pub struct Workspace {
     pub(crate) retry: retry::Memory,
     implicit: implicit::Scratch,
     approach: approach::Approach,
+    carry: carry::Scratch,
 }
 
 impl Workspace {
@@ -122,6 +124,7 @@ impl Workspace {
             retry: retry::Memory::default(),
             implicit: implicit::Scratch::default(),
             approach: approach::Approach::default(),
+            carry: carry::Scratch::default(),
         }
     }
 }

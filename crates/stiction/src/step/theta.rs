@@ -6,6 +6,7 @@
 
 use super::approach::{foresee, meets_more};
 use super::books::{Deformation, End};
+use super::carry::settle_ways;
 use super::detect::refuse_dent;
 use super::impact::bounce;
 use super::{Failed, Forces, Solved, StepReport, Workspace, advance, detect, elements, place, standing};
@@ -32,7 +33,7 @@ const GRIP_ROUNDS: usize = 5;
 const SETTLED: f64 = 1e-10;
 
 /// Changes of velocities are measured against at least this velocity, m/s or rad/s: below it they are rounding.
-const SLOW: f64 = 1e-3;
+pub(super) const SLOW: f64 = 1e-3;
 
 /// Memory of [`settle`].
 #[derive(Debug, Clone, Default)]
@@ -127,6 +128,7 @@ fn solve(
         if model.scene().step.force_time() == ForceTime::Theta {
             settle(model, state, inputs, before, work, report)?;
         }
+        settle_ways(model, state, inputs, before, work, report)?;
         // servos beyond their largest effort and limits that are passed are rows in another round; each at most once
         let mut again = beyond(model, work);
         let Workspace { laws, motion, contacts, problem, forces, .. } = work;
@@ -209,7 +211,7 @@ pub(crate) fn remember_solver(
 
 /// Evaluates f at `(t+h, q_theta, v_theta)` and solves again, until f stays. The contact problem has been solved with
 /// the f of `motion.free`. `before`: parts and iterations before that.
-fn settle(
+pub(super) fn settle(
     model: &Model,
     state: &State,
     inputs: &Inputs,

@@ -192,6 +192,15 @@ impl Run {
         sum
     }
 
+    /// Largest speed at which a contact of a body that carries force slips in the last step, m/s.
+    pub fn slip(&self, body: &str) -> f64 {
+        let owner = Owner::Body(self.index(body));
+        let mut steps = self.steps.borrow_mut();
+        let view = steps.view(&self.state);
+        let of = view.elements().iter().filter(|e| [e.body_a, e.body_b].contains(&owner) && e.force[0] > 0.0);
+        of.map(|e| e.speed[1].hypot(e.speed[2])).fold(0.0, f64::max)
+    }
+
     /// A value is within a tolerance of what is expected.
     pub fn near(&self, what: &str, found: f64, expected: f64, tolerance: f64) {
         assert!(

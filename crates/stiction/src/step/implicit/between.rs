@@ -67,7 +67,7 @@ pub(super) fn check(
             half.resize(state.position.len(), 0.0);
             model.system().advance(&state.position, &scratch.mean, time, half);
             path.go_to(half, &scratch.mean);
-            surfaces.place(model, inputs, state.time + time);
+            surfaces.place(model, inputs, state.time + time, time / h);
             let [a, b] = [c.id.part_a, c.id.part_b].map(|k| &model.parts()[k as usize]);
             let pose = |part: &crate::model::Part| match part.owner {
                 Owner::Body(i) => path.pose(i).then(&part.local),
