@@ -45,6 +45,7 @@ pub fn text(o: &Outcome) -> String {
         lines.push(("cut", format!("{} into parts: {}", steps(s.cut.len()), list.join(", "))));
     }
     lines.extend(stepped_words(s).map(|words| ("stepped", words)));
+    lines.extend(left_midpoint_words(o).map(|words| ("rule", words)));
     lines.extend(relaxed_words(o).map(|words| ("overlap", words)));
     let shown = EventKind::ALL
         .into_iter()
@@ -117,6 +118,15 @@ fn stepped_words(s: &Summary) -> Option<String> {
     let (n, time, first) = (steps(s.stepped), s.stepped_time, s.first_stepped);
     (s.stepped > 0).then(|| {
         format!("{time:.1e} s in {n} of the theta scheme where located events crowd, first before t = {first:.6} s")
+    })
+}
+
+/// Steps that left the rule of the scene's `explicit_share`; `None` if there are none.
+fn left_midpoint_words(o: &Outcome) -> Option<String> {
+    let (s, share) = (&o.summary, o.model.scene().step.explicit_share);
+    let (n, all, first) = (steps(s.left_midpoint), s.steps, s.first_left_midpoint);
+    (s.left_midpoint > 0).then(|| {
+        format!("{n} of {all} were made with explicit_share = 0 instead of {share}, of first order, first at t = {first:.6} s")
     })
 }
 
@@ -289,6 +299,7 @@ pub fn json(o: &Outcome) -> String {
         "relaxed_steps": s.relaxed,
         "loose_steps": s.loose,
         "time_steps": s.stepped,
+        "left_midpoint_steps": s.left_midpoint,
         "time_steps_seconds": s.stepped_time,
         "near_steps": s.near,
         "unchosen_steps": s.unchosen,

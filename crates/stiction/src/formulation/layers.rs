@@ -35,6 +35,27 @@ impl Soft {
         Self { id, before, after: before, core: [false; MOST_LAYERS], core_force: 0.0 }
     }
 
+    /// Presses undeformed layers in by `depth` along the normal, at one force as far as their thickness lets them.
+    pub fn press(&mut self, layers: &[Layer], depth: f64) {
+        let mut left = depth.max(0.0);
+        // the softest first: what runs out leaves the rest to the others
+        let mut order = [0; MOST_LAYERS];
+        (0..layers.len()).for_each(|l| order[l] = l);
+        let order = &mut order[..layers.len()];
+        order.sort_by(|&a, &b| {
+            (layers[a].thickness * layers[a].stiffness(0))
+                .total_cmp(&(layers[b].thickness * layers[b].stiffness(0)))
+        });
+        for k in 0..order.len() {
+            let compliance = |l: &usize| 1.0 / layers[*l].stiffness(0);
+            let share = compliance(&order[k]) / order[k..].iter().map(compliance).sum::<f64>();
+            let own = (left * share).min(layers[order[k]].thickness);
+            self.before[order[k]][0] = own;
+            left -= own;
+        }
+        self.after = self.before;
+    }
+
     /// Compression of all layers along the normal, m.
     pub fn compression(&self) -> f64 {
         self.after.iter().map(|d| d[0]).sum()
@@ -93,6 +114,8 @@ impl ContactProblem {
         self.gap_rate.clear();
         self.relaxed.clear();
         self.scale.clear();
+        self.at_end.clear();
+        self.left.clear();
         for (c, soft) in contacts.contacts.iter().zip(soft) {
             let rule = &model.contacts().rules()[c.rule];
             self.scale.push(1.0);

@@ -301,6 +301,9 @@ pub struct StepReport {
     pub stepped: usize,
     /// See `stepped`.
     pub stepped_time: f64,
+    /// Parts made with `explicit_share = 0` though the scene asks for another: the midpoint rule of `scheme = "implicit"` did not stand, or
+    /// the stiffness of a contact is not resolved.
+    pub left_midpoint: usize,
     /// Which of several forces were taken; the worst of the step's parts.
     pub choice: Choice,
     /// What is known of the solution of the step (of its last part, if it was cut).
@@ -330,6 +333,7 @@ impl Default for StepReport {
             loose: 0,
             stepped: 0,
             stepped_time: 0.0,
+            left_midpoint: 0,
             choice: Choice::Unique,
             trust: Trust::Unique,
         }
@@ -408,8 +412,9 @@ pub fn elements(
         }
         for k in c.elements() {
             let rows = problem.rows_of(k);
-            let (lambda, s) = (&forces.lambda[rows.clone()], &forces.velocity[rows]);
+            let (lambda, s) = (&forces.lambda[rows.clone()], &forces.velocity[rows.clone()]);
             let (force, mut speed) = (pick(lambda), pick(s));
+            let left = |i: usize| problem.left_out(rows.start + i);
             speed[0] -= problem.gap_rate[k];
             // the damper of smooth friction is friction
             (1..linear).for_each(|i| speed[i] -= problem.grip[index] * force[i]);
@@ -418,15 +423,17 @@ pub fn elements(
                 false => report.recovery_work -= h * force[0] * problem.gap_rate[k].min(0.0),
             }
             report.work += moving_work(problem, k, lambda);
-            report.friction_loss -= h * (force[1] * speed[1] + force[2] * speed[2]);
+            report.friction_loss -= h * (1..linear).map(|i| force[i] * (speed[i] + left(i))).sum::<f64>();
+            (0..linear).for_each(|i| speed[i] = problem.row_velocity(rows.start + i, speed[i]));
             let (mut moment, mut turn, mut fastest) = ([0.0; 3], [0.0; 3], speed[1].hypot(speed[2]));
             for i in linear..lambda.len() {
                 let axis = rule.element.as_contact().map_or(0.0, |e| e.axes[i - 1]);
                 // where friction does not resist a rotation, its velocity is not reported
                 if axis > 0.0 {
-                    (moment[i - linear], turn[i - linear]) = (lambda[i], s[i]);
-                    fastest = fastest.hypot(axis * s[i]);
-                    report.friction_loss -= h * lambda[i] * s[i];
+                    let velocity = problem.row_velocity(rows.start + i, s[i]);
+                    (moment[i - linear], turn[i - linear]) = (lambda[i], velocity);
+                    fastest = fastest.hypot(axis * velocity);
+                    report.friction_loss -= h * lambda[i] * (s[i] + left(i));
                 }
             }
             let status = match () {
@@ -504,14 +511,16 @@ pub fn standing(
         let at = problem.rows_of(element).start;
         let force = forces.lambda[at] + projection.lambda.get(at).copied().unwrap_or(0.0);
         let own = standing.shift + standing.e_inv * forces.lambda[at] + problem.gap_rate[element];
-        let velocity = forces.velocity[at] - own + projection.velocity.get(k).copied().unwrap_or(0.0);
-        let made = Made { force, velocity, start: standing.start, gap_rate: problem.gap_rate[element] };
+        let ended = forces.velocity[at] - own;
+        let slip = problem.row_velocity(at, ended);
+        let velocity = ended + problem.left_out(at) + projection.velocity.get(k).copied().unwrap_or(0.0);
+        let made = Made { force, velocity, slip, start: standing.start, gap_rate: problem.gap_rate[element] };
         out.push(report_row(model, solved, standing.row, made, still, report));
     }
     for eliminated in &motion.servos.rows {
-        let (force, velocity) = eliminated.effort(kicked);
-        let start = eliminated.effort(&motion.velocity).1;
-        let made = Made { force, velocity, start, gap_rate: 0.0 };
+        let (force, velocity) = eliminated.effort(&motion.velocity, kicked);
+        let start = motion.velocity[eliminated.dof];
+        let made = Made { force, velocity, slip: velocity, start, gap_rate: 0.0 };
         out.push(report_row(model, solved, eliminated.row, made, still, report));
     }
     if !motion.servos.rows.is_empty() {
@@ -519,35 +528,40 @@ pub fn standing(
     }
 }
 
-/// Force and velocity of a standing row in a step, its velocity when that began, and what its gap adds to it.
+/// Force and velocity `v_theta` of a standing row in a step, the velocity that friction is about, the velocity when that began, and what its gap adds to it.
 #[derive(Clone, Copy)]
 struct Made {
     force: f64,
     velocity: f64,
+    slip: f64,
     start: f64,
     gap_rate: f64,
 }
 
 fn report_row(
     model: &Model,
-    Solved { motion, .. }: Solved<'_>,
+    Solved { motion, problem, .. }: Solved<'_>,
     index: usize,
-    Made { force, velocity, start, gap_rate }: Made,
+    Made { force, velocity, slip, start, gap_rate }: Made,
     still: f64,
     report: &mut StepReport,
 ) -> StandingReport {
     let (row, h) = (&model.standing()[index], motion.h);
     let gap = row.gap(model.scene(), &motion.kinematics, &motion.position, &motion.targets).unwrap_or(0.0);
     let status = match (row.kind, row.element) {
-        (StandingKind::Friction(_), _) if velocity.abs() > still => Status::Slip,
+        (StandingKind::Friction(_), _) if slip.abs() > still => Status::Slip,
         (StandingKind::Drive(_), Element::Bounded { limit }) if force.abs() >= limit * (1.0 - STILL) => {
             Status::Slip
         }
         (_, Element::Unilateral) if force <= 0.0 => Status::Open,
         _ => Status::Stick,
     };
-    // of forces that are constant over a step the mean velocity gives the change of kinetic energy
-    let mean = 0.5 * (start + velocity);
+    // of forces that are constant over a step the mean velocity gives the change of kinetic energy; `velocity` is v_theta
+    let theta = problem.theta;
+    let mean = match theta < 1.0 {
+        true => 0.5 * (start + (velocity - theta * start) / (1.0 - theta)),
+        false => velocity,
+    };
     match (row.kind, row.compliance) {
         (StandingKind::Friction(_), _) => report.friction_loss -= h * force * velocity,
         (StandingKind::Drive(_), _) => report.work += h * force * mean,

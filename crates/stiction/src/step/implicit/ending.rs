@@ -12,7 +12,7 @@ use complementarity::matrix::dot;
 use complementarity::solver::auto::WARM_START;
 
 /// Elements whose slip is below this share of the largest free velocity are said to stick.
-const STILL: f64 = 1e-9;
+pub(super) const STILL: f64 = 1e-9;
 
 /// Takes the end that was found.
 pub(super) fn finish(
@@ -37,7 +37,7 @@ pub(super) fn finish(
         let remains = work.contacts.contacts.binary_search_by_key(&m.id, |c| RowId::Contact(c.id)).is_ok();
         report.release_loss += if remains { 0.0 } else { elastic(model, m) };
     }
-    let springs = model.scene().step.tangential_springs;
+    let (springs, starts) = (model.scene().step.tangential_springs, state.memory.is_empty());
     work.elements.clear();
     state.memory.clear();
     let still = STILL * work.problem.fastest;
@@ -47,6 +47,10 @@ pub(super) fn finish(
         let (lambda, s) = (&work.forces.lambda[rows.clone()], &work.forces.velocity[rows]);
         let mut kept = [0.0; 6];
         for l in 0..rule.layers.len() {
+            if starts {
+                // layers that were pressed at the start
+                report.recovery_work += rule.layers[l].energy(&soft.before[l][..1]);
+            }
             kept[linear * l..linear * (l + 1)].copy_from_slice(&soft.after[l][..linear]);
             for i in 0..if springs { linear } else { 1 } {
                 let rate = (soft.after[l][i] - soft.before[l][i]) / h;
