@@ -10,6 +10,7 @@
 //! rigid bodies overlap already, `g/h` is bounded from below ([`ContactProblem::gap_rate`]): overlap is
 //! resolved at a bounded velocity.
 
+mod ending;
 mod layers;
 mod seams;
 mod smooth;
@@ -99,6 +100,10 @@ pub struct ContactProblem {
     pub standing: Vec<Standing>,
     /// Velocity that moving surfaces and drives add to `J v`, row by row; empty if there is none.
     pub moving: Vec<f64>,
+    /// Whether each row is about the velocity at the end of the step; empty if none is.
+    at_end: Vec<bool>,
+    /// `theta W v` of these rows, m/s.
+    left: Vec<f64>,
     /// Ratio of `K(q)` to the law's `K`, one number per contact; 1 where the law is constant. Of Hunt and Crossley's law the overlap at
     /// which it is taken, m.
     pub scale: Vec<f64>,
@@ -137,7 +142,7 @@ pub fn assemble(
     contacts: &ContactSet,
     problem: &mut ContactProblem,
 ) {
-    (problem.h, problem.theta) = (motion.h, model.scene().step.explicit_share);
+    (problem.h, problem.theta) = (motion.h, motion.theta);
     problem.choose_standing(model, state, motion);
     problem.remember(model, state, contacts);
     problem.jacobian(model, motion, contacts);
@@ -152,6 +157,7 @@ pub fn assemble(
     problem.laws(model, laws, motion, contacts);
     problem.standing_laws(model, &state.position, motion);
     problem.add_moving(contacts.elements.len());
+    problem.pose_at_end(model, motion);
 }
 
 impl ContactProblem {
@@ -171,6 +177,8 @@ impl ContactProblem {
             relaxed: vec![],
             standing: vec![],
             moving: vec![],
+            at_end: vec![],
+            left: vec![],
             scale: vec![],
             grip: vec![],
             fastest: 0.0,
@@ -210,7 +218,7 @@ impl ContactProblem {
     }
 
     /// Takes deformations and forces of all elements from the state; new contacts are undeformed and carry no
-    /// force.
+    /// force. Where a state remembers nothing, it is a start, and point contacts that overlap are pressed in by as much, as in the scheme `compliant`.
     fn remember(&mut self, model: &Model, state: &State, contacts: &ContactSet) {
         self.deformation.clear();
         self.start.clear();
@@ -247,6 +255,11 @@ impl ContactProblem {
                     }
                 }
                 _ => self.deformation.resize(first + deforms, 0.0),
+            }
+            let point = c.count == 1 && model.contacts().rules()[c.rule].compliance.is_some();
+            if point && known.is_none() && state.memory.is_empty() {
+                // what overlaps at a start is pressed: psi + delta_n >= 0, pang2005 (12)
+                self.deformation[first] = (-contacts.elements[c.first].gap).max(0.0);
             }
         }
         for standing in &self.standing {

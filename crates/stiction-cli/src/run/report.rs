@@ -38,6 +38,7 @@ pub fn json(o: &Outcome) -> String {
         "relaxed_steps": s.relaxed,
         "loose_steps": s.loose,
         "time_steps": s.stepped,
+        "left_midpoint_steps": s.left_midpoint,
         "time_steps_seconds": s.stepped_time,
         "near_steps": s.near,
         "unchosen_steps": s.unchosen,

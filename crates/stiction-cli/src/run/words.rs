@@ -278,6 +278,14 @@ fn solver(o: &Outcome) -> Vec<Line> {
             format!("{time} in {n} of the theta scheme where located events crowd, first before {first}"),
         ));
     }
+    if s.left_midpoint > 0 {
+        let (n, all, first) = (count(s.left_midpoint), of(s.steps, "step"), instant(s.first_left_midpoint));
+        let share = o.model.scene().step.explicit_share;
+        lines.push((
+            "rule",
+            format!("{n} of {all} were made with explicit_share = 0 instead of {share}: of first order, first at {first}"),
+        ));
+    }
     lines
 }
 

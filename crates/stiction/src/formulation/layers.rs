@@ -40,7 +40,7 @@ impl Soft {
         Self { id, before, after: before, core: [false; MOST_LAYERS], core_force: 0.0, pressed: 0.0 }
     }
 
-    /// Compresses the layers by `depth` from the start, in parts of the same force: of a contact between parts that were so deep in each other when the step began, which
+    /// Compresses the layers by `depth` from the start, at one force as far as their thickness lets them: of a contact between parts that were so deep in each other when the step began, which
     /// nothing remembers. Compressing them within the step instead would be work of their dampers at a velocity that nothing has.
     pub(crate) fn press(&mut self, layers: &[Layer], depth: f64) {
         if layers.is_empty() || self.compression() >= (1.0 - KNOWN) * depth {
@@ -49,9 +49,19 @@ impl Soft {
         let energy =
             |soft: &Self| layers.iter().zip(&soft.before).map(|(l, d)| l.energy(&d[..1])).sum::<f64>();
         self.pressed -= energy(self);
-        let compliance: f64 = layers.iter().map(|l| 1.0 / l.stiffness(0)).sum();
-        for (before, layer) in self.before.iter_mut().zip(layers) {
-            before[0] = (depth / (layer.stiffness(0) * compliance)).min(layer.thickness);
+        // the softest first: what runs out leaves the rest to the others
+        let mut order = [0; MOST_LAYERS];
+        (0..layers.len()).for_each(|l| order[l] = l);
+        let order = &mut order[..layers.len()];
+        let most = |l: usize| layers[l].thickness * layers[l].stiffness(0);
+        order.sort_unstable_by(|&a, &b| most(a).total_cmp(&most(b)));
+        let mut left = depth;
+        for k in 0..order.len() {
+            let compliance = |l: &usize| 1.0 / layers[*l].stiffness(0);
+            let share = compliance(&order[k]) / order[k..].iter().map(compliance).sum::<f64>();
+            let own = (left * share).min(layers[order[k]].thickness);
+            self.before[order[k]][0] = own;
+            left -= own;
         }
         self.after = self.before;
         self.pressed += energy(self);
@@ -133,6 +143,8 @@ impl ContactProblem {
         self.gap_rate.clear();
         self.relaxed.clear();
         self.scale.clear();
+        self.at_end.clear();
+        self.left.clear();
         for (c, soft) in contacts.contacts.iter().zip(soft) {
             let rule = &model.contacts().rules()[c.rule];
             self.scale.push(1.0);

@@ -137,7 +137,7 @@ impl ContactProblem {
                     (0.0, -drive)
                 }
                 Some(c) => {
-                    let e_inv = 1.0 / (self.h * c.stiffness + c.damping);
+                    let e_inv = 1.0 / row.step_damping(self.h, self.theta);
                     let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
                     self.one[(0, 0)] = e_inv;
                     a.add_patch(element, &self.one);

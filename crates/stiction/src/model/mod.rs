@@ -212,7 +212,10 @@ fn beyond_scheme(scene: &Resolved, system: &System, auto: bool) -> Option<String
     let known = |row: &StandingRow| match scene.step.scheme {
         _ if auto => false,
         Scheme::Theta => true,
-        Scheme::Implicit => row.restitution == 0.0 && (!midpoint || (of_joint(row) && rigid(row))),
+        Scheme::Implicit => {
+            row.restitution == 0.0
+                && (!midpoint || of_joint(row) && rigid(row) || matches!(row.kind, StandingKind::Spring(_)))
+        }
         Scheme::Compliant => !rigid(row),
         Scheme::Event => !rigid(row) || !matches!(row.kind, StandingKind::Drive(_)),
     };

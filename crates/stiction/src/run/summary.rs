@@ -33,6 +33,10 @@ pub struct Summary {
     pub stepped_time: f64,
     /// See `stepped`.
     pub first_stepped: f64,
+    /// Steps that left the rule of `explicit_share` for 0, in whole or in part ([`StepReport::left_midpoint`]), and the time the first of them ended, s.
+    pub left_midpoint: usize,
+    /// See `left_midpoint`.
+    pub first_left_midpoint: f64,
     /// Who answered in how many steps; where a step has several contact problems, the one with the worst residual.
     pub solvers: Vec<(&'static str, usize)>,
     /// Iterations of those who answered, and of those who did not.
@@ -86,6 +90,8 @@ impl Default for Summary {
             stepped: 0,
             stepped_time: 0.0,
             first_stepped: 0.0,
+            left_midpoint: 0,
+            first_left_midpoint: 0.0,
             first_relaxed: None,
             solvers: vec![],
             iterations: 0,
@@ -133,6 +139,12 @@ impl Observer for Summary {
             };
             let rows = view.workspace().other_motion.iter().map(|id| (*id, of(id))).collect();
             self.first_without_motion = Some((view.state.time, rows));
+        }
+        if view.report.left_midpoint > 0 {
+            if self.left_midpoint == 0 {
+                self.first_left_midpoint = view.state.time;
+            }
+            self.left_midpoint += 1;
         }
         if view.report.parts > 0 {
             self.contacts(view.state.time, view.report);

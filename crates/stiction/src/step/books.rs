@@ -170,7 +170,8 @@ impl Books {
             return 0.0;
         }
         let (start, after) = (&self.start[rows.clone()], &self.end[rows]);
-        let free = (problem.b[n] - problem.gap_rate[k] - theta * start[0]) / (1.0 - theta);
+        let free =
+            (problem.b[n] + problem.left_out(n) - problem.gap_rate[k] - theta * start[0]) / (1.0 - theta);
         // what a rolling contact loses as it approaches within a step and gets back is not made
         let pushed = (h * lambda[0] * 0.5 * (start[0] + after[0])).max(0.0);
         let recovery = match end.deformation {

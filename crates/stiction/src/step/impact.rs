@@ -11,6 +11,10 @@
 //! all contacts at once would not. Newton's law with friction can make energy: where a round would, its `e` is reduced (with `e = 0` none is made).
 //! Contacts that approach more slowly than the threshold do not bounce, and the last round, without restitution, leaves none that approaches.
 //!
+//! Friction in several points makes the velocity after an impact depend on how the impact is split: at position level a contact that closes within the step still approaches at its
+//! end, and the rest of the impact follows in the next step. Where several rigid contacts with friction carry force and one is struck, velocities are therefore computed so without
+//! restitution, too.
+//!
 //! With theta above 0 the position rule alone would return a part of the velocity, `v+ = -theta / (1 - theta) v`: then the velocities of all impacts are computed so.
 //!
 //! The velocity at the impact is that when the gap closes, `s + tau (s_free - s)` after the share `tau` of the step: it does not depend on where in a
@@ -69,8 +73,9 @@ pub(crate) fn bounce(
     (time, report): (f64, &mut StepReport),
 ) -> Result<bool, Failed> {
     let stops = model.standing().iter().any(|row| row.restitution > 0.0);
-    let possible = model.contacts().bounces() || stops || problem.theta > 0.0;
-    if !possible || problem.is_empty() || !memory.find(model, motion, contacts, problem, forces) {
+    let several = rubs_in_several(problem, contacts, forces);
+    let possible = model.contacts().bounces() || stops || several || problem.theta > 0.0;
+    if !possible || problem.is_empty() || !memory.find(model, motion, contacts, problem, (forces, several)) {
         return Ok(false);
     }
     memory.choose(problem, forces);
@@ -91,6 +96,15 @@ pub(crate) fn bounce(
     ended.map(|()| true)
 }
 
+/// Whether rigid contacts with friction carry force in several points.
+fn rubs_in_several(problem: &ContactProblem, contacts: &ContactSet, forces: &Forces) -> bool {
+    let rubs = |k: usize| {
+        let carries = forces.lambda[problem.rows_of(k).start] > 0.0;
+        carries && problem.elements[k].mu() > 0.0 && problem.factors().patch(k).is_none()
+    };
+    (0..contacts.elements.len()).filter(|&k| rubs(k)).take(2).count() > 1
+}
+
 impl Impacts {
     /// Finds the elements that bounce; false if there are none.
     fn find(
@@ -99,7 +113,7 @@ impl Impacts {
         motion: &Motion,
         contacts: &ContactSet,
         problem: &ContactProblem,
-        forces: &Forces,
+        (forces, several): (&Forces, bool),
     ) -> bool {
         let step = &model.scene().step;
         problem.relative_velocities(motion.kick(), &motion.velocity, &mut self.scratch, &mut self.start);
@@ -113,42 +127,50 @@ impl Impacts {
                 continue;
             }
             for k in c.elements() {
-                any |= self.find_one(k, rule.given.restitution, step.bounce_threshold, problem, forces);
+                let rubs = several && problem.elements[k].mu() > 0.0;
+                let law = (rule.given.restitution, step.bounce_threshold, rubs);
+                any |= self.find_one(k, law, problem, forces);
             }
         }
         for (standing, k) in problem.standing.iter().zip(contacts.elements.len()..) {
             let row = &model.standing()[standing.row];
             if row.element == Element::Unilateral && row.compliance.is_none() {
-                any |= self.find_one(k, row.restitution, step.bounce_threshold, problem, forces);
+                let law = (row.restitution, step.bounce_threshold, false);
+                any |= self.find_one(k, law, problem, forces);
             }
         }
         any
     }
 
-    /// Whether an element with this restitution is at an impact.
+    /// Whether an element with this restitution is at an impact. `rubs`: whether it counts without restitution, too.
     fn find_one(
         &mut self,
         k: usize,
-        restitution: f64,
-        threshold: f64,
+        (restitution, threshold, rubs): (f64, f64, bool),
         problem: &ContactProblem,
         forces: &Forces,
     ) -> bool {
         let (theta, h) = (problem.theta, problem.h);
         self.bouncing[k].0 = restitution;
         // the position of a step without restitution is that after an impact; its velocity is only if theta = 0
-        if restitution == 0.0 && theta == 0.0 {
+        if restitution == 0.0 && theta == 0.0 && !rubs {
             return false;
         }
         let row = problem.rows_of(k).start;
         let share = 1.0 / (1.0 - theta);
         let (start, free) = (share * self.start[row], share * self.free[row]);
+        if problem.is_at_end(row) {
+            return false;
+        }
         let middle = theta * start + (1.0 - theta) * free;
         let closes = (problem.gap[k].max(0.0) / (-h * middle)).clamp(0.0, 1.0);
         let velocity = start + closes * (free - start);
-        // what a step or two of acceleration give is no impact
+        // what a step or two of acceleration give is no impact; a row that is not at the end of the step would return it
         let least = threshold.max(2.0 * (free - start).abs());
-        let met = forces.lambda[row] > 0.0 && -velocity > least;
+        let met = forces.lambda[row] > 0.0 && -velocity > if theta > 0.0 { 0.0 } else { least };
+        if met && -velocity <= least {
+            self.bouncing[k].0 = 0.0;
+        }
         if met {
             self.bouncing[k].1 = (1.0 - theta) * velocity;
         }
@@ -248,7 +270,8 @@ impl Impacts {
                     );
                     self.forces.velocity.clear();
                     let share = 1.0 / (1.0 - problem.theta);
-                    self.forces.velocity.extend(self.free.iter().map(|s| share * s));
+                    let velocity = |(i, s): (usize, &f64)| if problem.is_at_end(i) { *s } else { share * s };
+                    self.forces.velocity.extend(self.free.iter().enumerate().map(velocity));
                     for k in 0..problem.elements.len() {
                         self.forces.velocity[problem.rows_of(k).start] += problem.gap_rate[k];
                     }

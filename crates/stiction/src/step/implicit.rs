@@ -19,8 +19,8 @@
 //!   linearisation uses the masses at the end.
 //!
 //! With `explicit_share = 1/2` the rule is the midpoint's, of second order: directions and slip at the middle of the step, gaps at its end, springs at the mean of
-//! both deformations. It is used where the same contacts carry force before and after the step, no core is met or left and nothing approaches; elsewhere the
-//! step is that of `explicit_share = 0`.
+//! both deformations, applied forces at the middle; the velocity at the end is projected on what stays closed and sticks ([`tangent`]). It is used where the same contacts carry
+//! force before and after the step, no core is met or left and nothing approaches; elsewhere the step is that of `explicit_share = 0`, and counted.
 //!
 //! An end is accepted if the velocities have settled to rounding, or if they change no less from iteration to iteration (noise of the solver) and the forces solve the contact
 //! problem of the end that they led to within the tolerance; if nothing overlaps there; and if no pair has passed through each other on the way ([`between`]). Where the features
@@ -28,8 +28,10 @@
 
 mod between;
 mod ending;
+mod middle;
 mod running;
 mod secant;
+mod tangent;
 
 use super::detect::detect_again;
 use super::project::OPEN;
@@ -44,9 +46,10 @@ use crate::model::{InvalidModel, Model, Owner};
 use crate::motion::Motion;
 use crate::motion::Surfaces;
 use crate::space::{dot, length, sub};
-use crate::state::{ContactId, RowId, State};
+use crate::state::{ContactId, State};
 use complementarity::problem::Element;
 use complementarity::residual::{self, Evaluation, Residual};
+use middle::{forces as forces_at_middle, is_smooth};
 use running::Points;
 use secant::Secant;
 use std::ops::Range;
@@ -98,6 +101,7 @@ pub(super) struct Scratch {
     after: Vec<f64>,
     secant: Secant,
     points: Points,
+    tangent: tangent::Tangent,
     /// `v' - free`, then the momentum `h W' lambda`, of the iterate.
     kick: Vec<f64>,
     impulse: Vec<f64>,
@@ -129,7 +133,8 @@ pub(super) fn step(
     if share > 0.0 {
         let before = *report;
         let found = solve(model, state, inputs, share, work, report).and_then(|()| {
-            if is_smooth(model, state, work) { Ok(()) } else { Err(unsettled(state, h, 0.0)) }
+            let stands = is_smooth(model, state, work) && tangent::project(model, work)?;
+            if stands { Ok(()) } else { Err(unsettled(state, h, 0.0)) }
         });
         match found {
             Ok(()) => return ending::finish(model, state, inputs, work, report),
@@ -140,6 +145,8 @@ pub(super) fn step(
             }
             Err(why) => return Err(why),
         }
+        report.left_midpoint += 1;
+        work.motion.fall(model, state, inputs)?;
     }
     solve(model, state, inputs, 0.0, work, report)?;
     ending::finish(model, state, inputs, work, report)
@@ -147,42 +154,6 @@ pub(super) fn step(
 
 fn unsettled(state: &State, h: f64, change: f64) -> Failed {
     Failed::Unsettled { time: state.time, h, change }
-}
-
-/// Whether the midpoint rule may stand: the same contacts carry force as before the step, at the same layers, and they rest at its beginning.
-fn is_smooth(model: &Model, state: &State, work: &Workspace) -> bool {
-    let Workspace { motion, contacts, problem, forces, .. } = work;
-    let scratch = &work.implicit;
-    let loaded = |m: &crate::state::Remembered<'_>| {
-        matches!(m.id, RowId::Contact(_)) && m.forces.first().is_some_and(|f| *f > 0.0)
-    };
-    let before = state.memory.iter().filter(loaded).count();
-    let mut now = 0;
-    for (c, soft) in contacts.contacts.iter().zip(&scratch.soft) {
-        let at = problem.rows_of(c.first).start;
-        if forces.lambda[at] <= 0.0 {
-            continue;
-        }
-        now += 1;
-        let Some(known) = state.memory.find(RowId::Contact(c.id)).filter(loaded) else { return false };
-        let was_core = |l: usize| {
-            let layer = model.contacts().rules()[c.rule].layers[l];
-            soft.before[l][0] >= layer.thickness
-        };
-        let layers = model.contacts().rules()[c.rule].layers.len();
-        if (0..layers).any(|l| soft.core[l] != was_core(l)) {
-            return false;
-        }
-        // rigid contacts must not approach or open; springs may
-        if (0..layers).all(|l| soft.core[l]) {
-            let Ok(k) = scratch.begin.binary_search_by_key(&c.id, |b| b.0) else { return false };
-            let kick = motion.h * known.forces[0].max(forces.lambda[at]) * problem.mobility(c.first);
-            if scratch.begin[k].2.abs() > RESTING * kick {
-                return false;
-            }
-        }
-    }
-    now == before
 }
 
 /// Velocity of the second body's point relative to the first's.
@@ -316,6 +287,7 @@ fn iterate(
             }));
             refuse_deep(model, state, next)?;
         }
+        impulse.clear();
         if theta > 0.0 && round > 0 {
             // directions at the middle of the step, gaps at its end
             let middle = middle.get_or_insert_with(|| Motion::new(model));
@@ -331,6 +303,7 @@ fn iterate(
                 }
             }
             end.kinematics.go_to(half, seen);
+            forces_at_middle(model, (state, inputs), theta, motion, (&mut *path, half, seen), impulse);
         } else {
             meet_between_layers(model, (state, soft), 0.0, next);
         }
@@ -376,6 +349,7 @@ fn iterate(
             points.lean(&end.kinematics, h, kick);
             end.mass.solve(kick);
             end.free.extend(after.iter().zip(&*kick).map(|(v, by)| v - by));
+            end.free.iter_mut().zip(&*impulse).for_each(|(v, by)| *v += by);
         }
         let at = (&position[..], &seen[..]);
         problem.assemble_implicit(model, (state, end, contacts), at, soft, (theta, springs, far));
@@ -453,7 +427,7 @@ fn iterate(
             return Err(Failed::NotFinite { time: state.time });
         }
         report.rounds += 1;
-        if problem.is_empty() {
+        if problem.is_empty() && theta == 0.0 {
             return Ok(());
         }
     }

@@ -348,6 +348,9 @@ pub struct StepReport {
     pub stepped: usize,
     /// See `stepped`.
     pub stepped_time: f64,
+    /// Parts made with `explicit_share = 0` though the scene asks for another: the midpoint rule of `scheme = "implicit"` did not stand, or
+    /// the stiffness of a contact is not resolved.
+    pub left_midpoint: usize,
     /// Which of several forces were taken; the worst of the step's parts.
     pub choice: Choice,
     /// What is known of the solution of the step (of its last part, if it was cut).
@@ -378,6 +381,7 @@ impl Default for StepReport {
             loose: 0,
             stepped: 0,
             stepped_time: 0.0,
+            left_midpoint: 0,
             choice: Choice::Unique,
             trust: Trust::Unique,
         }
@@ -456,8 +460,9 @@ pub fn elements(
         }
         for k in c.elements() {
             let rows = problem.rows_of(k);
-            let (lambda, s) = (&forces.lambda[rows.clone()], &forces.velocity[rows]);
+            let (lambda, s) = (&forces.lambda[rows.clone()], &forces.velocity[rows.clone()]);
             let (force, mut speed) = (pick(lambda), pick(s));
+            let left = |i: usize| problem.left_out(rows.start + i);
             speed[0] -= problem.gap_rate[k];
             // the damper of smooth friction is friction
             (1..linear).for_each(|i| speed[i] -= problem.grip[index] * force[i]);
@@ -466,15 +471,17 @@ pub fn elements(
                 false => report.recovery_work -= h * force[0] * problem.gap_rate[k].min(0.0),
             }
             report.work += moving_work(problem, k, lambda);
-            report.friction_loss -= h * (force[1] * speed[1] + force[2] * speed[2]);
+            report.friction_loss -= h * (1..linear).map(|i| force[i] * (speed[i] + left(i))).sum::<f64>();
+            (0..linear).for_each(|i| speed[i] = problem.row_velocity(rows.start + i, speed[i]));
             let (mut moment, mut turn, mut fastest) = ([0.0; 3], [0.0; 3], speed[1].hypot(speed[2]));
             for i in linear..lambda.len() {
                 let axis = rule.element.as_contact().map_or(0.0, |e| e.axes[i - 1]);
                 // where friction does not resist a rotation, its velocity is not reported
                 if axis > 0.0 {
-                    (moment[i - linear], turn[i - linear]) = (lambda[i], s[i]);
-                    fastest = fastest.hypot(axis * s[i]);
-                    report.friction_loss -= h * lambda[i] * s[i];
+                    let velocity = problem.row_velocity(rows.start + i, s[i]);
+                    (moment[i - linear], turn[i - linear]) = (lambda[i], velocity);
+                    fastest = fastest.hypot(axis * velocity);
+                    report.friction_loss -= h * lambda[i] * (s[i] + left(i));
                 }
             }
             let status = match () {
@@ -531,25 +538,21 @@ pub fn standing(
         let projected = if bounced { None } else { projection.lambda.get(at) };
         let force = forces.lambda[at] + projected.copied().unwrap_or(0.0);
         // the velocity that the bodies have: rows that depend on each other need not have got what they asked for
-        let velocity = books.velocity_after(problem, at);
+        let after = books.velocity_after(problem, at);
+        let own = standing.shift + standing.e_inv * forces.lambda[at] + problem.gap_rate[element];
+        let slip = problem.row_velocity(at, forces.velocity[at] - own);
         let (theta, shift) = (problem.theta, standing.shift + problem.gap_rate[element]);
-        let free = (problem.b[at] - shift - theta * standing.start) / (1.0 - theta);
+        let free = (problem.b[at] + problem.left_out(at) - shift - theta * standing.start) / (1.0 - theta);
         let hits = bounced || approaches(standing.start, free, problem.fastest);
         let bounces = bounced && model.standing()[standing.row].restitution > 0.0;
-        let row = Row {
-            force,
-            velocity,
-            start: standing.start,
-            gap_rate: problem.gap_rate[element],
-            hits,
-            bounces,
-        };
+        let (start, gap_rate) = (standing.start, problem.gap_rate[element]);
+        let row = Row { force, start, after, slip, gap_rate, hits, bounces };
         out.push(report_row(model, solved, standing.row, row, still, (report, books)));
     }
     for eliminated in &motion.servos.rows {
-        let (force, velocity) = eliminated.effort(kicked);
-        let start = eliminated.effort(&motion.velocity).1;
-        let row = Row { force, velocity, start, gap_rate: 0.0, hits: false, bounces: false };
+        let (force, _) = eliminated.effort(&motion.velocity, kicked);
+        let (start, after) = (motion.velocity[eliminated.dof], kicked[eliminated.dof]);
+        let row = Row { force, start, after, slip: after, gap_rate: 0.0, hits: false, bounces: false };
         out.push(report_row(model, solved, eliminated.row, row, still, (report, books)));
     }
     if !motion.servos.rows.is_empty() {
@@ -557,12 +560,16 @@ pub fn standing(
     }
 }
 
-/// Force and velocity of a standing row in a step, its velocity when that began, and what its gap adds to it.
+/// What a standing row did in a step.
 #[derive(Clone, Copy)]
 struct Row {
     force: f64,
-    velocity: f64,
+    /// Velocity when the step began, and after its forces.
     start: f64,
+    after: f64,
+    /// Velocity that friction is about.
+    slip: f64,
+    /// What its gap adds to the velocity.
     gap_rate: f64,
     /// Whether it was approaching when the step began.
     hits: bool,
@@ -572,24 +579,26 @@ struct Row {
 
 fn report_row(
     model: &Model,
-    Solved { motion, .. }: Solved<'_>,
+    Solved { motion, problem, .. }: Solved<'_>,
     index: usize,
-    Row { force, velocity, start, gap_rate, hits, bounces }: Row,
+    Row { force, start, after, slip, gap_rate, hits, bounces }: Row,
     still: f64,
     (report, books): (&mut StepReport, &mut Books),
 ) -> StandingReport {
     let (row, h) = (&model.standing()[index], motion.h);
     let gap = row.gap(model.scene(), &motion.kinematics, &motion.position, &motion.targets).unwrap_or(0.0);
     let status = match (row.kind, row.element) {
-        (StandingKind::Friction(_), _) if velocity.abs() > still => Status::Slip,
+        (StandingKind::Friction(_), _) if slip.abs() > still => Status::Slip,
         (StandingKind::Drive(_), Element::Bounded { limit }) if force.abs() >= limit * (1.0 - STILL) => {
             Status::Slip
         }
         (_, Element::Unilateral) if force <= 0.0 => Status::Open,
         _ => Status::Stick,
     };
+    let theta = problem.theta;
+    let velocity = theta * start + (1.0 - theta) * after;
     // of forces that are constant over a step the mean velocity gives the change of kinetic energy
-    let mean = 0.5 * (start + velocity);
+    let mean = 0.5 * (start + after);
     match (row.kind, row.compliance) {
         (StandingKind::Friction(_), _) => report.friction_loss -= h * force * velocity,
         (StandingKind::Drive(_), _) => report.work += h * force * mean,

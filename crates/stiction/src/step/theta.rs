@@ -1,6 +1,6 @@
 //! The theta rule, pang2005 (15)-(16), and forces f that depend on the end of the step.
 //!
-//! With f at `(t+h, q_theta, v_theta)` known, (15)-(16) are the contact problem; with its answer f is evaluated again, at the middle
+//! With f at `(t_theta, q_theta, v_theta)` known, (15)-(16) are the contact problem; with its answer f is evaluated again, at the middle
 //! `v_theta = theta v + (1-theta) v+` and `q_theta`, and so on: the contraction in the proof of pang2005 Proposition 3, for h
 //! small. M, W and G stay those of the old state; velocity products are no part of f, see [`crate::dynamics::Drift`]. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
 
@@ -85,6 +85,9 @@ pub(crate) fn step(
         }
     }
     let Workspace { laws, motion, contacts, problem, forces, advancing, solver, impacts, .. } = work;
+    if state.memory.is_empty() {
+        report.recovery_work += problem.pressed_energy(model, laws, contacts);
+    }
     let bounced = bounce(model, (motion, contacts), problem, forces, solver, impacts, (state.time, report))?;
     advancing.bounced.clear();
     if bounced {
@@ -120,6 +123,13 @@ fn solve(
     let (mut rounds, mut grips) = (0, 0);
     loop {
         assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
+        if work.problem.theta != work.motion.theta {
+            // springs of joints are of the same rule
+            work.motion.theta = work.problem.theta;
+            report.left_midpoint += 1;
+            work.motion.fall(model, state, inputs)?;
+            assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
+        }
         remember_solver(model, state, &work.contacts, &work.problem, &mut work.forces);
         if by_distance {
             work.approach.start_from_last(model, &work.contacts, &work.problem, &mut work.forces);
@@ -166,7 +176,7 @@ fn beyond(model: &Model, work: &mut Workspace) -> bool {
     let mut passed = std::mem::take(&mut motion.passed);
     let any = problem.find_passed(model, motion, &settling.velocity, &mut passed);
     motion.passed = passed;
-    motion.servos.keep(&settling.velocity) || any
+    motion.servos.keep(&motion.velocity, &settling.velocity) || any
 }
 
 /// What an element of the contact problem belongs to.
@@ -209,7 +219,7 @@ pub(crate) fn remember_solver(
     forces.lambda.clone_from(&problem.start);
 }
 
-/// Evaluates f at `(t+h, q_theta, v_theta)` and solves again, until f stays. The contact problem has been solved with
+/// Evaluates f at `(t_theta, q_theta, v_theta)`, `t_theta = t + (1-theta) h` (pang2005 (15) has `t + h`, of first order), and solves again, until f stays. The contact problem has been solved with
 /// the f of `motion.free`. `before`: parts and iterations before that.
 pub(super) fn settle(
     model: &Model,
@@ -235,7 +245,7 @@ pub(super) fn settle(
         // theta q + (1-theta) q+, for attitudes along the rotation
         model.system().advance(&state.position, velocity, (1.0 - theta) * h, position);
         kinematics.update(position, velocity);
-        motion.time = state.time + h;
+        motion.time = state.time + (1.0 - theta) * h;
         fall(model, inputs, kinematics, motion.time, &mut motion.outside, free);
         motion.servos.add(&state.velocity, free);
         motion.kick().solve(free);

@@ -13,7 +13,7 @@ use complementarity::matrix::dot;
 use complementarity::solver::auto::WARM_START;
 
 /// Elements whose slip is below this share of the largest free velocity are said to stick.
-const STILL: f64 = 1e-9;
+pub(super) const STILL: f64 = 1e-9;
 
 /// Takes the end that was found.
 pub(super) fn finish(
@@ -48,7 +48,7 @@ pub(super) fn finish(
         report.recovery_work += soft.pressed;
         work.books.add(RowId::Contact(c.id), soft.pressed);
     }
-    let springs = model.scene().step.tangential_springs;
+    let (springs, starts) = (model.scene().step.tangential_springs, state.memory.is_empty());
     work.elements.clear();
     state.memory.clear();
     let still = STILL * work.problem.fastest;
@@ -58,6 +58,10 @@ pub(super) fn finish(
         let (lambda, s) = (&work.forces.lambda[rows.clone()], &work.forces.velocity[rows]);
         let mut kept = [0.0; 6];
         for l in 0..rule.layers.len() {
+            if starts {
+                // layers that were pressed at the start
+                report.recovery_work += rule.layers[l].energy(&soft.before[l][..1]);
+            }
             kept[linear * l..linear * (l + 1)].copy_from_slice(&soft.after[l][..linear]);
             for i in 0..if springs { linear } else { 1 } {
                 let rate = (soft.after[l][i] - soft.before[l][i]) / h;
