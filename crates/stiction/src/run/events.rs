@@ -41,7 +41,7 @@ pub enum EventKind {
     Impact,
     /// Its parts leave each other after an impact; with the whole impulse since they met.
     Bounce,
-    /// Its slip turns round without sticking.
+    /// Its slip turns round, sticking for a step at most.
     SlipReverse,
 }
 
@@ -133,8 +133,9 @@ struct Closed {
     bodies: (Owner, Owner),
     status: Status,
     impulse: f64,
-    /// Its slip, m/s, in world axes.
+    /// Its slip, m/s, in world axes; the last one while it sticks, and for how many steps it has.
     slip: Vector,
+    stuck: usize,
     /// Normal velocity with which its parts leave each other at the end of the step, m/s.
     leaves: f64,
 }
@@ -143,12 +144,20 @@ impl Closed {
     fn new(e: &ElementReport, h: f64) -> Self {
         let (key, bodies) = ((e.id, e.element), (e.body_a, e.body_b));
         let slip = e.frame.in_plane([e.speed[1], e.speed[2]]);
-        Self { key, bodies, status: e.status, impulse: h * e.force[0], slip, leaves: e.speed[0] }
+        Self { key, bodies, status: e.status, impulse: h * e.force[0], slip, stuck: 0, leaves: e.speed[0] }
     }
 
-    /// Whether it slips against the direction in which it slipped before.
+    /// Whether it slips against the direction in which it slipped before; a slip that turns round may stick for a step.
     fn reverses(&self, before: &Self) -> bool {
-        self.status == Status::Slip && before.status == Status::Slip && dot(self.slip, before.slip) < 0.0
+        self.status == Status::Slip && before.stuck <= 1 && dot(self.slip, before.slip) < 0.0
+    }
+
+    /// The same after a step before which it was like this.
+    fn after(self, before: &Self) -> Self {
+        match self.status {
+            Status::Stick => Self { slip: before.slip, stuck: before.stuck + 1, ..self },
+            _ => self,
+        }
     }
 }
 
@@ -250,7 +259,7 @@ impl Watch {
             let now = Closed::new(e, h);
             let same = c.status == e.status && c.key == now.key && !now.reverses(c) && c.leaves <= threshold;
             if same {
-                *c = now;
+                *c = now.after(c);
             }
             same
         };
@@ -272,7 +281,12 @@ impl Watch {
             return;
         }
         self.now.clear();
-        self.now.extend(closed.map(|e| Closed::new(e, h)));
+        let before = &self.before;
+        self.now.extend(closed.map(|e| {
+            let now = Closed::new(e, h);
+            let known = before.binary_search_by_key(&now.key, |c| c.key);
+            known.map_or(now, |k| now.after(&before[k]))
+        }));
         let mut add = |c: &Closed, kind: EventKind| {
             let ((contact, element), (body_a, body_b)) = (c.key, c.bodies);
             let impulse = if kind == EventKind::Close { c.impulse } else { 0.0 };
@@ -285,7 +299,12 @@ impl Watch {
                 add(gone, EventKind::Open);
             }
             match old.next_if(|o| o.key == c.key) {
-                Some(same) if c.reverses(same) => add(c, EventKind::SlipReverse),
+                Some(before) if c.reverses(before) => {
+                    if before.status == Status::Stick {
+                        add(c, EventKind::Slip);
+                    }
+                    add(c, EventKind::SlipReverse);
+                }
                 Some(same) if same.status == c.status => {}
                 Some(_) => add(c, begun(c)),
                 None => {

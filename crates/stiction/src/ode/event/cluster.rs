@@ -120,7 +120,11 @@ impl Equations<'_> {
         let mu = instant.mu();
         let (island, levers, unit) = (&whole.rows, &self.memory.islands.levers, whole.unit());
         let n = island.len();
-        let kept = whole.kept(&self.memory.b, levers)?;
+        let mut kept = whole.kept(&self.memory.b, levers)?;
+        for row in &mut kept {
+            let size = norm(row);
+            row.iter_mut().for_each(|x| *x /= size);
+        }
         // even compliance decides between normal forces that balance each other
         let is_normal = |i: &usize| match rows[island[*i]] {
             (row, Of::Contact(_)) => row == instant.offsets()[contact_of(instant, row)],
@@ -215,8 +219,9 @@ impl Equations<'_> {
 fn null_space(mut rows: Vec<Vec<f64>>, n: usize) -> Vec<Vec<f64>> {
     let unit = |i: usize| (0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
     for row in &mut rows {
+        // what rounding left of rows is none
         let size = norm(row);
-        row.iter_mut().for_each(|x| *x /= if size > 0.0 { size } else { 1.0 });
+        row.iter_mut().for_each(|x| *x /= if size > DEPENDS { size } else { f64::INFINITY });
     }
     let range = orthonormal(rows, n);
     let count = n - range.len();
