@@ -86,6 +86,8 @@ pub struct Workspace {
     pub(crate) retry: retry::Memory,
     implicit: implicit::Scratch,
     approach: approach::Approach,
+    /// Whether a step at whose end bodies have turned into each other is tried again in halves.
+    may_cut: bool,
 }
 
 impl Workspace {
@@ -113,6 +115,7 @@ impl Workspace {
             retry: retry::Memory::default(),
             implicit: implicit::Scratch::default(),
             approach: approach::Approach::default(),
+            may_cut: false,
         }
     }
 }
