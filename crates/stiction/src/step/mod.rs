@@ -95,6 +95,8 @@ pub struct Workspace {
     implicit: implicit::Scratch,
     approach: approach::Approach,
     carry: carry::Scratch,
+    /// Whether a step at whose end bodies have turned into each other is tried again in halves.
+    may_cut: bool,
 }
 
 impl Workspace {
@@ -125,6 +127,7 @@ impl Workspace {
             implicit: implicit::Scratch::default(),
             approach: approach::Approach::default(),
             carry: carry::Scratch::default(),
+            may_cut: false,
         }
     }
 }

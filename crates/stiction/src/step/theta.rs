@@ -4,7 +4,7 @@
 //! `v_theta = theta v + (1-theta) v+` and `q_theta`, and so on: the contraction in the proof of pang2005 Proposition 3, for h
 //! small. M, W and G stay those of the old state; velocity products are no part of f, see [`crate::dynamics::Drift`]. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
 
-use super::approach::{foresee, meets_more};
+use super::approach::{foresee, meets_more, turns_into};
 use super::books::{Deformation, End};
 use super::carry::settle_ways;
 use super::detect::refuse_dent;
@@ -78,6 +78,12 @@ pub(crate) fn step(
         report.parts = before.0;
         work.motion.given.clear();
         work.motion.fall(model, state, inputs)?;
+    }
+    if model.scene().step.gap == GapLevel::Distance && work.may_cut && work.solver.has_budget() {
+        if let Some(depth) = turns_into(model, state, inputs, work) {
+            // shorter steps are tried, and the last is accepted
+            return Err(Failed::Passes { time: state.time, h, names: String::new(), depth });
+        }
     }
     for c in &work.contacts.contacts {
         if work.forces.lambda[work.problem.rows_of_contact(c).start] > 0.0 {

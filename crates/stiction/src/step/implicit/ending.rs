@@ -48,7 +48,7 @@ pub(super) fn finish(
         report.recovery_work += soft.pressed;
         work.books.add(RowId::Contact(c.id), soft.pressed);
     }
-    let (springs, starts) = (model.scene().step.tangential_springs, state.memory.is_empty());
+    let springs = model.scene().step.tangential_springs;
     work.elements.clear();
     state.memory.clear();
     let still = STILL * work.problem.fastest;
@@ -58,10 +58,6 @@ pub(super) fn finish(
         let (lambda, s) = (&work.forces.lambda[rows.clone()], &work.forces.velocity[rows]);
         let mut kept = [0.0; 6];
         for l in 0..rule.layers.len() {
-            if starts {
-                // layers that were pressed at the start
-                report.recovery_work += rule.layers[l].energy(&soft.before[l][..1]);
-            }
             kept[linear * l..linear * (l + 1)].copy_from_slice(&soft.after[l][..linear]);
             for i in 0..if springs { linear } else { 1 } {
                 let rate = (soft.after[l][i] - soft.before[l][i]) / h;
