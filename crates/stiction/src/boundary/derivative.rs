@@ -49,7 +49,7 @@ pub enum NotDifferentiable {
     },
     /// An impact whose velocities are computed apart from its positions.
     #[error(
-        "at t = {time} s: impacts of rigid bodies with restitution, with friction in several points or with explicit_share > 0 are not differentiated"
+        "at t = {time} s: impacts with restitution (or with explicit_share > 0 between rigid bodies) are not differentiated"
     )]
     Impact {
         /// s.

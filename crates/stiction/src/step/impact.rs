@@ -11,10 +11,6 @@
 //! all contacts at once would not. Newton's law with friction can make energy: where a round would, its `e` is reduced (with `e = 0` none is made).
 //! Contacts that approach more slowly than the threshold do not bounce, and the last round, without restitution, leaves none that approaches.
 //!
-//! Friction in several points makes the velocity after an impact depend on how the impact is split: at position level a contact that closes within the step still approaches at its
-//! end, and the rest of the impact follows in the next step. Where several rigid contacts with friction carry force and one is struck, velocities are therefore computed so without
-//! restitution, too.
-//!
 //! With theta above 0 the position rule alone would return a part of the velocity, `v+ = -theta / (1 - theta) v`: then the velocities of all impacts are computed so.
 //!
 //! The velocity at the impact is that when the gap closes, `s + tau (s_free - s)` after the share `tau` of the step: it does not depend on where in a
@@ -73,9 +69,8 @@ pub(crate) fn bounce(
     (time, report): (f64, &mut StepReport),
 ) -> Result<bool, Failed> {
     let stops = model.standing().iter().any(|row| row.restitution > 0.0);
-    let several = rubs_in_several(problem, contacts, forces);
-    let possible = model.contacts().bounces() || stops || several || problem.theta > 0.0;
-    if !possible || problem.is_empty() || !memory.find(model, motion, contacts, problem, (forces, several)) {
+    let possible = model.contacts().bounces() || stops || problem.theta > 0.0;
+    if !possible || problem.is_empty() || !memory.find(model, motion, contacts, problem, forces) {
         return Ok(false);
     }
     memory.choose(problem, forces);
@@ -96,15 +91,6 @@ pub(crate) fn bounce(
     ended.map(|()| true)
 }
 
-/// Whether rigid contacts with friction carry force in several points.
-fn rubs_in_several(problem: &ContactProblem, contacts: &ContactSet, forces: &Forces) -> bool {
-    let rubs = |k: usize| {
-        let carries = forces.lambda[problem.rows_of(k).start] > 0.0;
-        carries && problem.elements[k].mu() > 0.0 && problem.factors().patch(k).is_none()
-    };
-    (0..contacts.elements.len()).filter(|&k| rubs(k)).take(2).count() > 1
-}
-
 impl Impacts {
     /// Finds the elements that bounce; false if there are none.
     fn find(
@@ -113,7 +99,7 @@ impl Impacts {
         motion: &Motion,
         contacts: &ContactSet,
         problem: &ContactProblem,
-        (forces, several): (&Forces, bool),
+        forces: &Forces,
     ) -> bool {
         let step = &model.scene().step;
         problem.relative_velocities(motion.kick(), &motion.velocity, &mut self.scratch, &mut self.start);
@@ -127,33 +113,32 @@ impl Impacts {
                 continue;
             }
             for k in c.elements() {
-                let rubs = several && problem.elements[k].mu() > 0.0;
-                let law = (rule.given.restitution, step.bounce_threshold, rubs);
+                let law = (rule.given.restitution, step.bounce_threshold);
                 any |= self.find_one(k, law, problem, forces);
             }
         }
         for (standing, k) in problem.standing.iter().zip(contacts.elements.len()..) {
             let row = &model.standing()[standing.row];
             if row.element == Element::Unilateral && row.compliance.is_none() {
-                let law = (row.restitution, step.bounce_threshold, false);
+                let law = (row.restitution, step.bounce_threshold);
                 any |= self.find_one(k, law, problem, forces);
             }
         }
         any
     }
 
-    /// Whether an element with this restitution is at an impact. `rubs`: whether it counts without restitution, too.
+    /// Whether an element with this restitution is at an impact.
     fn find_one(
         &mut self,
         k: usize,
-        (restitution, threshold, rubs): (f64, f64, bool),
+        (restitution, threshold): (f64, f64),
         problem: &ContactProblem,
         forces: &Forces,
     ) -> bool {
         let (theta, h) = (problem.theta, problem.h);
         self.bouncing[k].0 = restitution;
         // the position of a step without restitution is that after an impact; its velocity is only if theta = 0
-        if restitution == 0.0 && theta == 0.0 && !rubs {
+        if restitution == 0.0 && theta == 0.0 {
             return false;
         }
         let row = problem.rows_of(k).start;
