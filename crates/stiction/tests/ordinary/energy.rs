@@ -130,7 +130,8 @@ fn soft_overlap_at_the_start_is_that_of_a_spring() {
     let text = ball.clone() + "\n[step]\nscheme = \"implicit\"\nh = 1e-5\nduration = 0.05\n";
     let model = Arc::new(Model::new(&Scene::from_toml("a.toml", &text).expect("a scene")).expect("a model"));
     let (mut state, mut summary) = (model.initial(), Summary::default());
-    run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");
+    let ended = run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");
+    assert_eq!(ended, Ended::Finished);
     near(entry(&summary, "kinetic"), left, 5e-3, "10 us");
 }
 
@@ -162,7 +163,8 @@ fn energy_made_at_soft_edges_is_told() {
     let scene = Scene::read(path).unwrap_or_else(|e| panic!("{e}"));
     let model = Arc::new(Model::new(&scene).expect("a valid model"));
     let (mut state, mut summary) = (model.initial(), Summary::default());
-    run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");
+    let ended = run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");
+    assert_eq!(ended, Ended::Finished);
     let found = summary.energy_warnings(&model);
     assert!(summary.relative_balance_error() > 0.01);
     let told = found.iter().find(|w| w.place.contains("part 0") && w.place.contains("part 2"));
