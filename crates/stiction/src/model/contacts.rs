@@ -171,7 +171,7 @@ impl ContactTable {
                 table.rules.iter().position(same).unwrap_or_else(|| {
                     let layers = scene.layers(&rule, two);
                     table.rules.push(Rule::new(rule, layers, materials, table.directions));
-                    sides.push(two);
+                    sides.push([&parts[i], &parts[j]].map(|p| (p.owner, p.material)));
                     table.rules.len() - 1
                 })
             });
