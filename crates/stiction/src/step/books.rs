@@ -98,6 +98,8 @@ impl Books {
         if problem.is_empty() {
             return;
         }
+        // room for all places, so that the first that makes energy needs none
+        self.made.reserve(contacts.contacts.len() + problem.standing.len());
         problem.relative_velocities(end.mass, &motion.velocity, &mut self.scratch, &mut self.start);
         problem.relative_velocities(end.mass, end.velocity, &mut self.scratch, &mut self.end);
         let share = 1.0 / (1.0 - problem.theta);
