@@ -20,6 +20,8 @@ use complementarity::matrix::dot;
 
 /// A row approaches, rather than rests, if its velocity is above this many times what the forces of a step change it by.
 const APPROACHES: f64 = 2.0;
+/// Places in a step for which there is room from the first step on.
+const ROOM: usize = 64;
 /// Velocities below this share of the fastest are rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -70,6 +72,8 @@ impl Books {
     /// Begins a step.
     pub(crate) fn begin(&mut self) {
         self.made.clear();
+        // places begin to make energy long after the first steps, which are those that may allocate
+        self.made.reserve(ROOM);
     }
 
     /// Adds what a place made.
