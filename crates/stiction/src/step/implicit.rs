@@ -43,10 +43,9 @@ use crate::formulation::{ContactProblem, Soft, meet_between_layers};
 use crate::geometry::{Touch, Workspace as Touching};
 use crate::inputs::Inputs;
 use crate::model::{InvalidModel, Model, Owner};
-use crate::motion::Motion;
-use crate::motion::Surfaces;
+use crate::motion::{CLOSED, Motion, Surfaces};
 use crate::space::{dot, length, sub};
-use crate::state::{ContactId, State};
+use crate::state::{ContactId, RowId, State};
 use complementarity::problem::Element;
 use complementarity::residual::{self, Evaluation, Residual};
 use middle::{forces as forces_at_middle, is_smooth};
@@ -114,6 +113,8 @@ pub(super) struct Scratch {
     surfaces: Surfaces,
     touching: Touching,
     found: Vec<Touch>,
+    /// Whether contacts were left out where the iteration began.
+    waits: bool,
 }
 
 /// One step of length `h`. On failure the state is as it was.
@@ -132,7 +133,7 @@ pub(super) fn step(
     let share = model.scene().step.explicit_share;
     if share > 0.0 {
         let before = *report;
-        let found = solve(model, state, inputs, share, work, report).and_then(|()| {
+        let found = solve(model, state, inputs, (share, Begins::All), work, report).and_then(|()| {
             let stands = is_smooth(model, state, work) && tangent::project(model, work)?;
             if stands { Ok(()) } else { Err(unsettled(state, h, 0.0)) }
         });
@@ -148,8 +149,30 @@ pub(super) fn step(
         report.left_midpoint += 1;
         work.motion.fall(model, state, inputs)?;
     }
-    solve(model, state, inputs, 0.0, work, report)?;
+    let before = *report;
+    // what touched nothing flies on, if that meets nothing
+    let free = solve(model, state, inputs, (0.0, Begins::Touching), work, report)
+        .and_then(|()| between::check(model, state, inputs, work));
+    if let Err(why) = free {
+        if !work.implicit.waits {
+            return Err(why);
+        }
+        let wasted = report.iterations - before.iterations;
+        *report = before;
+        report.wasted += wasted;
+        solve(model, state, inputs, (0.0, Begins::All), work, report)?;
+    }
     ending::finish(model, state, inputs, work, report)
+}
+
+/// The contacts with which the iteration begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    /// All that are near.
+    All,
+    /// Those that carried a force in the last step, or overlap. A body that comes by an edge is then first let fly on: begun with a push, the iteration may settle
+    /// with one, for gap and force at the end of a step are both zero there at a turned normal, too.
+    Touching,
 }
 
 fn unsettled(state: &State, h: f64, change: f64) -> Failed {
@@ -170,12 +193,12 @@ fn solve(
     model: &Model,
     state: &State,
     inputs: &Inputs,
-    theta: f64,
+    (theta, begins): (f64, Begins),
     work: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failed> {
     let earlier = std::mem::replace(&mut report.residual, Residual::ZERO);
-    let found = iterate(model, state, inputs, theta, work, report);
+    let found = iterate(model, state, inputs, (theta, begins), work, report);
     if found.is_err() || report.residual.relative < earlier.relative {
         report.residual = earlier;
     }
@@ -187,7 +210,7 @@ fn iterate(
     model: &Model,
     state: &State,
     inputs: &Inputs,
-    theta: f64,
+    (theta, begins): (f64, Begins),
     work: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failed> {
@@ -213,6 +236,7 @@ fn iterate(
         path,
         extents,
         evaluation,
+        waits,
         ..
     } = implicit;
     if extents.is_empty() {
@@ -236,6 +260,7 @@ fn iterate(
     begin.clear();
     secant.clear();
     points.clear();
+    *waits = false;
     let drift = advancing.drift.get_or_insert_with(|| Drift::new(model.system()));
     let path = path.get_or_insert_with(|| Kinematics::new(model.system()));
     path.go_to(&state.position, &motion.free);
@@ -257,6 +282,15 @@ fn iterate(
         }
         if round == 0 {
             detect(model, end, motion.margin, detection, next)?;
+            if begins == Begins::Touching {
+                begin.extend(gaps(motion, next));
+                next.retain(|c, elements| {
+                    let known = state.memory.find(RowId::Contact(c.id));
+                    known.is_some_and(|k| k.forces.iter().any(|f| *f != 0.0))
+                        || elements.iter().any(|e| e.gap <= CLOSED)
+                });
+                *waits = next.contacts.len() < begin.len();
+            }
         } else {
             detect_again(model, end, motion.margin, detection, next)?;
         }
@@ -281,10 +315,9 @@ fn iterate(
                 return Ok(());
             }
         } else {
-            begin.extend(next.contacts.iter().map(|c| {
-                let element = next.elements[c.first];
-                (c.id, element.gap, dot(c.frame.n, relative(&motion.kinematics, c.owners, element.point)))
-            }));
+            if begins == Begins::All {
+                begin.extend(gaps(motion, next));
+            }
             refuse_deep(model, state, next)?;
         }
         impulse.clear();
@@ -427,12 +460,23 @@ fn iterate(
             return Err(Failed::NotFinite { time: state.time });
         }
         report.rounds += 1;
-        if problem.is_empty() && theta == 0.0 {
+        if problem.is_empty() && theta == 0.0 && (begins == Begins::All || begin.is_empty()) {
             return Ok(());
         }
     }
     report.wasted += report.iterations;
     Err(unsettled(state, h, change))
+}
+
+/// Gaps of contacts and their rates, m and m/s, in order of the contacts.
+fn gaps<'a>(
+    motion: &'a Motion,
+    contacts: &'a ContactSet,
+) -> impl Iterator<Item = (ContactId, f64, f64)> + 'a {
+    contacts.contacts.iter().map(|c| {
+        let element = contacts.elements[c.first];
+        (c.id, element.gap, dot(c.frame.n, relative(&motion.kinematics, c.owners, element.point)))
+    })
 }
 
 /// How deep the parts of a contact were in each other when the step began, m: at the contact, or where it was not found then, by its `gap` as it is linear about the end, and
