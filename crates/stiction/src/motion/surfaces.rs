@@ -10,12 +10,25 @@ use crate::space::{Pose, Quaternion, Vector, add, cross, dot, length, scale, sub
 const QUARTER: f64 = std::f64::consts::FRAC_PI_4;
 
 /// Velocities of the surfaces that move by themselves in a step.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Surfaces {
     moving: Vec<(Owner, Surface)>,
     /// Length of the step, s, and the share of it after which bodies and contact points are where they are seen.
     h: f64,
     share: f64,
+}
+
+impl Clone for Surfaces {
+    fn clone(&self) -> Self {
+        Self { moving: self.moving.clone(), h: self.h, share: self.share }
+    }
+
+    /// Keeps the memory.
+    fn clone_from(&mut self, other: &Self) {
+        let Self { moving, h, share } = self;
+        moving.clone_from(&other.moving);
+        (*h, *share) = (other.h, other.share);
+    }
 }
 
 /// Motion of one surface over a step, in world axes.
