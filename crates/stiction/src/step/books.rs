@@ -7,7 +7,7 @@
 //! - a compliant contact: the work, with the energies of its springs, and the losses in its dampers and in friction, is 0. A rest above 0 was made;
 //! - a rigid loop or gear: 0. All of it was made.
 //!
-//! Rigid contacts and limits that were approaching when the step began are at an *impact*. It takes `-h lambda . (s + s')/2`, of which friction has its part. Impacts with
+//! Rigid contacts and limits that were approaching when the step began are at an *impact*, and contacts whose slip it changes with them. It takes `-h lambda . (s + s')/2`, of which friction has its part. Impacts with
 //! restitution take several rounds, which pass energy on from contact to contact and together make none ([`super::impact`]): all rows of that part are at the impact.
 
 use super::{ElementReport, Solved, StepReport};
@@ -15,8 +15,10 @@ use crate::contact::Layer;
 use crate::dynamics::MassMatrix;
 use crate::formulation::{ContactProblem, Soft};
 use crate::model::Model;
+use crate::space::length;
 use crate::state::RowId;
 use complementarity::matrix::dot;
+use std::ops::Range;
 
 /// A row approaches, rather than rests, if its velocity is above this many times what the forces of a step change it by.
 const APPROACHES: f64 = 2.0;
@@ -108,6 +110,12 @@ impl Books {
         problem.relative_velocities(end.mass, end.velocity, &mut self.scratch, &mut self.end);
         let share = 1.0 / (1.0 - problem.theta);
         self.start.iter_mut().chain(&mut self.end).for_each(|s| *s *= share);
+        let struck = end.bounced
+            || contacts.contacts.iter().flat_map(|c| c.elements()).any(|k| {
+                let n = problem.rows_of(k).start;
+                forces.lambda[n] > 0.0 && self.hits(problem, k)
+            });
+        let still = APPROACHES * motion.h * length(model.scene().gravity);
         let mut own = elements;
         for (index, c) in contacts.contacts.iter().enumerate() {
             let rule = &model.contacts().rules()[c.rule];
@@ -119,7 +127,8 @@ impl Books {
             let id = RowId::Contact(c.id);
             if rule.compliance.is_none() && rule.layers.is_empty() {
                 for (k, element) in c.elements().zip(these) {
-                    let made = self.rigid(solved, end, k, element, rule.given.restitution, report);
+                    let jumps = struck && self.jumps(problem.rows_of(k), still);
+                    let made = self.rigid(solved, (end, jumps), k, element, rule.given.restitution, report);
                     self.add(id, made);
                 }
                 continue;
@@ -159,25 +168,35 @@ impl Books {
         of(&self.end) - of(&problem.moving)
     }
 
+    /// Whether the parts of a rigid contact element were approaching when the step began.
+    fn hits(&self, problem: &ContactProblem, k: usize) -> bool {
+        let (n, theta) = (problem.rows_of(k).start, problem.theta);
+        let start = self.start[n];
+        let free = (problem.b[n] + problem.left_out(n) - problem.gap_rate[k] - theta * start) / (1.0 - theta);
+        approaches(start, free, problem.fastest)
+    }
+
+    /// Whether an impact elsewhere changes the slip of an element: by more than `still`, m/s. Its friction is then not that of `s'`.
+    fn jumps(&self, rows: Range<usize>, still: f64) -> bool {
+        rows.skip(1).any(|i| (self.end[i] - self.start[i]).abs() > still)
+    }
+
     /// Books a rigid element; returns what it made.
     fn rigid(
         &self,
         Solved { problem, forces, .. }: Solved<'_>,
-        end: End<'_>,
+        (end, jumps): (End<'_>, bool),
         k: usize,
         element: &ElementReport,
         restitution: f64,
         report: &mut StepReport,
     ) -> f64 {
-        let (h, theta, rows) = (problem.h, problem.theta, problem.rows_of(k));
-        let n = rows.start;
+        let (h, rows) = (problem.h, problem.rows_of(k));
         let lambda = &forces.lambda[rows.clone()];
         if lambda[0] <= 0.0 {
             return 0.0;
         }
         let (start, after) = (&self.start[rows.clone()], &self.end[rows]);
-        let free =
-            (problem.b[n] + problem.left_out(n) - problem.gap_rate[k] - theta * start[0]) / (1.0 - theta);
         // what a rolling contact loses as it approaches within a step and gets back is not made
         let pushed = (h * lambda[0] * 0.5 * (start[0] + after[0])).max(0.0);
         let recovery = match end.deformation {
@@ -187,7 +206,7 @@ impl Books {
                 pushed
             }
         };
-        if end.bounced || approaches(start[0], free, problem.fastest) {
+        if end.bounced || jumps || self.hits(problem, k) {
             let mean: f64 = (0..lambda.len()).map(|i| lambda[i] * 0.5 * (start[i] + after[i])).sum();
             report.impact_loss += -h * mean - friction(h, element) + recovery;
         }
