@@ -102,7 +102,7 @@ fn a_falling_ball_is_recorded_as_it_falls() {
     near(number(&last[8]), -2.0 * 10.0 * 0.21, 1e-11);
     assert_eq!(
         last[9..],
-        ["0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0", "unique", "0.0"]
+        ["0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0", "unique", "0.0"]
     );
 
     for empty in ["contacts.csv", "events.csv"] {
@@ -122,7 +122,7 @@ fn a_sliding_ball_closes_slips_and_sticks() {
         serde_json::json!({
             "open": 0, "close": 1, "stick": 1, "slip": 1, "impact-without-collision": 0, "to-compliant": 0, "to-rigid": 0,
             "branch": 0, "branch-ends-force": 0, "branch-ends-slip": 0, "branch-ends-friction": 0, "branch-ends-touch": 0,
-            "branch-ends-joint": 0, "branch-unique": 0
+            "branch-ends-joint": 0, "branch-unique": 0, "impact": 0, "bounce": 0, "slip-reverse": 0
         })
     );
     let out = folder.join("deep/er");
