@@ -35,7 +35,7 @@ impl Picture {
             Shape::Rect { at, fill } => self.fill(rectangle(*at), &paint(fill, true), scaled()),
             Shape::Tile { at, fill } => self.fill(rectangle(*at), &paint(fill, false), scaled()),
             Shape::Polygon { corners, fill } => {
-                self.fill(through(corners, true), &paint(fill, true), scaled())
+                self.fill(through(corners, true), &paint(fill, true), scaled());
             }
             Shape::Frame { at } => self.stroke(rectangle(*at), INK, &stroke(0.8)),
             Shape::Line { from, to, colour, width } => {

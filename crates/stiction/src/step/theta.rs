@@ -79,11 +79,13 @@ pub(crate) fn step(
         work.motion.given.clear();
         work.motion.fall(model, state, inputs)?;
     }
-    if model.scene().step.gap == GapLevel::Distance && work.may_cut && work.solver.has_budget() {
-        if let Some(depth) = turns_into(model, state, inputs, work) {
-            // shorter steps are tried, and the last is accepted
-            return Err(Failed::Passes { time: state.time, h, names: String::new(), depth });
-        }
+    if model.scene().step.gap == GapLevel::Distance
+        && work.may_cut
+        && work.solver.has_budget()
+        && let Some(depth) = turns_into(model, state, inputs, work)
+    {
+        // shorter steps are tried, and the last is accepted
+        return Err(Failed::Passes { time: state.time, h, names: String::new(), depth });
     }
     for c in &work.contacts.contacts {
         if work.forces.lambda[work.problem.rows_of_contact(c).start] > 0.0 {

@@ -16,7 +16,7 @@ fn files(folder: &str) -> Vec<std::path::PathBuf> {
     list
 }
 
-fn worst<'w>(list: &'w [Wrong], key: impl Fn(&Wrong) -> f64) -> Option<&'w Wrong> {
+fn worst(list: &[Wrong], key: impl Fn(&Wrong) -> f64) -> Option<&Wrong> {
     list.iter().max_by(|a, b| key(a).total_cmp(&key(b)))
 }
 

@@ -9,7 +9,7 @@ const G: f64 = 9.81;
 
 /// Runs a scene under a scheme to its end.
 fn ran(text: &str, scheme: &str) -> (Arc<Model>, Summary) {
-    let text = format!("{text}\n[step]\nscheme = \"{scheme}\"\n{}", STEP);
+    let text = format!("{text}\n[step]\nscheme = \"{scheme}\"\n{STEP}");
     let scene = Scene::from_toml("energy.toml", &text).unwrap_or_else(|e| panic!("{e}"));
     let model = Arc::new(Model::new(&scene).unwrap_or_else(|e| panic!("{e:?}")));
     let (mut state, mut summary) = (model.initial(), Summary::default());
