@@ -188,9 +188,10 @@ fn forces_at_the_end(forces: &Forces) -> Option<String> {
                 true => of(least, "dimension"),
                 false => format!("{least} to {most} dimensions"),
             };
-            let normal = found
-                .undetermined_normal()
-                .map_or(String::new(), |n| format!(", {} of {elements} normal forces", n.len()));
+            let normal = found.undetermined_normal().map_or(String::new(), |n| match n.len() {
+                n if n <= *elements => format!(", {n} of {elements} normal forces"),
+                n => format!(", {n} forces of contacts, limits and loops"),
+            });
             format!("at the end: forces not unique in {dimensions}{normal}")
         }
     })
