@@ -98,7 +98,7 @@ impl Stepper {
         &self.work.elements
     }
 
-    /// The contact problem of the last step (of its last part, if it was cut), as it was solved: see [`ContactProblem::to_friction`].
+    /// The contact problem of the last step (of its last part, if it was cut), as it was solved: see [`crate::formulation::ContactProblem::to_friction`].
     /// `None` if nothing was near.
     pub fn problem(&self) -> Option<FrictionProblem> {
         self.work.problem.to_friction()

@@ -119,7 +119,7 @@ impl Surfaces {
     /// Velocity and angular velocity of the second surface relative to the first at a point, beside those in `v`; `at` has the bodies, and the velocities
     /// with which they make their way in the step.
     ///
-    /// Along the normal it is that of the material at the point, across it that of the material which the body meets on its way ([`carried`]).
+    /// Along the normal it is that of the material at the point, across it that of the material which the body meets on its way.
     pub fn relative(
         &self,
         at: &Kinematics,
