@@ -170,7 +170,7 @@ impl StandingRow {
         }
     }
 
-    /// `E` of a compliant row in a step of length `h` with the explicit share `theta`; at least a least share of `h K + C`.
+    /// `E` of a compliant row in a step of length `h` with the explicit share `theta`; at least a small share of `h K + C`.
     pub fn step_damping(&self, h: f64, theta: f64) -> f64 {
         let Some(c) = self.compliance else { return 0.0 };
         let (whole, share) = (
