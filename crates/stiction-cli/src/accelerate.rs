@@ -14,7 +14,7 @@ use stiction::model::resolved::Drive;
 use stiction::model::{InvalidModel, Model};
 use stiction::record::Recording;
 use stiction::run::{Ended, Options, Until, run as drive};
-use stiction::scene::{Scene, nearest};
+use stiction::scene::nearest;
 use stiction::space::length;
 use stiction::state::State;
 
@@ -99,7 +99,7 @@ fn read(
         let state = state.map_err(|e| InputError::record(&e))?;
         return Ok(Some((Arc::new(model), state, true, vec![])));
     }
-    let scene = match Scene::read_with(thing, &arguments.set) {
+    let scene = match stiction::read_with(thing, &arguments.set) {
         Ok(scene) => scene,
         Err(faults) => {
             tell(&faults.to_string());

@@ -15,7 +15,7 @@ use stiction::model::Model;
 use stiction::record::Recording;
 use stiction::run::timeline::Timeline;
 use stiction::run::{Ended, Options, Until, run as drive};
-use stiction::scene::{Scene, Table};
+use stiction::scene::Table;
 
 /// A slip that no finite forces allow, in the table of events.
 const JAM: &str = "impact-without-collision";
@@ -110,7 +110,7 @@ fn of_scene(
     stop: &Arc<AtomicBool>,
 ) -> Result<Option<Found>, InputError> {
     let thing = &arguments.thing;
-    let mut scene = match Scene::read_with(thing, &arguments.set) {
+    let mut scene = match stiction::read_with(thing, &arguments.set) {
         Ok(scene) => scene,
         Err(faults) => {
             tell(&faults.to_string());

@@ -91,7 +91,7 @@ fn usage(e: &clap::Error) -> String {
 
 /// The scene that is asked for; `None` if it is wrong, and every fault is printed then, one line each, as compilers do.
 fn read_scene(arguments: &SceneArguments) -> Option<Scene> {
-    Scene::read_with(&arguments.file, &arguments.set).map_err(|faults| tell(&faults.to_string())).ok()
+    stiction::read_with(&arguments.file, &arguments.set).map_err(|faults| tell(&faults.to_string())).ok()
 }
 
 /// Writes a file, whole or not at all, in the place of one that is there.

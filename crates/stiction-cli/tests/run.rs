@@ -7,7 +7,6 @@ use program::{SLIDING, scratch as scratch_in};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use stiction::scene::Scene;
 
 fn scratch(name: &str) -> PathBuf {
     scratch_in("run", name)
@@ -71,7 +70,7 @@ fn a_falling_ball_is_recorded_as_it_falls() {
     assert!(said.contains(" per step), reached t = 0.2 s\n"), "{said}");
     assert!(said.ends_with("view it: stiction view fall.recording\n"), "{said}");
     let out = folder.join("fall.recording");
-    let read = |path: &Path| Scene::read(path).unwrap();
+    let read = |path: &Path| stiction::read(path).unwrap();
     assert_eq!(read(&out.join("scene.toml")), read(&folder.join("fall.toml")));
 
     let (header, rows) = table(out.join("bodies.csv"));
@@ -189,7 +188,7 @@ fn values_are_set_before_the_run_and_recorded_with_it() {
     fs::write(folder.join("fall.toml"), FALLING).unwrap();
     let said = done(&folder, &["fall.toml", "--set", "step.h=0.02", "--set", "body[ball].velocity[0]=1"], 0);
     assert!(said.starts_with("fall    10 steps of 20 ms in "), "{said}");
-    let scene = Scene::read(folder.join("fall.recording/scene.toml")).unwrap();
+    let scene = stiction::read(folder.join("fall.recording/scene.toml")).unwrap();
     assert_eq!((scene.name.as_str(), scene.step.h), ("fall", 0.02));
     assert_eq!(scene.bodies[0].velocity, Some([1.0, 0.0, 0.0].into()));
     let (_, rows) = table(folder.join("fall.recording/bodies.csv"));

@@ -84,13 +84,13 @@ pub fn scene_of(source: &Bound<'_, PyAny>) -> PyResult<scene::Scene> {
             "{found}, expected a Model, a Scene, the path of a scene file or a dictionary"
         ))
     })?;
-    guarded(py, || scene::Scene::read(&path).map_err(|e| errors::scene(py, &e)))
+    guarded(py, || stiction::read(&path).map_err(|e| errors::scene(py, &e)))
 }
 
 fn from_dict(data: &Bound<'_, PyAny>) -> PyResult<scene::Scene> {
     let json = to_json(data, "")?;
     let py = data.py();
-    guarded(py, || scene::Scene::from_json(json).map_err(|faults| errors::faults(py, &faults)))
+    guarded(py, || stiction::from_json(json).map_err(|faults| errors::faults(py, &faults)))
 }
 
 #[pymethods]
@@ -154,8 +154,7 @@ impl Scene {
             let text = to_toml(&value, &key)?;
             values.push((key, text));
         }
-        let inner =
-            guarded(py, || scene::Scene::read_with(&path, &values).map_err(|e| errors::scene(py, &e)))?;
+        let inner = guarded(py, || stiction::read_with(&path, &values).map_err(|e| errors::scene(py, &e)))?;
         Ok(Self { inner })
     }
 
@@ -170,7 +169,7 @@ impl Scene {
     #[classmethod]
     #[pyo3(signature = (text, name = "scene"))]
     fn from_toml(_: &Bound<'_, PyType>, py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
-        let inner = guarded(py, || scene::Scene::from_toml(name, text).map_err(|e| errors::scene(py, &e)))?;
+        let inner = guarded(py, || stiction::from_toml(name, text).map_err(|e| errors::scene(py, &e)))?;
         Ok(Self { inner })
     }
 
@@ -210,7 +209,7 @@ impl Scene {
     ///     Named tuples ``(path, message, suggestion, place)``.
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let found = guarded(py, || {
-            let found = self.inner.check();
+            let found = stiction::check(&self.inner);
             Ok(if found.is_empty() { Model::new(&self.inner).err().unwrap_or_default() } else { found })
         })?;
         errors::faults(py, &found)

@@ -7,7 +7,6 @@
 use std::time::Instant;
 use stiction::analysis::accelerate::{Question, accelerate};
 use stiction::model::Model;
-use stiction::scene::Scene;
 
 /// Calls, of which the fastest counts, and how long they may take together, s.
 const CALLS: usize = 20;
@@ -31,7 +30,7 @@ fn main() {
                 f64::from(u8::from(slides)),
                 count - 1
             );
-            let scene = Scene::from_toml("balls", &text).expect("a valid scene");
+            let scene = stiction::from_toml("balls", &text).expect("a valid scene");
             let model = Model::new(&scene).expect("a valid model");
             let state = model.initial();
             let time = |cone: bool| {

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Instant;
 use stiction::model::Model;
 use stiction::run::{Ended, EventKind, Options, Summary, run};
-use stiction::scene::Scene;
 
 /// Runs, of which the fastest counts, and how long they may take together, s.
 const RUNS: usize = 10;
@@ -38,7 +37,7 @@ fn main() {
 
 /// Seconds of computing per simulated second, and what happened. Without `auto` the law is rigid.
 fn time(text: &str, scheme: &str, auto: bool) -> (f64, Summary) {
-    let mut scene = Scene::from_toml("rod", text).expect("a valid scene");
+    let mut scene = stiction::from_toml("rod", text).expect("a valid scene");
     scene.step.scheme = match scheme {
         "event" => stiction::scene::Scheme::Event,
         "theta" => stiction::scene::Scheme::Theta,

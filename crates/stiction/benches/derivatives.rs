@@ -31,7 +31,7 @@ const KICK: f64 = 1e-2;
 
 fn read(file: &str) -> Scene {
     let path = format!("{}/../../scenes/{file}", env!("CARGO_MANIFEST_DIR"));
-    Scene::read(&path).expect("a scene")
+    stiction::read(&path).expect("a scene")
 }
 
 fn main() {

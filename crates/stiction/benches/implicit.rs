@@ -23,7 +23,7 @@ fn scene(bodies: usize, shape: &str, law: &str, scheme: &str) -> Scene {
         );
     }
     let _ = write!(text, "[step]\nscheme = \"{scheme}\"\nh = 1e-3\n");
-    Scene::from_toml("bench", &text).expect("a valid scene")
+    stiction::from_toml("bench", &text).expect("a valid scene")
 }
 
 /// Microseconds per step, and solves of the contact problem per step.

@@ -9,7 +9,6 @@ use stiction::analysis::stability::{Question, examine};
 use stiction::model::Model;
 use stiction::run::timeline::Timeline;
 use stiction::run::{Options, run};
-use stiction::scene::Scene;
 
 const TIMES: usize = 5;
 const SAMPLES: usize = 200;
@@ -24,7 +23,7 @@ fn main() {
         "stack-of-ten.toml",
     ] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name);
-        let scene = Scene::read(&path).unwrap_or_else(|faults| panic!("{faults}"));
+        let scene = stiction::read(&path).unwrap_or_else(|faults| panic!("{faults}"));
         let model = Arc::new(Model::new(&scene).unwrap_or_else(|faults| panic!("{faults:?}")));
         let options = Options { unexamined: true, ..Options::default() };
         let (mut plain, mut with) = (f64::INFINITY, f64::INFINITY);

@@ -6,7 +6,6 @@
 
 use std::time::Instant;
 use stiction::contact::Law;
-use stiction::scene::Scene;
 use stiction::state::State;
 use stiction::step::Status;
 use stiction::stepper::Stepper;
@@ -70,7 +69,7 @@ fn go(stepper: &mut Stepper, state: &mut State, steps: usize, tally: &mut Tally)
 
 fn bench(name: &str, file: &str, tolerance: Option<f64>, stiffness: Option<f64>) {
     let path = format!("{}/../../scenes/{file}", env!("CARGO_MANIFEST_DIR"));
-    let mut scene = Scene::read(path).expect("a valid scene");
+    let mut scene = stiction::read(path).expect("a valid scene");
     scene.step.tolerance = tolerance.unwrap_or(scene.step.tolerance);
     if let Some(k) = stiffness {
         let law = Law::kelvin_voigt([k, 0.8 * k], 1.0, TWO_BALLS).expect("a valid law");

@@ -13,7 +13,7 @@ use stiction::stepper::Stepper;
 
 fn scene(name: &str) -> Scene {
     let path = format!("{}/../../scenes/{name}", env!("CARGO_MANIFEST_DIR"));
-    Scene::read(path).expect("a valid scene")
+    stiction::read(path).expect("a valid scene")
 }
 
 /// What a run showed besides its measure.

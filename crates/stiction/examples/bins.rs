@@ -7,7 +7,6 @@ use std::time::Instant;
 use stiction::model::Model;
 use stiction::random::bin;
 use stiction::run::{Ended, Options, Summary, run};
-use stiction::scene::Scene;
 
 fn main() {
     let mut arguments = std::env::args().skip(1).peekable();
@@ -77,7 +76,7 @@ fn main() {
 
 /// Runs a scene and prints what its steps cost.
 fn run_scene(path: &str) {
-    let scene = Scene::read(path).expect("a valid scene");
+    let scene = stiction::read(path).expect("a valid scene");
     let model = Arc::new(Model::new(&scene).expect("a valid model"));
     let (mut state, mut summary) = (model.initial(), Summary::default());
     let started = Instant::now();

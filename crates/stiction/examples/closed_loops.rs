@@ -5,7 +5,6 @@
 
 use std::error::Error;
 use std::time::Instant;
-use stiction::scene::Scene;
 use stiction::stepper::Stepper;
 
 /// Crank 0.2 m, coupler 0.6 m, rocker 0.5 m, ground 0.7 m, each rod with 1 kg/m; the crank points along x.
@@ -33,7 +32,7 @@ fn text() -> String {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let steps = std::env::args().nth(1).map_or(Ok(1_000_000), |n| n.parse::<usize>())?;
-    let mut stepper = Stepper::new(Scene::from_toml("four-bar", &text())?)?;
+    let mut stepper = Stepper::new(stiction::from_toml("four-bar", &text())?)?;
     let mut state = stepper.initial();
     // the first step makes the other rates consistent
     state.velocity[0] = 10.0;

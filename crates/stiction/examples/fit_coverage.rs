@@ -18,7 +18,7 @@ const ERROR: f64 = 1e-4;
 
 fn scene(name: &str, friction: f64) -> Scene {
     let path = format!("{}/../../scenes/song2001/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-    let mut scene = Scene::read(path).expect("a valid scene");
+    let mut scene = stiction::read(path).expect("a valid scene");
     scene.materials[0].friction = friction;
     scene
 }

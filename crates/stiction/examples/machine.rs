@@ -6,7 +6,6 @@ use std::time::Instant;
 use stiction::model::Model;
 use stiction::random::machine::machine;
 use stiction::run::{ENTRIES, Fault, Options, Summary, run};
-use stiction::scene::Scene;
 
 fn main() -> Result<(), Fault> {
     let seeds = std::env::args().skip(1).map(|s| s.parse()).collect::<Result<Vec<u64>, _>>()?;
@@ -21,7 +20,7 @@ fn main() -> Result<(), Fault> {
 }
 
 fn report(seed: u64, text: &str) -> Result<(), Fault> {
-    let scene = Scene::from_toml("machine.toml", text)?;
+    let scene = stiction::from_toml("machine.toml", text)?;
     let model = Arc::new(Model::new(&scene).map_err(|faults| format!("{faults:?}"))?);
     let (mut state, mut summary, start) = (model.initial(), Summary::default(), Instant::now());
     let ended = run(&model, &mut state, &Options::default(), &mut [&mut summary])?;

@@ -5,13 +5,12 @@
 
 use std::error::Error;
 use std::time::Instant;
-use stiction::scene::Scene;
 use stiction::step::Status;
 use stiction::stepper::Stepper;
 
 fn main() -> Result<(), Box<dyn Error>> {
     for path in std::env::args().skip(1) {
-        let mut stepper = Stepper::new(Scene::read(&path)?)?;
+        let mut stepper = Stepper::new(stiction::read(&path)?)?;
         let mut state = stepper.initial();
         while state.time < 1.0 {
             let _ = stepper.step(&mut state)?;

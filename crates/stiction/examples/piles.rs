@@ -103,7 +103,7 @@ fn growth(law: &str) {
     let mut last = None;
     for count in GROWTH {
         let scene =
-            Scene::from_toml("piles", &spheres(count, side(count), 1e-6, law)).expect("a valid scene");
+            stiction::from_toml("piles", &spheres(count, side(count), 1e-6, law)).expect("a valid scene");
         let mut stepper = Stepper::new(scene).expect("a valid model");
         let mut state = stepper.initial();
         let mut go = |stepper: &mut Stepper, until: f64| {
@@ -172,7 +172,7 @@ fn laws(count: usize, names: &[String]) {
     let asked =
         |(law, _): &&(&str, &str)| names.is_empty() || names.iter().any(|n| law.starts_with(n.as_str()));
     for (name, law) in LAWS.iter().filter(asked) {
-        let scene = Scene::from_toml("piles", &spheres(count, side(count), 1e-6, law));
+        let scene = stiction::from_toml("piles", &spheres(count, side(count), 1e-6, law));
         after_a_second(name, scene.expect("a valid scene"));
     }
 }
@@ -226,7 +226,7 @@ fn main() {
         Some("scenes") => {
             head("scene");
             for file in given.skip(1) {
-                match Scene::read(&file) {
+                match stiction::read(&file) {
                     Ok(scene) => after_a_second(&scene.name.clone(), scene),
                     Err(why) => eprintln!("{why}"),
                 }
@@ -238,9 +238,9 @@ fn main() {
     let mut next = |otherwise: f64| given.next().and_then(|a| a.parse().ok()).unwrap_or(otherwise);
     let (count, seconds, tolerance) = (next(200.0) as usize, next(1.2), next(1e-6));
     let law = std::env::args().nth(4).unwrap_or(RIGID.into());
-    let stack = Scene::read(format!("{}/../../scenes/stack-of-ten.toml", env!("CARGO_MANIFEST_DIR")));
+    let stack = stiction::read(format!("{}/../../scenes/stack-of-ten.toml", env!("CARGO_MANIFEST_DIR")));
     run("ten boxes, tolerance of the scene", stack.expect("a valid scene"), seconds.min(0.5));
     let side = side(count);
-    let scene = Scene::from_toml("piles", &spheres(count, side, tolerance, &law)).expect("a valid scene");
+    let scene = stiction::from_toml("piles", &spheres(count, side, tolerance, &law)).expect("a valid scene");
     run(&format!("{count} spheres in layers of {side} x {side}, tolerance {tolerance:e}"), scene, seconds);
 }

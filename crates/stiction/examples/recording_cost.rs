@@ -20,7 +20,6 @@ use std::time::Instant;
 use stiction::model::{InvalidModel, Model};
 use stiction::record::{Format, Recorder};
 use stiction::run::{Ended, Observer, Options, Until};
-use stiction::scene::Scene;
 
 #[derive(Parser)]
 struct Arguments {
@@ -93,7 +92,7 @@ struct Told {
 
 fn run(text: &str, folder: Option<&Path>) -> Result<Told, Box<dyn Error>> {
     let begin = Instant::now();
-    let model = Arc::new(Model::new(&Scene::from_toml("scene", text)?).map_err(InvalidModel::from)?);
+    let model = Arc::new(Model::new(&stiction::from_toml("scene", text)?).map_err(InvalidModel::from)?);
     let mut state = model.initial();
     let create = |folder| Recorder::create(folder, &model, text, Format::Parquet, false);
     let mut recorder = folder.map(create).transpose()?;

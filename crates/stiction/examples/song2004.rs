@@ -10,7 +10,7 @@ mod compliant_ellipse;
 mod event_driven;
 
 use event_driven::{Mode, Motion, SONG2004};
-use stiction::scene::{GapLevel, Scene};
+use stiction::scene::GapLevel;
 use stiction::stepper::Stepper;
 
 /// Step of the event-driven solution, s.
@@ -69,7 +69,7 @@ fn name(mode: Mode) -> &'static str {
 /// A line: errors of theta at 1 s, of theta and x in 2 s, and the largest gap or overlap.
 fn compare(exact: &Motion, gap: GapLevel, explicit_share: f64, h: f64) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/song2004/ellipse-rigid.toml");
-    let mut scene = Scene::read(path).expect("a valid scene");
+    let mut scene = stiction::read(path).expect("a valid scene");
     (scene.step.h, scene.step.explicit_share, scene.step.gap) = (h, explicit_share, gap);
     scene.bodies[0].position.as_mut().expect("given")[1] = SONG2004.height(exact.phases[0][1])[0];
     let mut stepper = Stepper::new(scene).expect("a valid model");

@@ -67,7 +67,7 @@ fn main() {
 
 impl Case {
     fn scene(&self, scheme: &str, settings: &[(&str, String)], law: Option<&String>) -> Scene {
-        let mut scene = Scene::from_toml(self.name, &self.text).expect("a scene");
+        let mut scene = stiction::from_toml(self.name, &self.text).expect("a scene");
         scene.set("step.scheme", &format!("\"{scheme}\"")).expect("a scheme");
         for (key, value) in settings {
             scene.set(&format!("step.{key}"), value).expect("a setting");

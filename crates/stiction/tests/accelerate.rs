@@ -7,20 +7,19 @@ use stiction::analysis::accelerate::{Answer, Given, Jam, Question, Transition, a
 use stiction::analysis::instant::Instant;
 use stiction::inputs::Inputs;
 use stiction::model::Model;
-use stiction::scene::Scene;
 use stiction::step::Trust;
 
 const G: f64 = 9.81;
 const SCENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes");
 
 fn model(text: &str) -> Model {
-    Model::new(&Scene::from_toml("scene", text).unwrap_or_else(|e| panic!("{e}\n{text}")))
+    Model::new(&stiction::from_toml("scene", text).unwrap_or_else(|e| panic!("{e}\n{text}")))
         .expect("a valid scene")
 }
 
 fn file(name: &str, set: &[(&str, &str)]) -> Model {
     let set: Vec<(String, String)> = set.iter().map(|(p, v)| ((*p).to_owned(), (*v).to_owned())).collect();
-    let scene = Scene::read_with(format!("{SCENES}/{name}"), &set).unwrap_or_else(|e| panic!("{e}"));
+    let scene = stiction::read_with(format!("{SCENES}/{name}"), &set).unwrap_or_else(|e| panic!("{e}"));
     Model::new(&scene).expect("a valid scene")
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use stiction::model::Model;
 use stiction::run::{Ended, Event, EventKind, Fault, Observer, Options, Summary, View, run};
-use stiction::scene::Scene;
 use stiction::state::State;
 use stiction::stepper::Stepper;
 
@@ -51,7 +50,7 @@ fn total(view: &mut View<'_>) -> f64 {
 }
 
 fn model(text: &str) -> Arc<Model> {
-    Arc::new(Model::new(&Scene::from_toml("scene", text).expect("a scene")).expect("a model"))
+    Arc::new(Model::new(&stiction::from_toml("scene", text).expect("a scene")).expect("a model"))
 }
 
 fn see(text: &str) -> Seen {
@@ -337,8 +336,8 @@ fn what_is_refused_is_named() {
         [[body]]\n name = 'ball'\n shape = { sphere = { radius = 0.1 } }\n mass = 1\n position = [0, 0, 0.1]";
     let faults = |material: &str, rest: &str| {
         let text = format!("[[material]]\n name = 'default'\n {material}\n {body}\n {rest}");
-        let scene = Scene::from_toml("scene", &text).map_err(|e| e.to_string());
-        scene.and_then(|s| match s.check() {
+        let scene = stiction::from_toml("scene", &text).map_err(|e| e.to_string());
+        scene.and_then(|s| match stiction::check(&s) {
             list if list.is_empty() => Ok(()),
             list => Err(list.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")),
         })

@@ -3,7 +3,7 @@
 
 use complementarity::solver::Choice;
 use stiction::random::bin::bin;
-use stiction::scene::{GapLevel, Method, Scene};
+use stiction::scene::{GapLevel, Method};
 use stiction::state::State;
 use stiction::step::ElementReport;
 use stiction::stepper::Stepper;
@@ -11,7 +11,7 @@ use stiction::stepper::Stepper;
 /// The scene's state after so many seconds.
 fn after(file: &str, duration: f64) -> (Stepper, State) {
     let path = format!("{}/../../scenes/{file}", env!("CARGO_MANIFEST_DIR"));
-    let scene = Scene::read(path).expect("a valid scene");
+    let scene = stiction::read(path).expect("a valid scene");
     let steps = (duration / scene.step.h).round() as usize;
     let mut stepper = Stepper::new(scene).expect("a valid model");
     let mut state = stepper.initial();
@@ -93,7 +93,7 @@ fn sliding_boxes(order: [usize; 3], side: f64) -> Stepper {
             side * 0.7
         );
     }
-    Stepper::new(Scene::from_toml("boxes", &text).expect("a valid scene")).expect("a valid model")
+    Stepper::new(stiction::from_toml("boxes", &text).expect("a valid scene")).expect("a valid model")
 }
 
 /// Largest difference of the forces of two steps, as a share of the largest; points are mirrored if `side` is -1.
@@ -163,7 +163,7 @@ fn solvers_by_name_choose_the_same_forces() {
         ("arch.toml", 20),
     ] {
         let path = format!("{}/../../scenes/{file}", env!("CARGO_MANIFEST_DIR"));
-        let scene = Scene::read(&path).expect("a valid scene");
+        let scene = stiction::read(&path).expect("a valid scene");
         for solver in solvers {
             let mut named = scene.clone();
             named.step.solver = solver;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use stiction::model::Model;
 use stiction::run::{Ended, Fault, Observer, Options, View, run};
-use stiction::scene::Scene;
 use stiction::state::State;
 
 const G: f64 = 9.81;
@@ -43,7 +42,7 @@ fn see(coin: &Coin, friction: f64, restitution: f64, step: &str) -> Seen {
         [[body]]\n name = 'coin'\n shape = {{ cylinder = {{ radius = {RADIUS}, half_length = {HALF} }} }}\n mass = 1\n position = [0, 0, {height:e}]
         orientation = {{ axis = {axis:?}, angle = {tilt} }}\n velocity = {velocity:?}\n angular_velocity = {spin:?}\n [step]\n scheme = 'event'\n {step}"
     );
-    let scene = Scene::from_toml("scene", &text).expect("a scene");
+    let scene = stiction::from_toml("scene", &text).expect("a scene");
     let model = Arc::new(Model::new(&scene).expect("a model"));
     let (mut seen, mut state) = (Seen::default(), model.initial());
     let ended = run(&model, &mut state, &Options::default(), &mut [&mut seen]).expect("no fault");

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use stiction::model::Model;
 use stiction::run::{Ended, Event, EventKind, Fault, Observer, Options, View, run};
-use stiction::scene::Scene;
 use stiction::state::State;
 use stiction::stepper::Stepper;
 
@@ -39,7 +38,7 @@ fn total(view: &mut View<'_>) -> f64 {
 }
 
 fn see(text: &str) -> Seen {
-    let model = Arc::new(Model::new(&Scene::from_toml("scene", text).expect("a scene")).expect("a model"));
+    let model = Arc::new(Model::new(&stiction::from_toml("scene", text).expect("a scene")).expect("a model"));
     let (mut seen, mut state) = (Seen::default(), model.initial());
     assert_eq!(
         run(&model, &mut state, &Options::default(), &mut [&mut seen]).expect("no fault"),
@@ -192,7 +191,7 @@ fn a_run_goes_on_bitwise_from_a_saved_state() {
         "{BALL} position = [0, 0, 0.12]\n velocity = [1, 0, 0]\n [[material]]\n name = 'default'\n friction = 0.4
         law = {{ kelvin_voigt = {{ stiffness = 1e5, damping = 100 }} }}\n [step]\n scheme = 'compliant'\n h = 2e-3"
     );
-    let scene = Scene::from_toml("scene", &text).unwrap();
+    let scene = stiction::from_toml("scene", &text).unwrap();
     let mut stepper = Stepper::new(scene.clone()).unwrap();
     let mut state = stepper.initial();
     let mut kept = None;
@@ -214,7 +213,7 @@ fn what_the_scheme_does_not_know_is_refused_by_name() {
     let faults = |law: &str| {
         let text =
             format!("{BALL}\n [[material]]\n name = 'default'\n {law}\n [step]\n scheme = 'compliant'");
-        Scene::from_toml("scene", &text).map(|_| ()).map_err(|e| e.to_string())
+        stiction::from_toml("scene", &text).map(|_| ()).map_err(|e| e.to_string())
     };
     let rigid = faults("").unwrap_err();
     assert!(rigid.contains("kelvin_voigt or hunt_crossley"), "{rigid}");
@@ -225,10 +224,10 @@ fn what_the_scheme_does_not_know_is_refused_by_name() {
     assert!(torsion.contains("torsion"), "{torsion}");
     let text =
         format!("{BALL} [[material]]\n name = 'default'\n law = {{ hunt_crossley = {{ stiffness = 1e5 }} }}");
-    let theta = Scene::from_toml("scene", &text).unwrap_err().to_string();
+    let theta = stiction::from_toml("scene", &text).unwrap_err().to_string();
     assert!(theta.contains("hunt_crossley with friction expects tangential_stiffness"), "{theta}");
     let text = format!("{BALL} [step]\n friction = {{ smooth = {{ velocity = 1e-3 }} }}");
-    let theta = Scene::from_toml("scene", &text).unwrap_err().to_string();
+    let theta = stiction::from_toml("scene", &text).unwrap_err().to_string();
     assert!(theta.contains("smooth friction expects kelvin_voigt or hunt_crossley"), "{theta}");
 }
 

@@ -12,7 +12,7 @@ use stiction::step::ElementReport;
 use stiction::stepper::Stepper;
 
 fn from(text: &str) -> Scene {
-    Scene::from_toml("test", text).expect("a valid scene")
+    stiction::from_toml("test", text).expect("a valid scene")
 }
 
 /// A ball of 0.1 m and 1 kg that rolls along x on the ground.

@@ -4,7 +4,7 @@
 mod orders;
 
 use orders::{BOX, Case, DOUBLE_PENDULUM, PENDULUM, PRESSED, SPHERE, SPRING, apart, end, order, reference};
-use stiction::scene::{ForceTime, Scene};
+use stiction::scene::ForceTime;
 use stiction::step::Failed;
 use stiction::stepper::Stepper;
 
@@ -62,7 +62,7 @@ fn forces_that_do_not_settle_cut_the_step_and_then_fail_it() {
     // h w = 10: no contraction before the step is a tenth of that
     let run = |stiffness: &str, retries: usize| {
         let stiff = SPRING.scene.replace("stiffness = 100", &format!("stiffness = {stiffness}"));
-        let mut scene = Scene::from_toml("stiff", &stiff).expect("a valid scene");
+        let mut scene = stiction::from_toml("stiff", &stiff).expect("a valid scene");
         (scene.step.forces, scene.step.retries) = (Some(ForceTime::Theta), retries);
         let mut stepper = Stepper::new(scene).expect("a valid model");
         let mut state = stepper.initial();
@@ -82,7 +82,7 @@ fn forces_that_do_not_settle_cut_the_step_and_then_fail_it() {
 #[test]
 fn the_default_is_the_start_for_theta_0_and_implicit_else() {
     let of =
-        |step: &str| Scene::from_toml("x", &format!("[step]\n{step}\n")).expect("valid").step.force_time();
+        |step: &str| stiction::from_toml("x", &format!("[step]\n{step}\n")).expect("valid").step.force_time();
     assert_eq!(of("explicit_share = 0"), ForceTime::Start);
     assert_eq!(of("explicit_share = 0.5"), ForceTime::Theta);
     assert_eq!(of("explicit_share = 0.5\nforces = 'start'"), ForceTime::Start);

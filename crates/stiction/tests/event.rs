@@ -35,7 +35,7 @@ fn see(scene: &Scene) -> Seen {
 }
 
 fn see_text(text: &str) -> Seen {
-    see(&Scene::from_toml("scene", text).expect("a scene"))
+    see(&stiction::from_toml("scene", text).expect("a scene"))
 }
 
 fn time_of(seen: &Seen, kind: EventKind, after: f64) -> f64 {
@@ -45,7 +45,7 @@ fn time_of(seen: &Seen, kind: EventKind, after: f64) -> f64 {
 #[test]
 fn song2004_s_rigid_ellipse_agrees_with_an_independent_integration() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/song2004/ellipse-rigid.toml");
-    let mut scene = Scene::read(std::path::Path::new(path)).expect("a scene");
+    let mut scene = stiction::read(std::path::Path::new(path)).expect("a scene");
     let start = [0.0, 75f64.to_radians(), 0.0, 0.0];
     let height = SONG2004.height(start[1])[0];
     scene.set("body[ellipse].position", &format!("[0.0, {height:e}]")).expect("a position");
@@ -159,7 +159,7 @@ fn a_stack_of_boxes_rests_and_a_ladder_slides_down() {
     );
     let seen = see_text(&text);
     let (first, end) = (
-        Model::new(&Scene::from_toml("s", &text).expect("a scene")).expect("a model").initial(),
+        Model::new(&stiction::from_toml("s", &text).expect("a scene")).expect("a model").initial(),
         seen.states.last().expect("steps"),
     );
     let moved = first.position.iter().zip(&end.position).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -201,7 +201,7 @@ fn a_box_on_a_slope_rests_though_even_forces_would_slip() {
         g * angle.sin(),
         -g * angle.cos()
     );
-    let scene = Scene::from_toml("scene", &text).expect("a scene");
+    let scene = stiction::from_toml("scene", &text).expect("a scene");
     let (model, seen) = (Arc::new(Model::new(&scene).expect("a model")), see(&scene));
     let (first, end) = (model.initial(), seen.states.last().expect("steps"));
     let moved = first.position.iter().zip(&end.position).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

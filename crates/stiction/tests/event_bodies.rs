@@ -46,12 +46,12 @@ fn see(scene: &Scene) -> Seen {
 }
 
 fn see_text(text: &str) -> Seen {
-    see(&Scene::from_toml("scene", text).expect("a scene"))
+    see(&stiction::from_toml("scene", text).expect("a scene"))
 }
 
 fn shipped(name: &str) -> Scene {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name);
-    Scene::read(&path).expect("a scene")
+    stiction::read(&path).expect("a scene")
 }
 
 /// Acceleration of the rod of song2001's case 2 while its lower end slips towards -x: x of the end, angle, and the force.
@@ -115,7 +115,7 @@ fn case_2_of_song2001_follows_the_branch_that_slips_until_its_slip_stops() {
 #[test]
 fn a_branch_needs_the_event_scheme() {
     let text = "[step]\n branch = 'slip'";
-    let message = Scene::from_toml("scene", text).map(|_| ()).expect_err("a fault").to_string();
+    let message = stiction::from_toml("scene", text).map(|_| ()).expect_err("a fault").to_string();
     assert!(message.contains("branch") && message.contains("event"), "{message}");
 }
 
@@ -143,7 +143,7 @@ fn a_table_of_four_legs_stands_and_slides() {
     let mut text = scene.to_toml();
     let at = text.find("[[load]]").expect("a load");
     text.truncate(at);
-    let mut scene = Scene::from_toml("table", &text).expect("a scene");
+    let mut scene = stiction::from_toml("table", &text).expect("a scene");
     scene.set("step.scheme", "\"event\"").expect("a scheme");
     scene.set("step.h", "0.05").expect("a step");
     scene.set("step.duration", "0.5").expect("a duration");

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use stiction::model::Model;
 use stiction::run::{Ended, Event, EventKind, Fault, Observer, Options, View, run};
-use stiction::scene::Scene;
 use stiction::state::State;
 
 const G: f64 = 9.81;
@@ -26,7 +25,7 @@ impl Observer for Seen {
 }
 
 fn see(text: &str) -> Seen {
-    let scene = Scene::from_toml("scene", text).expect("a scene");
+    let scene = stiction::from_toml("scene", text).expect("a scene");
     let model = Arc::new(Model::new(&scene).expect("a model"));
     let (mut seen, mut state) = (Seen::default(), model.initial());
     let ended = run(&model, &mut state, &Options::default(), &mut [&mut seen]).expect("no fault");

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use stiction::model::Model;
 use stiction::run::{ENTRIES, Ended, Fault, Observer, Options, View, run};
-use stiction::scene::Scene;
 use stiction::state::State;
 
 const G: f64 = 9.81;
@@ -38,7 +37,7 @@ fn total(view: &mut View<'_>) -> f64 {
 }
 
 fn see(text: &str) -> Seen {
-    let scene = Scene::from_toml("scene", text).expect("a scene");
+    let scene = stiction::from_toml("scene", text).expect("a scene");
     let model = Arc::new(Model::new(&scene).expect("a model"));
     let (mut seen, mut state) = (Seen::default(), model.initial());
     let ended = run(&model, &mut state, &Options::default(), &mut [&mut seen]).expect("no fault");
@@ -202,7 +201,8 @@ fn ropes_and_hinged_loops_in_space() {
 
 #[test]
 fn what_a_scheme_does_not_know_is_refused_by_name() {
-    let message = |text: &str| Scene::from_toml("scene", text).map(|_| ()).expect_err("a fault").to_string();
+    let message =
+        |text: &str| stiction::from_toml("scene", text).map(|_| ()).expect_err("a fault").to_string();
     let step = |scheme: &str| format!("[step]\n scheme = '{scheme}'");
     let limit = message(&slider("limits = [-1, 1]", &step("compliant")));
     assert!(limit.contains("a (joint lower limit)") && limit.contains("spring and damper"), "{limit}");

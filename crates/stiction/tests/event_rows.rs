@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use stiction::model::Model;
 use stiction::run::{Ended, Event, EventKind, Fault, Observer, Options, View, run};
-use stiction::scene::Scene;
 
 #[derive(Default)]
 struct Seen(Vec<Event>);
@@ -16,7 +15,7 @@ impl Observer for Seen {
 }
 
 fn events(text: &str) -> Vec<Event> {
-    let scene = Scene::from_toml("scene", text).expect("a scene");
+    let scene = stiction::from_toml("scene", text).expect("a scene");
     let model = Arc::new(Model::new(&scene).expect("a model"));
     let (mut seen, mut state) = (Seen::default(), model.initial());
     let ended = run(&model, &mut state, &Options::default(), &mut [&mut seen]).expect("no fault");

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use stiction::dynamics::Joint;
 use stiction::model::Model;
 use stiction::run::{Ended, Fault, Observer, Options, View, run};
-use stiction::scene::Scene;
 use stiction::state::State;
 
 /// Factors of length, mass and time.
@@ -60,7 +59,7 @@ impl Observer for Seen {
 }
 
 fn end(text: &str, units: Units) -> Result<(Vec<f64>, Vec<f64>), String> {
-    let scene = Scene::from_toml("scene", &units.write(text)).map_err(|e| e.to_string())?;
+    let scene = stiction::from_toml("scene", &units.write(text)).map_err(|e| e.to_string())?;
     let model = Arc::new(Model::new(&scene).map_err(|e| format!("{e:?}"))?);
     let (mut seen, mut state) = (Seen::default(), model.initial());
     match run(&model, &mut state, &Options::default(), &mut [&mut seen]).expect("no fault") {

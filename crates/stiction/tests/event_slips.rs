@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use stiction::model::Model;
 use stiction::run::{Ended, Event, EventKind, Fault, Observer, Options, View, run};
-use stiction::scene::Scene;
 
 const G: f64 = 9.81;
 /// What the times are required to agree within, s.
@@ -22,7 +21,7 @@ impl Observer for Seen {
 
 /// Beginnings of slips, s, and the contacts' names.
 fn slips(text: &str) -> Vec<(f64, String)> {
-    let scene = Scene::from_toml("scene", text).expect("a scene");
+    let scene = stiction::from_toml("scene", text).expect("a scene");
     let model = Arc::new(Model::new(&scene).expect("a model"));
     let (mut seen, mut state) = (Seen::default(), model.initial());
     let ended = run(&model, &mut state, &Options::default(), &mut [&mut seen]).expect("no fault");
@@ -120,12 +119,12 @@ fn the_upper_of_two_boxes_slips_first() {
 #[test]
 fn a_table_on_four_legs_slips_as_a_whole() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/four-legged-table.toml");
-    let mut text = Scene::read(&path).expect("a scene").to_toml();
+    let mut text = stiction::read(&path).expect("a scene").to_toml();
     text.truncate(text.find("[[load]]").expect("a load"));
-    let model = Model::new(&Scene::from_toml("table", &text).expect("a scene")).expect("a model");
+    let model = Model::new(&stiction::from_toml("table", &text).expect("a scene")).expect("a model");
     let mass = model.scene().bodies[0].link.inertia.mass;
     let table = |accuracy: f64| {
-        let mut scene = Scene::from_toml(
+        let mut scene = stiction::from_toml(
             "table",
             &format!("{text}\n{}", load("table", [0.0, 0.0, -0.68], [160.0, 120.0, 0.0])),
         )

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use stiction::model::Model;
 use stiction::run::{ENTRIES, Ended, Event, EventKind, Fault, Observer, Options, View, run};
-use stiction::scene::Scene;
 use stiction::state::State;
 use stiction::step::Status;
 
@@ -44,7 +43,7 @@ fn total(view: &mut View<'_>) -> f64 {
 }
 
 fn see(text: &str) -> Seen {
-    let scene = Scene::from_toml("scene", text).expect("a scene");
+    let scene = stiction::from_toml("scene", text).expect("a scene");
     let model = Arc::new(Model::new(&scene).expect("a model"));
     let (mut seen, mut state) = (Seen::default(), model.initial());
     let ended = run(&model, &mut state, &Options::default(), &mut [&mut seen]).expect("no fault");
@@ -276,9 +275,9 @@ fn the_theta_scheme_chooses_the_same_forces_and_unloads_at_the_same_times() {
 #[test]
 fn a_table_pushed_at_its_top_slides_on_three_legs_and_tips() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/four-legged-table.toml");
-    let mut text = Scene::read(&path).expect("a scene").to_toml();
+    let mut text = stiction::read(&path).expect("a scene").to_toml();
     text.truncate(text.find("[[load]]").expect("a load"));
-    let bare = Scene::from_toml("table", &text).expect("a scene");
+    let bare = stiction::from_toml("table", &text).expect("a scene");
     let model = Model::new(&bare).expect("a model");
     let inertia = &model.scene().bodies[0].link.inertia;
     let (mass, centre) = (inertia.mass, inertia.center);
@@ -300,7 +299,7 @@ fn a_table_pushed_at_its_top_slides_on_three_legs_and_tips() {
     let tips = zero(&|[x, y]| (1.0 - x / 0.5).min(1.0 - y / 0.3));
     assert!(slips < unloads && unloads < tips, "{slips} {unloads} {tips}");
     let [x, y] = [0.6, 0.8].map(|d| d * rate * 20.0);
-    let mut scene = Scene::from_toml(
+    let mut scene = stiction::from_toml(
         "table",
         &format!("{text}\n[[load]]\n body = 'table'\n point = [0, 0, 0.02]\n force = {{ points = [{{ time = 0, value = [0, 0, 0] }}, {{ time = 20, value = [{x:e}, {y:e}, 0] }}] }}\n")
             .replace("friction = 0.5", &format!("friction = {mu}")),

@@ -26,7 +26,7 @@ impl Normal {
 }
 
 fn scene(text: &str) -> Scene {
-    Scene::from_toml("test", text).unwrap_or_else(|e| panic!("{e}"))
+    stiction::from_toml("test", text).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn column(name: &str, values: Vec<f64>) -> (String, Vec<f64>) {
@@ -43,7 +43,7 @@ fn solve(scene: &Scene, data: Data, vary: &[&str]) -> Fit {
 }
 
 fn rod() -> Scene {
-    Scene::read(format!("{}/../../scenes/song2001/fit-case1.toml", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    stiction::read(format!("{}/../../scenes/song2001/fit-case1.toml", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 /// The rod's centre every millisecond until `last` ms, from an integration of its own: the lower end of a rod slides to the left
@@ -445,8 +445,8 @@ fn columns_of_bodies_and_joints_are_known() {
         [step]
         duration = 0.2
         ";
-    let Ok(pendulum) = Scene::from_toml("test", text) else {
-        let e = Scene::from_toml("test", text).unwrap_err();
+    let Ok(pendulum) = stiction::from_toml("test", text) else {
+        let e = stiction::from_toml("test", text).unwrap_err();
         panic!("{e}");
     };
     let mut stepper = Stepper::new(pendulum.clone()).unwrap();

@@ -24,7 +24,7 @@ const TUMBLES: &str = "position = [0, 0, 0.3]\nvelocity = [1, 0.3, 0]\nangular_v
 const TILTED: &str = "position = [0, 0, 0.1]\norientation = { axis = [1, 0.3, 0.2], angle_deg = 160 }\nangular_velocity = [0.2, 0.3, 1]";
 
 fn falling(shape: &str, start: &str, scheme: &str, h: f64) -> Scene {
-    Scene::from_toml(
+    stiction::from_toml(
         "flat",
         &format!(
             "[[material]]\nname = 'default'\nfriction = 0.5\n

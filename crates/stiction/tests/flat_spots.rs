@@ -12,7 +12,7 @@ const G: f64 = 9.81;
 /// A superellipsoid over the floor, turned by `tilt` degrees about an axis in the floor.
 fn over_floor(exponent: f64, law: &str, tilt: f64, spin: Vector) -> Scene {
     let height = 0.034 + 0.001 * tilt;
-    Scene::from_toml(
+    stiction::from_toml(
         "flat",
         &format!(
             "[[material]]\nname = 'default'\nfriction = 0.4\ntorsion = 0.005\ndensity = 1000\n{law}\n
@@ -142,7 +142,7 @@ fn bodies_rest_on_bodies_by_their_flat_spots() {
             orientation = {{ axis = [0.3, 1, 0], angle_deg = 3 }}\nangular_velocity = [0.1, 0.2, 0.5]
             [step]\nscheme = 'implicit'\nh = 2e-3"
         );
-        let mut stepper = Stepper::new(Scene::from_toml("two", &text).unwrap()).unwrap();
+        let mut stepper = Stepper::new(stiction::from_toml("two", &text).unwrap()).unwrap();
         let mut state = stepper.initial();
         let (mut rounds, mut cut, mut residual) = (0, 0, 0.0f64);
         for _ in 0..1500 {

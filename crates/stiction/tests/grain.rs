@@ -156,7 +156,7 @@ fn the_grain_of_a_turned_plate_is_turned() {
              [[pair]]\nbodies = ['box', 'plate']\nfriction = 0.3\n\
              grain = {{ body = 'plate', along = {along}, across = 0.6 }}\n"
         );
-        let (_, state) = run(Scene::from_toml("plate", &text).expect("valid"), 1e-3, 0.5);
+        let (_, state) = run(stiction::from_toml("plate", &text).expect("valid"), 1e-3, 0.5);
         let expected = 0.5 / (mu * G);
         assert!((state.position[0] - expected).abs() < 0.6e-3, "{angle} {along}: {}", state.position[0]);
     }
@@ -184,7 +184,7 @@ fn a_grain_that_turns_with_its_body_leaves_deformations_alone() {
                 )
             };
             let [with, without] = [true, false].map(|grain| {
-                let scene = Scene::from_toml("ball", &text(grain)).unwrap_or_else(|e| panic!("{e}"));
+                let scene = stiction::from_toml("ball", &text(grain)).unwrap_or_else(|e| panic!("{e}"));
                 run(scene, 1e-3, 0.5).1
             });
             let apart =

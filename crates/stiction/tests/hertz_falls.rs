@@ -45,7 +45,7 @@ fn falls(seed: u64, theta: f64, damping_time: f64) -> Scene {
              angular_velocity = {spin:?}\norientation = {{ axis = {turn:?}, angle_deg = 60 }}\n"
         );
     }
-    Scene::from_toml("falls.toml", &text).expect("a valid scene")
+    stiction::from_toml("falls.toml", &text).expect("a valid scene")
 }
 
 fn sum(stepper: &mut Stepper, state: &State) -> f64 {

@@ -263,7 +263,7 @@ fn bad_laws_are_errors_that_name_the_place_and_the_value() {
             "[[material]]\nname = 'm'\n{young}law = {law}\n[[world]]\nname = 'g'\nshape = 'half_space'\nmaterial = 'm'\n\
              [[body]]\nname = 'b'\nmass = 1\nmaterial = 'm'\nshape = {{ sphere = {{ radius = 1 }} }}\n"
         );
-        Scene::from_toml("s.toml", &text).unwrap_err().to_string()
+        stiction::from_toml("s.toml", &text).unwrap_err().to_string()
     };
     for (law, young, message) in [
         (

@@ -14,7 +14,7 @@ use stiction::step::{Detection, Failed, Motion, detect, place};
 use stiction::stepper::Stepper;
 
 fn scene(text: &str) -> Scene {
-    Scene::from_toml("hostile.toml", text).expect("a valid scene")
+    stiction::from_toml("hostile.toml", text).expect("a valid scene")
 }
 
 /// An explicit spring that is too stiff for the step doubles its swing until nothing is finite.

@@ -154,10 +154,18 @@ fn modules_import_in_one_direction() {
 }
 
 /// Crates from top to bottom: each may depend on those above it only.
-const ORDER: [&str; 7] = [
+const ORDER: [&str; 15] = [
     "complementarity",
     "problem-files",
     "recording",
+    "stiction-geometry",
+    "stiction-dynamics",
+    "stiction-contact",
+    "stiction-scene",
+    "stiction-model",
+    "stiction-step",
+    "stiction-ode",
+    "stiction-diff",
     "stiction",
     "stiction-view",
     "stiction-cli",

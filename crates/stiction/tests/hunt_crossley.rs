@@ -1,10 +1,9 @@
 //! Hunt and Crossley's law in the theta scheme: against its restitution, and against the compliant scheme.
 
-use stiction::scene::Scene;
 use stiction::stepper::Stepper;
 
 fn end(text: &str, time: f64, h: f64) -> (Vec<f64>, Vec<f64>) {
-    let mut scene = Scene::from_toml("scene", text).expect("a scene");
+    let mut scene = stiction::from_toml("scene", text).expect("a scene");
     scene.set("step.h", &format!("{h:e}")).expect("a step");
     let mut stepper = Stepper::new(scene).expect("a model");
     let mut state = stepper.initial();
@@ -73,6 +72,6 @@ fn a_rod_s_motion_tends_to_that_of_the_compliant_scheme_to_first_order() {
 fn with_friction_it_needs_something_tangential() {
     let text = ball("stiffness = 1e6, exponent = 1.5, dissipation = 0.4", "position = [0, 0, 0.1]");
     let text = format!("{text} friction = 0.5");
-    let message = Scene::from_toml("scene", &text).map(|_| ()).expect_err("a fault").to_string();
+    let message = stiction::from_toml("scene", &text).map(|_| ()).expect_err("a fault").to_string();
     assert!(message.contains("tangential_stiffness"), "{message}");
 }

@@ -1,14 +1,13 @@
 //! Impacts with restitution against closed forms.
 #![allow(missing_docs)]
 
-use stiction::scene::Scene;
 use stiction::state::State;
 use stiction::stepper::Stepper;
 
 const G: f64 = 9.81;
 
 fn start(text: &str) -> (Stepper, State) {
-    let scene = Scene::from_toml("impact.toml", text).expect("a valid scene");
+    let scene = stiction::from_toml("impact.toml", text).expect("a valid scene");
     let stepper = Stepper::new(scene).expect("a valid model");
     let state = stepper.initial();
     (stepper, state)
@@ -181,6 +180,6 @@ fn a_pair_has_restitution_of_its_own_and_wrong_ones_are_refused() {
         let _ = stepper.step(&mut state).expect("no step fails");
     }
     assert!((state.velocity[2] - 0.25).abs() < 0.11, "{:?}", state.velocity);
-    let told = Scene::from_toml("impact.toml", &text("1.5")).expect_err("refused").to_string();
+    let told = stiction::from_toml("impact.toml", &text("1.5")).expect_err("refused").to_string();
     assert!(told.contains("restitution is 1.5, expected a number from 0 to 1"), "{told}");
 }

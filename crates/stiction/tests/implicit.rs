@@ -11,7 +11,7 @@ use stiction::step::{Failed, Status};
 use stiction::stepper::Stepper;
 
 fn from(text: &str) -> Scene {
-    Scene::from_toml("test", text).expect("a valid scene")
+    stiction::from_toml("test", text).expect("a valid scene")
 }
 
 fn energy(stepper: &mut Stepper, state: &State) -> f64 {
@@ -316,7 +316,7 @@ fn what_cannot_be_is_refused_by_name() {
         "{why}"
     );
     assert_eq!(state, before);
-    let faults = |text: &str| match Scene::from_toml("test", text).map(Stepper::new) {
+    let faults = |text: &str| match stiction::from_toml("test", text).map(Stepper::new) {
         Ok(Ok(_)) => String::new(),
         Ok(Err(e)) => e.to_string(),
         Err(e) => e.to_string(),
@@ -368,7 +368,7 @@ fn egg_on_a_dome(share: f64, h: f64) -> (f64, bool) {
         [step]\n scheme = 'implicit'\n explicit_share = {share}\n h = {h}\n duration = 1",
         -0.1 / 0.06
     );
-    let mut stepper = Stepper::new(Scene::from_toml("egg", &text).expect("a scene")).expect("a model");
+    let mut stepper = Stepper::new(stiction::from_toml("egg", &text).expect("a scene")).expect("a model");
     let mut state = stepper.initial();
     let total = |stepper: &mut Stepper, state: &State| {
         let e = stepper.energy(state);

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fmt::Write;
-use stiction::scene::Scene;
 use stiction::stepper::Stepper;
 
 /// splitmix64, in [0, 1).
@@ -109,7 +108,7 @@ fn random_bowls_run_without_a_loose_step() {
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     let mut faults = vec![];
     for seed in first..first + count {
-        let scene = Scene::from_toml("bowl", &bowl(seed)).unwrap();
+        let scene = stiction::from_toml("bowl", &bowl(seed)).unwrap();
         let mut stepper = Stepper::new(scene).unwrap();
         let mut state = stepper.initial();
         let (mut cut, mut rounds, mut loose, mut deepest, mut residual) = (0, 0, 0, 0.0f64, 0.0f64);

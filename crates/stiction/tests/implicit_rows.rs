@@ -14,7 +14,7 @@ fn start(mut scene: Scene, h: f64) -> (Stepper, State) {
 }
 
 fn from(text: &str) -> Scene {
-    Scene::from_toml("test", text).expect("a valid scene")
+    stiction::from_toml("test", text).expect("a valid scene")
 }
 
 const GROUND: &str = r#"
@@ -194,7 +194,7 @@ scheme = "implicit"
 
 #[test]
 fn what_the_scheme_does_not_know_is_refused_by_name() {
-    let fault = |text: &str| Scene::from_toml("test", text).map(Stepper::new);
+    let fault = |text: &str| stiction::from_toml("test", text).map(Stepper::new);
     let of = |joint: &str, step: &str| {
         let text = format!(
             "[[body]]\nname = \"arm\"\njoint = {{ revolute = {{ axis = [0, 0, 1], {joint} }} }}\nmass = 1\ninertia = [1, 1, 1]\n[step]\nscheme = \"implicit\"\n{step}\n"

@@ -5,12 +5,11 @@ use complementarity::residual;
 use stiction::analysis::instant::{Instant, InvalidInstant};
 use stiction::inputs::Inputs;
 use stiction::model::Model;
-use stiction::scene::Scene;
 
 const G: f64 = 9.81;
 
 fn model(text: &str) -> Model {
-    let scene = Scene::from_toml("scene", text).unwrap_or_else(|e| panic!("{e}"));
+    let scene = stiction::from_toml("scene", text).unwrap_or_else(|e| panic!("{e}"));
     Model::new(&scene).expect("a valid scene")
 }
 

@@ -2,7 +2,6 @@
 #![allow(missing_docs)]
 
 use stiction::record::{read_state, save_state};
-use stiction::scene::Scene;
 use stiction::state::{RowId, State};
 use stiction::step::Status;
 use stiction::stepper::Stepper;
@@ -11,7 +10,7 @@ const G: f64 = 9.81;
 
 fn start(text: &str) -> (Stepper, State) {
     let stepper =
-        Stepper::new(Scene::from_toml("joint.toml", text).expect("a valid scene")).expect("a valid model");
+        Stepper::new(stiction::from_toml("joint.toml", text).expect("a valid scene")).expect("a valid model");
     let state = stepper.initial();
     (stepper, state)
 }
@@ -126,7 +125,7 @@ fn wrong_limits_are_refused_by_name() {
         let text = format!(
             "planar = true\n[[body]]\nname = \"rod\"\nmass = 1\ninertia = 1\n{start}\njoint = {{ revolute = {{ {joint} }} }}\n"
         );
-        Scene::from_toml("joint.toml", &text).expect_err("refused").to_string()
+        stiction::from_toml("joint.toml", &text).expect_err("refused").to_string()
     };
     for (joint, start, words) in [
         ("limits = [1, -1]", "", "limits are [1, -1], expected the lower one first"),

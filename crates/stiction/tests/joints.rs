@@ -7,14 +7,13 @@ use std::sync::Arc;
 use stiction::analysis::joints::{JointReport, Scratch, joints};
 use stiction::dynamics::Kinematics;
 use stiction::model::Model;
-use stiction::scene::Scene;
 use stiction::stepper::Stepper;
 
 const G: f64 = 9.81;
 
 /// Joints after so many steps of a scene, and how far the first of them has turned.
 fn after(text: &str, steps: usize) -> Vec<JointReport> {
-    let model = Arc::new(Model::new(&Scene::from_toml("scene", text).unwrap()).unwrap());
+    let model = Arc::new(Model::new(&stiction::from_toml("scene", text).unwrap()).unwrap());
     let (mut stepper, mut state) = (Stepper::of(model.clone()), model.initial());
     for _ in 0..steps {
         let _ = stepper.step(&mut state).unwrap();

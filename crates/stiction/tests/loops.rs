@@ -3,7 +3,6 @@
 #![allow(missing_docs)]
 
 use stiction::inputs::Inputs;
-use stiction::scene::Scene;
 use stiction::space::{Pose, Quaternion, Vector, length, sub};
 use stiction::state::State;
 use stiction::step::StepReport;
@@ -12,7 +11,7 @@ use stiction::stepper::Stepper;
 const G: f64 = 9.81;
 
 fn start(text: &str) -> (Stepper, State) {
-    let scene = Scene::from_toml("loop.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    let scene = stiction::from_toml("loop.toml", text).unwrap_or_else(|e| panic!("{e}"));
     let stepper = Stepper::new(scene).expect("a valid model");
     let state = stepper.initial();
     (stepper, state)
@@ -73,7 +72,7 @@ fn a_loop_between_bodies_that_move_as_one_does_nothing() {
     let rope = "[[loop]]\nkind = \"rope\"\nfrom = { body = \"arm\", point = [0.043, -0.062, 0.11] }\n\
                 to = { body = \"hand\", point = [0.17, 0.08, 0.1] }\n";
     let end = |text: String| {
-        let scene = Scene::from_toml("loop.toml", &text).expect("a valid scene");
+        let scene = stiction::from_toml("loop.toml", &text).expect("a valid scene");
         let mut stepper = Stepper::new(scene).expect("a valid model");
         let mut state = stepper.initial();
         for _ in 0..200 {

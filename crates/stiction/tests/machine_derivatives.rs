@@ -26,7 +26,7 @@ impl Random {
 }
 
 fn scene(text: &str) -> Scene {
-    Scene::from_toml("test", text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    stiction::from_toml("test", text).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
 /// Distance of the points of central differences.
@@ -455,7 +455,7 @@ fn random_machines() {
                 random.vector().map(|x| 1.5 + x)
             );
         }
-        let Ok(scene) = Scene::from_toml("test", &text) else {
+        let Ok(scene) = stiction::from_toml("test", &text) else {
             // a motor on a joint of several degrees of freedom
             continue;
         };

@@ -1,7 +1,6 @@
 //! The scenes of `scenes/machines` and their recipes: what each must show, against the law it is about.
 #![allow(missing_docs)]
 
-use stiction::scene::Scene;
 use stiction::state::State;
 use stiction::stepper::Stepper;
 
@@ -10,7 +9,7 @@ const G: f64 = 9.81;
 fn scene(name: &str, set: &[(&str, f64)]) -> (Stepper, State) {
     let path = format!("{}/../../scenes/machines/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let set: Vec<(String, String)> = set.iter().map(|(k, v)| ((*k).to_owned(), format!("{v:e}"))).collect();
-    let scene = Scene::read_with(&path, &set).unwrap_or_else(|e| panic!("{e}"));
+    let scene = stiction::read_with(&path, &set).unwrap_or_else(|e| panic!("{e}"));
     let stepper = Stepper::new(scene).expect("a valid model");
     let state = stepper.initial();
     (stepper, state)
@@ -160,7 +159,7 @@ fn the_peg_wedges_where_its_contacts_yield() {
         let path = format!("{}/../../scenes/machines/peg-wedges.toml", env!("CARGO_MANIFEST_DIR"));
         let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         let mut stepper =
-            Stepper::new(Scene::read_with(&path, &set).expect("a valid scene")).expect("a valid model");
+            Stepper::new(stiction::read_with(&path, &set).expect("a valid scene")).expect("a valid model");
         let mut state = stepper.initial();
         let begin = state.position[1];
         run(&mut stepper, &mut state, 0.2);

@@ -11,7 +11,7 @@ use stiction::stepper::Stepper;
 const G: f64 = 9.81;
 
 fn start(text: &str) -> (Stepper, State) {
-    let scene = Scene::from_toml("machine.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    let scene = stiction::from_toml("machine.toml", text).unwrap_or_else(|e| panic!("{e}"));
     let stepper = Stepper::new(scene).expect("a valid model");
     let state = stepper.initial();
     (stepper, state)
@@ -434,11 +434,11 @@ fn wrong_machines_are_refused_with_their_path() {
         ("{}", "[[gear]]\njoints = [\"arm\", \"arm\"]".to_owned(), "gear[0].joints", "same joint"),
     ] {
         let text = arm.replace("{JOINT}", joint) + &rest;
-        let told = Scene::from_toml("m.toml", &text).expect_err(words);
+        let told = stiction::from_toml("m.toml", &text).expect_err(words);
         let told = told.to_string();
         assert!(told.contains(words), "{told}");
         let scene: Scene = toml::from_str(&text).expect("plain data");
-        let faults = scene.check();
+        let faults = stiction::check(&scene);
         assert!(faults.iter().any(|f| f.path == path), "{path}: {faults:?}");
         assert_eq!(faults.len(), 1, "{faults:?}");
     }

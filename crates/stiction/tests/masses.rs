@@ -1,7 +1,6 @@
 //! Motion under weight and friction does not depend on a common factor of all masses, nor on the masses of other islands.
 #![allow(missing_docs)]
 
-use stiction::scene::Scene;
 use stiction::stepper::Stepper;
 
 /// A box that slides to rest beside two that are stacked and pushed, `apart` m along y; forces scale with the masses.
@@ -33,7 +32,7 @@ fn ends(masses: &[f64]) -> Vec<Vec<f64>> {
         text += &island(&k.to_string(), *mass, k as f64);
     }
     let mut stepper =
-        Stepper::new(Scene::from_toml("masses", &text).expect("a valid scene")).expect("a model");
+        Stepper::new(stiction::from_toml("masses", &text).expect("a valid scene")).expect("a model");
     let mut state = stepper.initial();
     for _ in 0..300 {
         let report = stepper.step(&mut state).expect("no step fails");

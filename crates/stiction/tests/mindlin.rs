@@ -4,7 +4,6 @@
 
 use std::f64::consts::PI;
 use std::path::Path;
-use stiction::scene::Scene;
 use stiction::space::Vector;
 use stiction::step::{ElementReport, Status};
 use stiction::stepper::Stepper;
@@ -42,7 +41,7 @@ fn radii(elements: &[ElementReport]) -> impl Iterator<Item = f64> {
 /// `bodies`: how many of the two yield.
 fn check(name: &str, bodies: f64, nu: f64, spacing: f64) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/mindlin").join(name);
-    let mut stepper = Stepper::new(Scene::read(&path).expect("a valid scene")).expect("a valid model");
+    let mut stepper = Stepper::new(stiction::read(&path).expect("a valid scene")).expect("a valid model");
     let mut state = stepper.initial();
     let e_star = E / (bodies * (1.0 - nu * nu));
     let g_star = E / (2.0 * (1.0 + nu)) / (bodies * (2.0 - nu));

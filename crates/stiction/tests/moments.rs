@@ -275,7 +275,7 @@ fn heap([plain, felt]: [&str; 2]) -> Scene {
              angular_velocity = [1, {k}, -3]\nmaterial = '{material}'\n"
         );
     }
-    Scene::from_toml("heap.toml", &text).unwrap_or_else(|e| panic!("{e}"))
+    stiction::from_toml("heap.toml", &text).unwrap_or_else(|e| panic!("{e}"))
 }
 
 const TORSION: &str = "torsion = 0.004";
@@ -382,7 +382,7 @@ fn lengths_of_zero_change_nothing() {
              [[body]]\nname = 'a'\nmass = 1\nshape = {{ box = {{ half = [0.1, 0.1, 0.1] }} }}\nposition = [0, 0, 0.1]\n\
              [[body]]\nname = 'b'\nmass = 1\nshape = {{ sphere = {{ radius = 0.1 }} }}\nposition = [0.05, 0.03, 0.32]\n"
         );
-        let mut scene = Scene::from_toml("two.toml", &text).expect("a valid scene");
+        let mut scene = stiction::from_toml("two.toml", &text).expect("a valid scene");
         scene.materials[0].law = Law::KelvinVoigt { stiffness: [1e5, 8e4], damping: [100.0, 100.0] }.into();
         let (stepper, state) = run(scene, 2e-3, 1.0);
         assert!(stepper.elements().iter().all(|e| e.moment == [0.0; 3]));
@@ -399,7 +399,7 @@ fn links_of_a_tree_have_moments_too() {
          [[body]]\nname = 'spindle'\nmass = 2\ninertia = [1, 1, 1]\njoint = { prismatic = { axis = [0, 0, 1] } }\nposition = 0.1\n\
          [[body]]\nname = 'ball'\nparent = 'spindle'\njoint = { revolute = { axis = [0, 0, 1] } }\nmass = 1\n\
          shape = { sphere = { radius = 0.1 } }\n";
-    let scene = Scene::from_toml("spindle.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    let scene = stiction::from_toml("spindle.toml", text).unwrap_or_else(|e| panic!("{e}"));
     let (mut stepper, mut state) = start(scene, 1e-3);
     state.velocity[1] = -20.0;
     let slowing = 0.01 * 3.0 * G / I;
@@ -421,7 +421,7 @@ fn a_patch_beside_a_spinning_ball_is_as_it_was() {
              [[body]]\nname = 'ball'\nmass = 1\nmaterial = 'polymer'\nshape = {{ sphere = {{ radius = 0.05 }} }}\nposition = [0, 0, 0.05]\n\
              [[load]]\nbody = 'ball'\nforce = {{ constant = [60, 0, -500] }}\n{other}"
         );
-        let scene = Scene::from_toml("patch.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+        let scene = stiction::from_toml("patch.toml", &text).unwrap_or_else(|e| panic!("{e}"));
         let (stepper, state) = run(scene, 1e-3, 0.05);
         let patch: Vec<ElementReport> =
             stepper.elements().iter().filter(|e| e.body_b == Owner::Body(0)).copied().collect();

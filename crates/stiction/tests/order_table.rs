@@ -9,7 +9,6 @@
 mod orders;
 
 use orders::{apart, order};
-use stiction::scene::Scene;
 use stiction::stepper::Stepper;
 
 const G: f64 = 9.81;
@@ -36,7 +35,7 @@ const EVENT: &str = "scheme = 'event'";
 /// Coordinates at the end of a scene with these step settings.
 fn end(scene: &str, step: &str, h: f64, time: f64) -> Vec<f64> {
     let text = format!("{scene}\n[step]\nh = {h}\n{step}\n");
-    let scene = Scene::from_toml("order", &text).unwrap_or_else(|e| panic!("a valid scene: {e}"));
+    let scene = stiction::from_toml("order", &text).unwrap_or_else(|e| panic!("a valid scene: {e}"));
     let mut stepper = Stepper::new(scene).unwrap_or_else(|e| panic!("a valid model: {e}"));
     let mut state = stepper.initial();
     for _ in 0..(time / h).round() as usize {
@@ -310,7 +309,7 @@ fn spread(restitution: f64, step: &str, h: f64) -> f64 {
                 ground(&format!("friction = 0.5\nrestitution = {restitution}")),
                 0.05 + fall + 0.1 * phase as f64 * h * v
             );
-            let scene = Scene::from_toml("phase", &text).unwrap_or_else(|e| panic!("a valid scene: {e}"));
+            let scene = stiction::from_toml("phase", &text).unwrap_or_else(|e| panic!("a valid scene: {e}"));
             let mut stepper = Stepper::new(scene).expect("a valid model");
             let mut state = stepper.initial();
             for _ in 0..((2.0 * fall / G).sqrt() / h + 0.004 / h).ceil() as usize {
@@ -341,7 +340,7 @@ fn watch(
     steps: usize,
     mut look: impl FnMut(usize, &stiction::step::StepReport, &Stepper, &[f64]),
 ) -> f64 {
-    let scene = Scene::from_toml("watch", text).unwrap_or_else(|e| panic!("a valid scene: {e}"));
+    let scene = stiction::from_toml("watch", text).unwrap_or_else(|e| panic!("a valid scene: {e}"));
     let mut stepper = Stepper::new(scene).expect("a valid model");
     let mut state = stepper.initial();
     let energy = |s: &mut Stepper, state: &stiction::state::State| {

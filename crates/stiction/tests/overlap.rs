@@ -7,7 +7,7 @@ use stiction::step::overlaps;
 use stiction::stepper::Stepper;
 
 fn scene(text: &str) -> Scene {
-    Scene::from_toml("overlap.toml", text).expect("a valid scene")
+    stiction::from_toml("overlap.toml", text).expect("a valid scene")
 }
 
 const SUNK: &str = "[[world]]\nname = \"ground\"\nshape = \"half_space\"\n\

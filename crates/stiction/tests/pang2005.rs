@@ -11,7 +11,7 @@ use stiction::stepper::Stepper;
 const SCENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/pang2005");
 
 fn read(name: &str) -> Scene {
-    Scene::read(format!("{SCENES}/{name}.toml")).unwrap()
+    stiction::read(format!("{SCENES}/{name}.toml")).unwrap()
 }
 
 fn solve(scene: &Scene) -> Answer {
@@ -169,7 +169,7 @@ fn wrong_problems_are_refused_by_name() {
     let with = |change: &dyn Fn(&mut stiction::scene::Boundary)| {
         let mut scene = read("puck");
         change(boundary(&mut scene));
-        let lines: Vec<String> = scene.check().iter().map(ToString::to_string).collect();
+        let lines: Vec<String> = stiction::check(&scene).iter().map(ToString::to_string).collect();
         lines.join("\n")
     };
     let text = with(&|b| b.unknowns[0].body = "pluck".to_owned());

@@ -7,7 +7,7 @@ use running::{run, scene, start};
 use std::f64::consts::PI;
 use std::path::{Path, PathBuf};
 use stiction::scene::Law;
-use stiction::scene::{FrictionKind, Method, Scene};
+use stiction::scene::{FrictionKind, Method};
 use stiction::step::ElementReport;
 use stiction::stepper::Stepper;
 
@@ -116,7 +116,7 @@ fn every_scene_runs() {
         scenes(folder).into_iter().filter(|p| p.extension().is_some_and(|e| e == "toml")).collect();
     assert!(paths.len() >= 31, "{} scenes", paths.len());
     for path in paths {
-        let scene = Scene::read(&path).unwrap_or_else(|e| panic!("{e}"));
+        let scene = stiction::read(&path).unwrap_or_else(|e| panic!("{e}"));
         let smooth = matches!(scene.step.friction, FrictionKind::Smooth { .. });
         assert!(smooth || scene.step.friction == FrictionKind::Cone, "{path:?}");
         let most = match scene.name.as_str() {

@@ -106,7 +106,7 @@ fn each_arrow_starts_from_a_saved_value() {
 
 fn ball() -> Scene {
     let text = "[[body]]\nname = 'ball'\nmass = 2\nshape = { sphere = { radius = 0.1 } }\n";
-    Scene::from_toml("ball", text).expect("a valid scene")
+    stiction::from_toml("ball", text).expect("a valid scene")
 }
 
 #[test]
@@ -134,7 +134,8 @@ fn inputs_act_during_their_step_alone() {
 fn a_target_stands_in_for_the_course_of_its_motor() {
     let text = "gravity = [0, 0, 0]\n[[body]]\nname = 'arm'\nmass = 1\ninertia = [1, 1, 0.5]\njoint = { revolute = {} }\n\
                 [[motor]]\nbody = 'arm'\neffort = { constant = 2 }\n";
-    let mut stepper = Stepper::new(Scene::from_toml("arm", text).expect("a scene")).expect("a valid scene");
+    let mut stepper =
+        Stepper::new(stiction::from_toml("arm", text).expect("a scene")).expect("a valid scene");
     for (target, effort) in [(None, 2.0), (Some(-3.0), -3.0)] {
         let mut state = stepper.initial();
         let inputs = Inputs { targets: vec![target], ..Inputs::default() };

@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used)]
 
 use stiction::model::Model;
-use stiction::scene::Scene;
 use stiction::stepper::Stepper;
 
 /// A heavy damper keeps the spring of a contact from relaxing for 0.1 s; the ball is torn away long before. What the spring holds then is lost, and
@@ -32,7 +31,7 @@ fn what_a_deformed_contact_holds_when_it_ends_is_a_loss() {
         explicit_share = 0.5
     ";
     let mut stepper =
-        Stepper::of(std::sync::Arc::new(Model::new(&Scene::from_toml("scene", text).unwrap()).unwrap()));
+        Stepper::of(std::sync::Arc::new(Model::new(&stiction::from_toml("scene", text).unwrap()).unwrap()));
     let mut state = stepper.initial();
     let total = |stepper: &mut Stepper, state: &_| {
         let energy = stepper.energy(state);

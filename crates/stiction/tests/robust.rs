@@ -8,7 +8,7 @@ use stiction::scene::Scene;
 use stiction::stepper::Stepper;
 
 fn scene(text: &str) -> Scene {
-    Scene::from_toml("robust", text).unwrap_or_else(|e| panic!("{e}"))
+    stiction::from_toml("robust", text).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn model(text: &str) -> Model {
@@ -121,7 +121,7 @@ fn several_massless_links_follow_one_another() {
 #[test]
 fn a_link_that_moves_no_mass_is_named() {
     let refused = |text: &str| {
-        let e = Scene::from_toml("massless", text).unwrap_err().to_string();
+        let e = stiction::from_toml("massless", text).unwrap_err().to_string();
         assert!(e.contains("can move without moving any mass"), "{e}");
         e
     };
@@ -139,7 +139,7 @@ fn a_link_that_moves_no_mass_is_named() {
         "joint = { revolute = {} }\n[[body]]",
         "joint = { revolute = { armature = 0.1 } }\n[[body]]",
     );
-    assert!(drive != twice && Scene::from_toml("drive", &drive).is_ok());
+    assert!(drive != twice && stiction::from_toml("drive", &drive).is_ok());
 }
 
 /// The door of a cupboard: its centre of mass is where its shape is, and it starts to turn at m g c / (I + m c^2).
@@ -307,7 +307,7 @@ fn the_contact_table_is_the_rule_of_each_pair() {
             );
         }
         text += "[[pair]]\nbodies = ['b6', 'b7']\nfriction = 0.9\n";
-        let Ok(scene) = Scene::from_toml("table", &text) else { continue };
+        let Ok(scene) = stiction::from_toml("table", &text) else { continue };
         let model = Model::new(&scene).unwrap();
         let (parts, mut seen) = (model.parts(), 0);
         for i in 0..parts.len() {

@@ -5,7 +5,6 @@
 mod running;
 
 use running::{go, run, scene, start};
-use stiction::scene::Scene;
 use stiction::space::{Vector, length, scale, sub};
 use stiction::stepper::Stepper;
 
@@ -32,7 +31,7 @@ fn a_ball_rolls_freely_on_a_patch_along_any_heading() {
             ball.set("body[ball].angular_velocity", &turn).expect("a valid value");
             ball.loads.remove(0);
             let press = "[[load]]\nbody = 'ball'\nforce = { constant = [0, 0, -500] }\n";
-            let ball = Scene::from_toml("free", &(ball.to_toml() + press)).expect("a valid scene");
+            let ball = stiction::from_toml("free", &(ball.to_toml() + press)).expect("a valid scene");
             let (mut stepper, state) = run(ball, h, 0.06);
             let v = stepper.kinematics(&state).velocity(0).0;
             let off = length(sub(v, [c, s, v[2]]));
@@ -86,7 +85,8 @@ fn creep(elements: usize, friction: f64, [along, across, spin]: Vector, transits
          velocity = [{v}, {across}, 0]\nangular_velocity = [0, {w}, {spin}]\n",
         RADIUS - approach
     );
-    let (mut stepper, mut state) = start(Scene::from_toml("creep", &text).expect("a valid scene"), spacing);
+    let (mut stepper, mut state) =
+        start(stiction::from_toml("creep", &text).expect("a valid scene"), spacing);
     go(&mut stepper, &mut state, (transits * 2.0 * a / spacing).round() as usize, |_, _| ());
     total(&stepper)
 }
@@ -186,7 +186,7 @@ fn on_a_long_ellipse_the_force_saturates_as_carter_s() {
             (1.0 - 0.5 * xi) / lever
         );
         let (mut stepper, mut state) =
-            start(Scene::from_toml("carter", &text).expect("a valid scene"), spacing);
+            start(stiction::from_toml("carter", &text).expect("a valid scene"), spacing);
         go(&mut stepper, &mut state, (4.0 * 2.0 * a / spacing).round() as usize, |_, _| ());
         let [p, along, _] = total(&stepper);
         let strip = |eta: f64| {
@@ -219,7 +219,7 @@ fn a_half_space_may_turn_on_a_hinge_and_carry_a_box() {
     let text = "[[body]]\nname = 'table'\njoint = { revolute = { axis = [0, 1, 0] } }\nshape = 'half_space'\nmass = 10\n\
                 inertia = [1, 1, 1]\n[[body]]\nname = 'box'\nshape = { box = { half = [0.1, 0.1, 0.1] } }\nmass = 1\n\
                 position = [0, 0, 0.5]\n[[motor]]\nbody = 'table'\neffort = { constant = 0.1 }\n";
-    let (mut stepper, mut state) = start(Scene::from_toml("table", text).expect("a valid scene"), 1e-3);
+    let (mut stepper, mut state) = start(stiction::from_toml("table", text).expect("a valid scene"), 1e-3);
     go(&mut stepper, &mut state, 250, |_, _| ());
     // the box still falls: effort / inertia t^2 / 2, and h v / 2 by the rule
     let turned = 0.5 * 0.1 * 0.25 * 0.25;

@@ -100,7 +100,7 @@ fn rolled(lean: f64, h: f64, settings: &str) -> f64 {
          [step]\n{settings}\n",
         attitude.0
     );
-    let (mut stepper, mut state) = start(Scene::from_toml("coin", &text).expect("a valid scene"), h);
+    let (mut stepper, mut state) = start(stiction::from_toml("coin", &text).expect("a valid scene"), h);
     let kinetic = stepper.energy(&state).kinetic;
     let before = kinetic + stepper.energy(&state).potential;
     go(&mut stepper, &mut state, (5.0 / h) as usize, |_, _| ());

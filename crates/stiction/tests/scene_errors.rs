@@ -1,10 +1,10 @@
 //! Faults point at the line and column, say what was expected, and name the nearest known name.
 
 use stiction::model::Owner;
-use stiction::scene::{Fault, FrictionKind, Scene, SceneError};
+use stiction::scene::{Fault, FrictionKind, SceneError};
 
 fn faults(text: &str) -> Vec<Fault> {
-    match Scene::from_toml("s.toml", text) {
+    match stiction::from_toml("s.toml", text) {
         Err(SceneError::Invalid { faults, .. }) => faults,
         other => panic!("{other:?}\n{text}"),
     }
@@ -54,12 +54,12 @@ fn unknown_keys_are_answered_with_the_nearest_one() {
 #[test]
 fn the_error_prints_as_one_line_a_fault_in_the_order_of_the_file() {
     let text = format!("{BALL}masss = 2\n[step]\nhh = 1\n");
-    let error = Scene::from_toml("dir/scene.toml", &text).unwrap_err();
+    let error = stiction::from_toml("dir/scene.toml", &text).unwrap_err();
     assert_eq!(
         error.to_string(),
         "dir/scene.toml:5:1: unknown key 'masss', did you mean 'mass'?\ndir/scene.toml:7:1: unknown key 'hh', did you mean 'h'?"
     );
-    let missing = Scene::read("no/such/file.toml").unwrap_err();
+    let missing = stiction::read("no/such/file.toml").unwrap_err();
     assert!(missing.to_string().starts_with("no/such/file.toml: "), "{missing}");
 }
 
@@ -171,7 +171,7 @@ fn numbers_out_of_range_say_what_was_expected() {
 #[test]
 fn a_law_without_damping_has_none() {
     let text = "[[material]]\nname = 'm'\nlaw = { kelvin_voigt = { stiffness = [2, 1] } }";
-    let resolved = Scene::from_toml("s.toml", text).unwrap().resolve().unwrap();
+    let resolved = stiction::from_toml("s.toml", text).unwrap().resolve().unwrap();
     let expected = stiction::contact::Law::KelvinVoigt { stiffness: [2.0, 1.0], damping: [0.0, 0.0] };
     assert_eq!(resolved.laws, [expected]);
 }
@@ -423,7 +423,7 @@ fn every_contact_has_one_law() {
     let two = "[[body]]\nname = 'b'\nmass = 1\nmaterial = 'b'\nshape = { sphere = { radius = 1 } }\n[[world]]\nname = 'g'\nshape = 'half_space'\nmaterial = 'a'\n[[material]]\nname = 'a'\nyoung = 1\nlaw = { half_space = { elements = 3, spacing = 1 } }\n[[material]]\nname = 'b'\nlaw = §{ kelvin_voigt = { stiffness = 1, damping = 1 } }\n";
     check(two, "'a' and 'b' have different compliant laws, expected a pair with a law");
     let settled = two.replace('§', "") + "[[pair]]\nmaterials = ['a', 'b']\nlaw = 'rigid'\n";
-    assert!(Scene::from_toml("s.toml", &settled).is_ok());
+    assert!(stiction::from_toml("s.toml", &settled).is_ok());
     let no_young = BALL.to_owned()
         + "material = 'a'\n[[world]]\nname = 'g'\nshape = 'half_space'\nmaterial = 'a'\n[[material]]\nname = 'a'\nlaw = §{ half_space = { elements = 3, spacing = 1 } }\n";
     check(&no_young, "half_space between 'a' and 'a', expected young of one of them");
@@ -456,13 +456,13 @@ fn shapes_that_cannot_be_compared_must_not_meet() {
         "'b' and 'g': contact of a half_space with a half_space is not supported, expected a pair with collide = false",
     );
     let apart = text.replace('§', "") + "[[pair]]\nbodies = ['b', 'g']\ncollide = false\n";
-    assert!(Scene::from_toml("s.toml", &apart).is_ok());
+    assert!(stiction::from_toml("s.toml", &apart).is_ok());
 }
 
 #[test]
 fn what_is_read_is_finite_even_from_extreme_numbers() {
     let text = "[[body]]\nname = 'b'\nmass = 1e-300\ninertia = [1, 1, 1]\njoint = { revolute = { axis = [0, 1e-320, 0] } }\nmount = { orientation = { quaternion = [0, 1e-310, 0, 0] } }\n";
-    let scene = Scene::from_toml("s.toml", text).unwrap().resolve().unwrap();
+    let scene = stiction::from_toml("s.toml", text).unwrap().resolve().unwrap();
     let stiction::dynamics::Joint::Revolute { axis } = scene.bodies[0].link.joint else {
         panic!("{scene:?}")
     };
@@ -490,7 +490,7 @@ fn a_pair_may_have_a_friction_set_where_its_contacts_allow_it() {
         ("'frictionless'", FrictionKind::Frictionless),
         ("{ polygon = { sides = 6 } }", FrictionKind::Polygon { sides: 6 }),
     ] {
-        let scene = Scene::from_toml("s.toml", &pair(set)).expect("valid").resolve().expect("valid");
+        let scene = stiction::from_toml("s.toml", &pair(set)).expect("valid").resolve().expect("valid");
         assert_eq!(scene.pairs[0].given.friction_set, Some(kind));
         let rule = scene.contact_rule((Owner::Body(0), 0), (Owner::World(0), 0)).expect("they can touch");
         assert_eq!((rule.friction_set, rule.friction > 0.0), (kind, kind != FrictionKind::Frictionless));
@@ -500,10 +500,10 @@ fn a_pair_may_have_a_friction_set_where_its_contacts_allow_it() {
     let lemke = |set: &str| format!("{}[step]\nfriction = 'pyramid'\nsolver = §'lemke'\n", pair(set));
     let why = "lemke is for friction = \"pyramid\" or a polygon, of all pairs, and for planar scenes";
     check(&lemke("'cone'"), why);
-    assert!(Scene::from_toml("s.toml", &lemke("'frictionless'").replace('§', "")).is_ok());
+    assert!(stiction::from_toml("s.toml", &lemke("'frictionless'").replace('§', "")).is_ok());
     // under the cone by default, where no contact has it
     let only = format!("{}[step]\nsolver = 'lemke'\n", pair("'pyramid'"));
-    assert!(Scene::from_toml("s.toml", &only).is_ok());
+    assert!(stiction::from_toml("s.toml", &only).is_ok());
     check(&of_material("", "[step]\nsolver = §'lemke'\n"), why);
     // a second ball rolls on the ground with friction of its own: then all contacts have rows for moments
     let second = BALL.replace("ball", "other");
@@ -526,7 +526,7 @@ fn a_grain_is_a_direction_of_one_of_two_bodies() {
     };
     let pair = |grain: &str| with(grain, "");
     let good = "{ body = 'ball', along = [0, 0, 2], across = 0.6 }";
-    let scene = Scene::from_toml("s.toml", &pair(good)).expect("valid").resolve().expect("valid");
+    let scene = stiction::from_toml("s.toml", &pair(good)).expect("valid").resolve().expect("valid");
     let grain = scene.pairs[0].grain.expect("given");
     assert_eq!((grain.of, grain.along, grain.across), (Owner::Body(0), [0.0, 0.0, 1.0], 0.6));
     check(
@@ -603,7 +603,7 @@ fn torsion_and_rolling_are_only_where_contacts_can_have_them() {
         check(&own, &format!("{what} is 0.02 between 'm' and 'm', needs friction above 0"));
         check(&of_material("", &pair("§-1")), &format!("{what} is -1, expected 0 or more"));
         let rest = pair("0") + "[step]\nfriction = 'pyramid'\n";
-        assert!(Scene::from_toml("s.toml", &of_material(&given("0.01"), &rest)).is_ok());
+        assert!(stiction::from_toml("s.toml", &of_material(&given("0.01"), &rest)).is_ok());
         check(&format!("[[pair]]\n{what} = §1"), "a pair of nothing, expected materials or bodies");
     }
 }
@@ -614,10 +614,10 @@ fn no_input_panics() {
         "[[body]]\nname = 'b'\nmass = 1\nshape = { polygon = { vertices = [[0, 0], [1, 0], [0, 1]] } }\n[[pair]]\nbodies = ['b', 'ground']\nfriction = 0.1\n[step]\nh = 1e-3\n",
     );
     for cut in 0..base.len() {
-        let _ = Scene::from_toml("s.toml", &base[..cut]);
+        let _ = stiction::from_toml("s.toml", &base[..cut]);
         for with in ["", "[", "'", "nan", "-1e300", "\u{e9}", "[[]]", "1e-320"] {
             let text = format!("{}{with}{}", &base[..cut], &base[cut + 1..]);
-            let _ = Scene::from_toml("s.toml", &text).map_err(|e| e.to_string());
+            let _ = stiction::from_toml("s.toml", &text).map_err(|e| e.to_string());
         }
     }
 }
@@ -644,5 +644,5 @@ fn rough_and_rigid_contacts_are_refused_where_they_are_given() {
         "friction is 500000.25 between 'm' and 'default', expected at most 1000",
     );
     // it does not come to that
-    Scene::from_toml("s.toml", &material("minimum", "")).expect("a valid scene");
+    stiction::from_toml("s.toml", &material("minimum", "")).expect("a valid scene");
 }

@@ -10,11 +10,11 @@ use stiction::scene::{Scene, SceneError};
 const SCENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes");
 
 fn scene(text: &str) -> Scene {
-    Scene::from_toml("test.toml", text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    stiction::from_toml("test.toml", text).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
 fn fault(text: &str) -> String {
-    Scene::from_toml("test.toml", text).expect_err(text).to_string()
+    stiction::from_toml("test.toml", text).expect_err(text).to_string()
 }
 
 /// A folder of its own, with files.
@@ -31,7 +31,7 @@ fn folder(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
 
 fn read(folder: &std::path::Path, set: &[(&str, &str)]) -> Result<Scene, SceneError> {
     let set: Vec<(String, String)> = set.iter().map(|(p, v)| ((*p).to_owned(), (*v).to_owned())).collect();
-    Scene::read_with(folder.join("main.toml"), &set)
+    stiction::read_with(folder.join("main.toml"), &set)
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn fifty_dominoes_are_a_few_lines() {
     let lines = fs::read_to_string(&path).unwrap();
     let lines = lines.lines().filter(|l| !l.trim().is_empty() && !l.starts_with('#')).count();
     assert!(lines <= 20, "{lines}");
-    let scene = Scene::read(&path).unwrap_or_else(|e| panic!("{e}"));
+    let scene = stiction::read(&path).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(scene.bodies.len(), 50);
     let model = Model::new(&scene).unwrap();
     let (first, last) = (&model.scene().bodies[0], &model.scene().bodies[49]);
@@ -49,7 +49,7 @@ fn fifty_dominoes_are_a_few_lines() {
     // the resolved scene has no abbreviations and reads back as itself
     let text = scene.to_toml();
     assert!(!text.contains("repeat") && !text.contains("let"));
-    assert_eq!(Scene::from_toml("dominoes.toml", &text).unwrap(), scene);
+    assert_eq!(stiction::from_toml("dominoes.toml", &text).unwrap(), scene);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn include_cycles_and_files_outside_are_refused() {
         ("missing", "missing.toml:2:8: 'nowhere.toml': "),
         ("flat", "flat.toml:2:8: 'planar.toml' is planar, and the scene that includes it is spatial"),
     ] {
-        let found = Scene::read(folder.join(format!("scene/{file}.toml"))).unwrap_err().to_string();
+        let found = stiction::read(folder.join(format!("scene/{file}.toml"))).unwrap_err().to_string();
         assert!(found.lines().count() == 1 && found.contains(expected), "{found}");
     }
 }
@@ -296,6 +296,6 @@ fn files_without_abbreviations_keep_their_texts() {
     let text = "[[body]]\nname = 'a{b}'\nmass = 1\ninertia = [1, 1, 1]\n";
     assert_eq!(scene(text).bodies[0].name, "a{b}");
     let json = serde_json::json!({ "let": { "m": 2 }, "body": [{ "repeat": { "i": 2 }, "name": "b{i}", "mass": "= m * (i + 1)", "inertia": [1, 1, 1] }] });
-    let built = Scene::from_json(json).unwrap();
+    let built = stiction::from_json(json).unwrap();
     assert_eq!((built.bodies[1].name.as_str(), built.bodies[1].mass), ("b1", Some(4.0)));
 }

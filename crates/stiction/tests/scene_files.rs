@@ -5,18 +5,19 @@ use stiction::dynamics::Joint;
 use stiction::model::resolved::PairOf;
 use stiction::model::summary;
 use stiction::model::{Model, Owner, Resolved};
-use stiction::scene::{Axes, Course, FrictionKind, FrictionRule, GapLevel, Method, Scene, Table, schema};
+use stiction::scene::{Axes, Course, FrictionKind, FrictionRule, GapLevel, Method, Table, schema};
 use stiction::space::{length, sub};
 
 const SCENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes");
 
 fn scene(file: &str) -> Resolved {
-    let scene = Scene::read(format!("{SCENES}/{file}")).unwrap_or_else(|e| panic!("{e}"));
+    let scene = stiction::read(format!("{SCENES}/{file}")).unwrap_or_else(|e| panic!("{e}"));
     scene.resolve().expect("valid")
 }
 
 fn model(text: &str) -> Model {
-    Model::new(&Scene::from_toml("test.toml", text).unwrap_or_else(|e| panic!("{e}\n{text}"))).expect("valid")
+    Model::new(&stiction::from_toml("test.toml", text).unwrap_or_else(|e| panic!("{e}\n{text}")))
+        .expect("valid")
 }
 
 fn from(text: &str) -> Resolved {
@@ -130,7 +131,7 @@ fn solvers_have_the_names_of_the_command_line() {
         assert_eq!(from(&text.replace('_', "-")).step.solver, kind, "{name}");
     }
     let fault =
-        Scene::from_toml("s.toml", "[step]\nsolver = 'newtom'\n").expect_err("a typing error").to_string();
+        stiction::from_toml("s.toml", "[step]\nsolver = 'newtom'\n").expect_err("a typing error").to_string();
     assert!(fault.ends_with("did you mean 'newton'?"), "{fault}");
 }
 

@@ -22,18 +22,19 @@ fn shipped() -> Vec<Scene> {
     let mut found = Vec::new();
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes"), &mut found);
     assert!(found.len() >= 30, "{found:?}");
-    found.iter().map(|path| Scene::read(path).unwrap_or_else(|e| panic!("{e}"))).collect()
+    found.iter().map(|path| stiction::read(path).unwrap_or_else(|e| panic!("{e}"))).collect()
 }
 
 #[test]
 fn every_scene_survives_being_written_and_read_as_toml_and_as_json() {
     for scene in shipped() {
         let written = scene.to_toml();
-        let again = Scene::from_toml("another.toml", &written).unwrap_or_else(|e| panic!("{e}\n{written}"));
+        let again =
+            stiction::from_toml("another.toml", &written).unwrap_or_else(|e| panic!("{e}\n{written}"));
         assert_eq!(scene, again, "{written}");
         assert_eq!(scene.resolve().unwrap(), again.resolve().unwrap());
         let text = scene.to_json().to_string();
-        assert_eq!(Scene::from_json(serde_json::from_str(&text).unwrap()).unwrap(), scene, "{text}");
+        assert_eq!(stiction::from_json(serde_json::from_str(&text).unwrap()).unwrap(), scene, "{text}");
     }
 }
 
@@ -103,10 +104,10 @@ fn ball() -> Scene {
 
 #[test]
 fn a_scene_built_in_code_is_checked_and_compiled_like_one_that_was_read() {
-    assert_eq!(ball().check(), []);
+    assert_eq!(stiction::check(&ball()), []);
     let model = Model::new(&ball()).expect("valid");
     assert_eq!((model.parts().len(), model.contacts().rules().len()), (2, 1));
-    let read = Scene::from_toml("", &ball().to_toml()).unwrap();
+    let read = stiction::from_toml("", &ball().to_toml()).unwrap();
     assert_eq!(read, ball());
 }
 
@@ -119,7 +120,7 @@ fn faults_of_a_scene_built_in_code_have_paths() {
     scene.loads.push(Load { body: "bal".into(), force: Some(Default::default()), ..Default::default() });
     scene.step.friction = FrictionKind::Polygon { sides: 5 };
     scene.step.tolerance = f64::NAN;
-    let told: Vec<String> = scene.check().iter().map(ToString::to_string).collect();
+    let told: Vec<String> = stiction::check(&scene).iter().map(ToString::to_string).collect();
     let expected = [
         "step.tolerance: not a finite number, expected a finite one",
         "material[steel].friction: friction is -0.1, expected at least 0 and finite",
@@ -135,7 +136,7 @@ fn faults_of_a_scene_built_in_code_have_paths() {
     // what only two shapes that can touch make wrong
     let mut rough = ball();
     rough.materials.push(Material { name: "default".into(), friction: 1e4, ..Default::default() });
-    let told: Vec<String> = rough.check().into_iter().map(|f| f.path).collect();
+    let told: Vec<String> = stiction::check(&rough).into_iter().map(|f| f.path).collect();
     assert_eq!(told, ["material[default].friction"]);
 }
 
@@ -155,7 +156,7 @@ fn absent_keys_and_the_tables_on_the_way_to_them_can_be_set() {
     assert_eq!(body.shape, Some(Shape::Box { half: [0.1, 0.2, 0.3] }));
     assert_eq!(scene.step.friction, FrictionKind::Polygon { sides: 8 });
     assert_eq!((scene.record.interval, scene.gravity.as_deref().map(Vec::len)), (Some(0.5), Some(3)));
-    assert_eq!(scene.check(), []);
+    assert_eq!(stiction::check(&scene), []);
 }
 
 #[test]
@@ -185,7 +186,7 @@ fn unknown_paths_and_wrong_values_are_refused() {
     let absent = ball().get("body[ball].velocity").expect_err("absent");
     assert_eq!(absent.to_string(), "body[ball].velocity: 'velocity' is not given");
     let json = serde_json::json!({ "body": [{ "name": "b", "mass": null, "shape": { "sphere": {} } }] });
-    let faults = Scene::from_json(json).expect_err("no radius");
+    let faults = stiction::from_json(json).expect_err("no radius");
     assert_eq!(faults[0].to_string(), "body[b].shape.sphere: missing key 'radius'");
 }
 
@@ -225,7 +226,9 @@ hh = 1
 [record]
 tables = ["bodies", "contacs"]
 "#;
-    let Err(SceneError::Invalid { faults, .. }) = Scene::from_toml("s.toml", text) else { panic!("valid") };
+    let Err(SceneError::Invalid { faults, .. }) = stiction::from_toml("s.toml", text) else {
+        panic!("valid")
+    };
     let told: Vec<(usize, &str)> =
         faults.iter().map(|f| (f.place.map_or(0, |p| p.line), f.path.as_str())).collect();
     let expected = [

@@ -4,13 +4,12 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use stiction::geometry::{Shape, Solid, reaches};
-use stiction::scene::Scene;
 use stiction::space::{Pose, Quaternion, Vector, add, cross, dot, length, scale, sub, unit};
 use stiction::state::State;
 use stiction::stepper::Stepper;
 
 fn run(text: &str) -> (Stepper, State) {
-    let scene = Scene::from_toml("seams.toml", text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let scene = stiction::from_toml("seams.toml", text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let (duration, mut stepper) = (scene.step.duration, Stepper::new(scene).expect("a valid model"));
     let (mut state, h) = (stepper.initial(), stepper.scene().step.h);
     for _ in 0..(duration / h).round() as usize {

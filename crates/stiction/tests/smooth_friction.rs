@@ -5,7 +5,6 @@ use stiction::boundary::{Parameters, step_with_derivatives};
 use stiction::inputs::Inputs;
 use stiction::model::Model;
 use stiction::run::{ENTRIES, Ended, Fault, Observer, Options, View, run};
-use stiction::scene::Scene;
 use stiction::state::State;
 
 /// Sums of the energy balance at the start and after the last step.
@@ -30,7 +29,7 @@ impl Observer for Balance {
 
 /// The end of a scene, and what its energy balance leaves open.
 fn end(text: &str, scheme: &str, h: f64) -> (State, f64) {
-    let mut scene = Scene::from_toml("scene", text).expect("a scene");
+    let mut scene = stiction::from_toml("scene", text).expect("a scene");
     scene.set("step.scheme", &format!("\"{scheme}\"")).expect("a scheme");
     scene.set("step.h", &format!("{h:e}")).expect("a step");
     let model = Arc::new(Model::new(&scene).expect("a model"));
@@ -110,7 +109,8 @@ fn a_ball_that_strikes_and_rolls_tends_to_the_compliant_scheme_to_first_order() 
 
 #[test]
 fn what_does_not_know_it_refuses_it_by_name() {
-    let message = |text: &str| Scene::from_toml("scene", text).map(|_| ()).expect_err("a fault").to_string();
+    let message =
+        |text: &str| stiction::from_toml("scene", text).map(|_| ()).expect_err("a fault").to_string();
     let text = slab([0.0, 0.0, -9.81], [0.0; 2], "");
     for scheme in ["implicit", "event"] {
         let fault = message(&format!("{text}\n scheme = '{scheme}'"));
@@ -119,7 +119,7 @@ fn what_does_not_know_it_refuses_it_by_name() {
     let rigid = text.replace("law = { kelvin_voigt = { stiffness = [1e5, 1e5], damping = [300, 300] } }", "");
     let fault = message(&rigid);
     assert!(fault.contains("smooth friction expects kelvin_voigt"), "{fault}");
-    let scene = Scene::from_toml("scene", &text).expect("a scene");
+    let scene = stiction::from_toml("scene", &text).expect("a scene");
     let mut stepper = stiction::stepper::Stepper::new(scene).expect("a model");
     let mut state = stepper.initial();
     let (inputs, none) = (Inputs::default(), Parameters::default());

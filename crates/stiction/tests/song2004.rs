@@ -6,7 +6,7 @@ mod event_driven;
 
 use event_driven::{Mode, SONG2004};
 use std::path::Path;
-use stiction::scene::{ContactPoint, FrictionKind, Method, Pair, Scene};
+use stiction::scene::{ContactPoint, FrictionKind, Method, Pair};
 use stiction::step::Status;
 use stiction::stepper::Stepper;
 
@@ -28,7 +28,7 @@ fn run(name: &str) -> Vec<Frame> {
 /// `point`: where the force acts, if not as the scene has it; the ellipse is the first of the two.
 fn run_with(name: &str, friction: FrictionKind, point: Option<ContactPoint>) -> Vec<Frame> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/song2004").join(name);
-    let mut scene = Scene::read(&path).expect("a valid scene");
+    let mut scene = stiction::read(&path).expect("a valid scene");
     assert_eq!((scene.step.friction, scene.step.solver), (FrictionKind::Cone, Method::Auto));
     if friction == FrictionKind::Pyramid {
         (scene.step.friction, scene.step.solver) = (friction, Method::Lemke);
@@ -165,7 +165,7 @@ fn time_stepping_converges_to_the_event_driven_solution() {
     let exact = SONG2004.integrate(START, Mode::Roll, 1e-4, 20_000);
     let errors = [10, 1].map(|stride| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/song2004/ellipse-rigid.toml");
-        let mut scene = Scene::read(&path).expect("a valid scene");
+        let mut scene = stiction::read(&path).expect("a valid scene");
         scene.step.h = 1e-4 * stride as f64;
         scene.bodies[0].position.as_mut().expect("given")[1] = SONG2004.height(START[1])[0];
         let mut stepper = Stepper::new(scene).expect("a valid model");

@@ -10,7 +10,6 @@ use orders::{DOUBLE_PENDULUM, apart, order};
 use running::{G, start};
 use std::f64::consts::PI;
 use stiction::dynamics::{Kinematics, MassMatrix, System};
-use stiction::scene::Scene;
 use stiction::space::{Vector, cross, dot, length, scale, sub, unit};
 use stiction::state::State;
 use stiction::stepper::Stepper;
@@ -104,7 +103,7 @@ fn top(angle: f64, angular_velocity: Vector) -> String {
 }
 
 fn begin(text: &str, h: f64) -> (Stepper, State) {
-    start(Scene::from_toml("spin", text).expect("a valid scene"), h)
+    start(stiction::from_toml("spin", text).expect("a valid scene"), h)
 }
 
 fn step(stepper: &mut Stepper, state: &mut State, steps: usize) {

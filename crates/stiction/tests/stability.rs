@@ -14,11 +14,10 @@ use stiction::analysis::stability::{
 use stiction::model::Model;
 use stiction::run::timeline::Timeline;
 use stiction::run::{Ended, Fault, Observer, Options, View, run};
-use stiction::scene::Scene;
 use stiction::step::{Status, Trust};
 
 fn model(text: &str) -> Model {
-    Model::new(&Scene::from_toml("test", text).unwrap()).unwrap()
+    Model::new(&stiction::from_toml("test", text).unwrap()).unwrap()
 }
 
 fn at_start(model: &Model) -> Analysis {
@@ -632,7 +631,7 @@ impl Observer for Along {
 /// The margin falls with `A` until it is near 0; then the slip is stopped.
 #[test]
 fn along_a_run_the_margin_falls_before_the_solution_is_lost() {
-    let scene = Scene::from_toml("painleve", &text_of("song2001/analyze-painleve.toml")).unwrap();
+    let scene = stiction::from_toml("painleve", &text_of("song2001/analyze-painleve.toml")).unwrap();
     let model = Arc::new(Model::new(&scene).unwrap());
     let (mut along, mut timeline) =
         (Along { least: 1.0, ..Along::default() }, Timeline::new(Question::default(), [0.0, 0.8], 41));

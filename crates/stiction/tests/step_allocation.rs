@@ -131,13 +131,13 @@ fn falls_again_without_allocating(mut scene: Scene, steps: usize, hard: impl Fn(
 #[test]
 fn mixed_friction_sets_allocate_nothing_either() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/friction-sets.toml");
-    let scene = Scene::read(Path::new(path)).expect("a valid scene");
+    let scene = stiction::read(Path::new(path)).expect("a valid scene");
     falls_again_without_allocating(scene, 1000, |report| report.iterations > 0);
 }
 
 #[test]
 fn steps_that_are_cut_allocate_nothing() {
-    let mut scene = Scene::from_toml("pile", &spheres(20, 2)).expect("a valid scene");
+    let mut scene = stiction::from_toml("pile", &spheres(20, 2)).expect("a valid scene");
     // it fails now and then
     scene.step.solver = Method::Newton;
     falls_again_without_allocating(scene, 850, |report| report.parts > 1);
@@ -149,7 +149,7 @@ fn newton_through_bodies_allocates_nothing() {
     if !(std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")) {
         return;
     }
-    let mut scene = Scene::from_toml("pile", &spheres(45, 3)).expect("a valid scene");
+    let mut scene = stiction::from_toml("pile", &spheres(45, 3)).expect("a valid scene");
     scene.step.tolerance = 1e-6;
     falls_again_without_allocating(scene, 1300, |report| report.solver == "newton-through-bodies");
 }
@@ -195,7 +195,7 @@ h = 1e-3
 "#;
     for scheme in ["theta", "implicit"] {
         let scene =
-            Scene::from_toml("functions", &format!("{text}scheme = \"{scheme}\"\n")).expect("a scene");
+            stiction::from_toml("functions", &format!("{text}scheme = \"{scheme}\"\n")).expect("a scene");
         let mut stepper = Stepper::new(scene).expect("a valid model");
         let mut state = stepper.initial();
         let (mut before, mut touching) = (0, 0);
@@ -213,7 +213,7 @@ h = 1e-3
 
 fn allocates_nothing(name: &str, (first, counted): (usize, usize), change: impl Fn(&mut Scene)) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name);
-    let mut scene = Scene::read(&path).expect("a valid scene");
+    let mut scene = stiction::read(&path).expect("a valid scene");
     change(&mut scene);
     let mut stepper = Stepper::new(scene).expect("a valid model");
     let mut state = stepper.initial();
@@ -233,7 +233,7 @@ fn a_run_allocates_nothing_per_step() {
     use stiction::model::Model;
     use stiction::run::{Observer, Options, Progress, Summary, Until, run};
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/box-on-slope.toml");
-    let model = Arc::new(Model::new(&Scene::read(&path).unwrap()).unwrap());
+    let model = Arc::new(Model::new(&stiction::read(&path).unwrap()).unwrap());
     let allocated = |steps: usize| {
         let (mut state, mut summary) = (model.initial(), Summary::default());
         let mut shown = 0;

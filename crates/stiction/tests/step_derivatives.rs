@@ -20,7 +20,7 @@ impl Random {
 }
 
 fn scene(text: &str) -> Scene {
-    Scene::from_toml("test", text).unwrap()
+    stiction::from_toml("test", text).unwrap()
 }
 
 /// All deformations of a state, in order.

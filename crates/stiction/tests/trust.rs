@@ -4,11 +4,10 @@
 use std::sync::Arc;
 use stiction::model::Model;
 use stiction::run::{Ended, EventKind, Options, Summary, run};
-use stiction::scene::Scene;
 use stiction::step::Trust;
 
 fn summary(text: &str) -> Summary {
-    let scene = Scene::from_toml("trust.toml", text).expect("a valid scene");
+    let scene = stiction::from_toml("trust.toml", text).expect("a valid scene");
     let model = Arc::new(Model::new(&scene).expect("a valid model"));
     let (mut state, mut summary) = (model.initial(), Summary::default());
     let ended = run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");

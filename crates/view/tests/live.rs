@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stiction::model::Model;
 use stiction::run::{Ended, Options, run};
-use stiction::scene::Scene;
 use stiction::space::{add, length, sub};
 use stiction_view::live::{Command, Drag, Live};
 use stiction_view::{Clip, Have};
@@ -33,7 +32,7 @@ interval = 0.01
 "#;
 
 fn model() -> Arc<Model> {
-    Arc::new(Model::new(&Scene::from_toml("box", BOX).expect("a scene")).expect("a model"))
+    Arc::new(Model::new(&stiction::from_toml("box", BOX).expect("a scene")).expect("a model"))
 }
 
 /// Waits until the run has so many frames.

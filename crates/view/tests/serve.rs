@@ -9,7 +9,6 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use stiction::model::Model;
-use stiction::scene::Scene;
 use stiction_view::live::Live;
 use stiction_view::{Address, Source, serve};
 
@@ -28,7 +27,7 @@ impl Served {
         let (sender, receiver): (_, mpsc::Receiver<Address>) = channel();
         let theirs = stop.clone();
         let thread = std::thread::spawn(move || {
-            let model = Arc::new(Model::new(&Scene::from_toml("ball", BALL).unwrap()).unwrap());
+            let model = Arc::new(Model::new(&stiction::from_toml("ball", BALL).unwrap()).unwrap());
             let source = Source::Live(Live::start(&model, BALL, true, 1.0));
             serve(&source, None, &theirs, |address| sender.send(address.clone()).unwrap()).unwrap();
         });

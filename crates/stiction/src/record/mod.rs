@@ -67,7 +67,7 @@ impl Recording {
         let text = String::from_utf8(self.0.file(SCENE_FILE)?).map_err(|e| fault(e.to_string()))?;
         // a scene that does not say its name was called as its file
         let name = saved::scene_name(&self.folder().join(STATE_FILE))?;
-        let mut scene = Scene::from_toml(SCENE_FILE, &text).map_err(|e| fault(e.to_string()))?;
+        let mut scene = crate::from_toml(SCENE_FILE, &text).map_err(|e| fault(e.to_string()))?;
         scene.name = name;
         Ok(scene)
     }

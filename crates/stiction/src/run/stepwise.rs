@@ -70,7 +70,6 @@ impl Stepwise {
 mod tests {
     use super::*;
     use crate::run::{Ended, Observer, Summary, run};
-    use crate::scene::Scene;
 
     const SLIDING: &str = "
         [[world]]
@@ -87,7 +86,7 @@ mod tests {
         ";
 
     fn model() -> Arc<Model> {
-        Arc::new(Model::new(&Scene::from_toml("slide", SLIDING).unwrap()).unwrap())
+        Arc::new(Model::new(&crate::from_toml("slide", SLIDING).unwrap()).unwrap())
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use super::*;
 use crate::inputs::Wrench;
 use crate::record::{Format, Recorder, Recording};
-use crate::scene::Scene;
 use crate::scene::Table;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +26,7 @@ const SLIDING: &str = "
     ";
 
 fn model(text: &str) -> Arc<Model> {
-    Arc::new(Model::new(&Scene::from_toml("scene", text).unwrap()).unwrap())
+    Arc::new(Model::new(&crate::from_toml("scene", text).unwrap()).unwrap())
 }
 
 /// Writes down what it is told, and may stop the run after a step.
@@ -208,7 +207,7 @@ fn a_recording_holds_its_scene_and_goes_on_from_its_state() {
     let _ = std::fs::remove_dir_all(&folder);
     let text = SLIDING.replace("name = 'slide'\n", "");
     // without a name of its own the scene is called as its file
-    let scene = Scene::from_toml("any/where/slide.toml", &text).unwrap();
+    let scene = crate::from_toml("any/where/slide.toml", &text).unwrap();
     let model = Arc::new(Model::new(&scene).unwrap());
     let state = recorded(&folder, &model, &text);
     let recording = Recording::open(&folder).unwrap();
@@ -224,7 +223,7 @@ fn a_recording_holds_its_scene_and_goes_on_from_its_state() {
 fn a_stop_flag_ends_a_solve_and_the_state_stays() {
     let scene = "stack-of-ten.toml";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(scene);
-    let model = Arc::new(Model::new(&Scene::read(&path).unwrap()).unwrap());
+    let model = Arc::new(Model::new(&crate::read(&path).unwrap()).unwrap());
     let (mut state, options) = (model.initial(), Options::default());
     let mut stepper = Stepper::of(model.clone());
     stepper.set_stop(Some(options.stop.clone()));

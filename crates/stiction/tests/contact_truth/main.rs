@@ -7,7 +7,6 @@ mod floors;
 mod scenes;
 mod truth;
 
-use stiction::scene::Scene;
 use stiction::state::State;
 use stiction::stepper::Stepper;
 use truth::Truth;
@@ -23,7 +22,7 @@ pub struct Ran {
 }
 
 pub fn read(text: &str) -> Result<Stepper, String> {
-    let scene = Scene::from_toml("contacts.toml", text).map_err(|e| format!("{e}\n{text}"))?;
+    let scene = stiction::from_toml("contacts.toml", text).map_err(|e| format!("{e}\n{text}"))?;
     Stepper::new(scene).map_err(|e| format!("{e}\n{text}"))
 }
 

@@ -3,7 +3,7 @@
 use crate::FLUSH;
 use crate::truth::{Truth, Wrong};
 use std::time::Instant;
-use stiction::scene::{GapLevel, Scene, Scheme};
+use stiction::scene::{GapLevel, Scheme};
 use stiction::stepper::Stepper;
 
 fn files(folder: &str) -> Vec<std::path::PathBuf> {
@@ -36,7 +36,7 @@ fn steps_of_the_gallery_push_where_bodies_touch() {
     let folders = asked.clone().unwrap_or(own);
     for file in folders.split(',').flat_map(|f| if f.ends_with(".toml") { vec![f.into()] } else { files(f) })
     {
-        let Ok(scene) = Scene::read_with(&file, &set) else { continue };
+        let Ok(scene) = stiction::read_with(&file, &set) else { continue };
         let Ok(mut stepper) = Stepper::new(scene) else { continue };
         let step = stepper.scene().step.clone();
         if !matches!(step.scheme, Scheme::Theta | Scheme::Implicit) || step.gap == GapLevel::Velocity {

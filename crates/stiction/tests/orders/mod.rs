@@ -1,6 +1,6 @@
 //! Scenes whose error is measured over the step h, and the measurement.
 
-use stiction::scene::{ForceTime, Scene};
+use stiction::scene::ForceTime;
 use stiction::stepper::Stepper;
 
 /// What is stepped, and to when, s.
@@ -151,7 +151,7 @@ position = [-0.1, -0.08, -0.03]
 
 /// Coordinates at the end, and the rounds of implicit forces a step.
 pub fn end(case: &Case, theta: f64, forces: ForceTime, h: f64) -> (Vec<f64>, f64) {
-    let mut scene = Scene::from_toml(case.name, case.scene).expect("a valid scene");
+    let mut scene = stiction::from_toml(case.name, case.scene).expect("a valid scene");
     (scene.step.h, scene.step.explicit_share, scene.step.forces) = (h, theta, Some(forces));
     let mut stepper = Stepper::new(scene).expect("a valid model");
     let mut state = stepper.initial();

@@ -6,7 +6,6 @@ use stiction::dynamics::Kinematics;
 use stiction::inputs::Inputs;
 use stiction::model::{Model, Owner};
 use stiction::run::{ENTRIES, Observer, Options, Stepwise, Summary};
-use stiction::scene::Scene;
 use stiction::space::{Quaternion, Vector, add, scale};
 use stiction::state::State;
 
@@ -78,7 +77,7 @@ impl Bench {
         let path = format!("{}/tests/ordinary/{}.toml", env!("CARGO_MANIFEST_DIR"), self.file);
         let mut set = self.set.clone();
         set.push(("step.scheme".to_owned(), scheme.to_owned()));
-        let scene = Scene::read_with(path, &set).map_err(|e| e.to_string())?;
+        let scene = stiction::read_with(path, &set).map_err(|e| e.to_string())?;
         assert!(scene.warnings.is_empty(), "{}: {:?}", self.file, scene.warnings);
         let plain = |faults: Vec<stiction::scene::Fault>| {
             faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")

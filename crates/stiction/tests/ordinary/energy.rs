@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use stiction::model::Model;
 use stiction::run::{ENTRIES, Ended, EnergyWarning, Options, Summary, run};
-use stiction::scene::Scene;
 
 const G: f64 = 9.81;
 
 /// Runs a scene under a scheme to its end.
 fn ran(text: &str, scheme: &str) -> (Arc<Model>, Summary) {
     let text = format!("{text}\n[step]\nscheme = \"{scheme}\"\n{STEP}");
-    let scene = Scene::from_toml("energy.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+    let scene = stiction::from_toml("energy.toml", &text).unwrap_or_else(|e| panic!("{e}"));
     let model = Arc::new(Model::new(&scene).unwrap_or_else(|e| panic!("{e:?}")));
     let (mut state, mut summary) = (model.initial(), Summary::default());
     let ended = run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");
@@ -128,7 +127,8 @@ fn soft_overlap_at_the_start_is_that_of_a_spring() {
     near(entry(&summary, "recovery_work"), worked, 1e-6, "spring");
     assert!(entry(&summary, "damping_loss") <= worked, "{}", entry(&summary, "damping_loss"));
     let text = ball.clone() + "\n[step]\nscheme = \"implicit\"\nh = 1e-5\nduration = 0.05\n";
-    let model = Arc::new(Model::new(&Scene::from_toml("a.toml", &text).expect("a scene")).expect("a model"));
+    let model =
+        Arc::new(Model::new(&stiction::from_toml("a.toml", &text).expect("a scene")).expect("a model"));
     let (mut state, mut summary) = (model.initial(), Summary::default());
     let ended = run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");
     assert_eq!(ended, Ended::Finished);
@@ -160,7 +160,7 @@ fn elastic_impacts_in_a_row_take_nothing() {
 #[test]
 fn energy_made_at_soft_edges_is_told() {
     let path = format!("{}/tests/ordinary/soft-edges.toml", env!("CARGO_MANIFEST_DIR"));
-    let scene = Scene::read(path).unwrap_or_else(|e| panic!("{e}"));
+    let scene = stiction::read(path).unwrap_or_else(|e| panic!("{e}"));
     let model = Arc::new(Model::new(&scene).expect("a valid model"));
     let (mut state, mut summary) = (model.initial(), Summary::default());
     let ended = run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use stiction::model::Model;
 use stiction::random::machine::machine;
 use stiction::run::{Ended, Options, Summary, run};
-use stiction::scene::Scene;
 
 /// Energy that a run may gain, as a share of the largest change of any energy in it.
 const GAIN: f64 = 0.01;
@@ -16,7 +15,7 @@ const SEEDS: [u64; 20] = [5, 8, 9, 10, 12, 13, 14, 15, 18, 21, 23, 25, 27, 28, 3
 fn random_machines_run_and_make_no_energy() {
     for seed in SEEDS {
         let text = machine(seed);
-        let scene = Scene::from_toml("machine.toml", &text).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let scene = stiction::from_toml("machine.toml", &text).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         let model = Arc::new(Model::new(&scene).unwrap_or_else(|e| panic!("seed {seed}: {e:?}")));
         let (mut state, mut summary) = (model.initial(), Summary::default());
         let ended =
@@ -38,7 +37,7 @@ fn a_small_polynomial_body_is_found_beside_a_tall_wall() {
         { coefficient = 24228.717052679618, powers = [0, 0, 4] }, { coefficient = 110.06524667823086, powers = [0, 0, 2] }, \
         { coefficient = -1, powers = [0, 0, 0] }], within = [[-0.1, -0.1, -0.1], [0.1, 0.1, 0.1]] } }\n\
         velocity = [1, 0, 0]\n[step]\nduration = 0.1\n";
-    let scene = Scene::from_toml("polynomial.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    let scene = stiction::from_toml("polynomial.toml", text).unwrap_or_else(|e| panic!("{e}"));
     let model = Arc::new(Model::new(&scene).expect("a valid model"));
     let (mut state, mut summary) = (model.initial(), Summary::default());
     let ended = run(&model, &mut state, &Options::default(), &mut [&mut summary]).expect("no observer fails");

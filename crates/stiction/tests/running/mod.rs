@@ -17,7 +17,7 @@ pub const SOLVERS: [Method; 5] =
 /// A scene of `scenes/`.
 pub fn scene(name: &str) -> Scene {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name);
-    Scene::read(&path).expect("a valid scene")
+    stiction::read(&path).expect("a valid scene")
 }
 
 /// The scene's start, to be stepped by `h`.
