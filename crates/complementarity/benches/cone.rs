@@ -3,6 +3,7 @@
 //! `cargo bench -p complementarity --bench cone`
 
 #[path = "../tests/piles/mod.rs"]
+#[allow(dead_code)]
 mod piles;
 
 use complementarity::solver::auto::Auto;

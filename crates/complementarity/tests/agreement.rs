@@ -1,7 +1,6 @@
 //! All solvers on all problems agree.
-#![allow(missing_docs)]
 
-mod families;
+use crate::families;
 
 use complementarity::matrix::Matrix;
 use complementarity::problem::{Friction, FrictionProblem, Lcp, MixedLcp};

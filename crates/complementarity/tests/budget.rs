@@ -1,7 +1,6 @@
 //! Every solver ends when the stop flag is raised or its work is used up, and says so.
-#![allow(missing_docs)]
 
-mod families;
+use crate::families;
 
 use complementarity::matrix::Matrix;
 use complementarity::problem::{Friction, FrictionProblem, Lcp, MixedLcp};

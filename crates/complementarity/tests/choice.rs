@@ -1,7 +1,6 @@
 //! Which of several forces `auto` returns: the limit of solutions with equal compliance on every rigid element.
-#![allow(missing_docs)]
 
-mod piles;
+use crate::piles;
 
 use complementarity::matrix::Matrix;
 use complementarity::operator::{Factored, Operator};

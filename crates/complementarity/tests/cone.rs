@@ -1,7 +1,6 @@
 //! Coulomb's cone: all solvers on families of problems, and the cases that are hard for one of them.
-#![allow(missing_docs)]
 
-mod piles;
+use crate::piles;
 
 use complementarity::matrix::Matrix;
 use complementarity::operator::{BlockMatrix, Operator};

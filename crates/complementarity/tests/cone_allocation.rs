@@ -2,6 +2,7 @@
 #![allow(missing_docs)]
 
 mod allocations;
+#[allow(dead_code)]
 mod piles;
 
 use allocations::count;

@@ -1,6 +1,6 @@
 //! The cone solvers on families of problems: redundant boxes, hard single contacts, random ones. The judge decides.
 
-mod families;
+use crate::families;
 
 use complementarity::matrix::Matrix;
 use complementarity::operator::Operator;

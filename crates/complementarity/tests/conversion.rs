@@ -1,7 +1,6 @@
 //! Every form of a friction problem has the same solutions, and the judge of the original agrees.
-#![allow(missing_docs)]
 
-mod families;
+use crate::families;
 
 use complementarity::matrix::Matrix;
 use complementarity::problem::{Friction, FrictionProblem, LcpForm, Mode, NotConvertible, RollingLcp};

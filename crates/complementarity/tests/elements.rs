@@ -1,8 +1,7 @@
 //! Elements of several kinds in one problem: contacts of 2, 3, 4 and 6 rows, unilateral, bounded and bilateral rows.
-#![allow(missing_docs)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod piles;
+use crate::piles;
 
 use complementarity::certificate::{Diagnosis, Kind, Settings as Examination, examine};
 use complementarity::matrix::{Matrix, dot, norm};

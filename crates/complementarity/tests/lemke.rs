@@ -1,7 +1,6 @@
 //! Lemke's method on LCPs with known answers.
-#![allow(missing_docs)]
 
-mod families;
+use crate::families;
 
 use complementarity::matrix::Matrix;
 use complementarity::problem::Lcp;

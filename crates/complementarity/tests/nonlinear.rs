@@ -1,7 +1,7 @@
 //! Mixed nonlinear complementarity problems: the classical ones, limits, and boxed mixed LCPs.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod classical;
+use crate::classical;
 
 use complementarity::matrix::Matrix;
 use complementarity::problem::{BoxedLcp, Nonlinear, SparseRows, derivative_error};

@@ -1,8 +1,7 @@
 //! Friction sets that differ from contact to contact: disc, ellipsoid, square, polygon and none in one problem.
-#![allow(missing_docs)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod piles;
+use crate::piles;
 
 use complementarity::certificate::{self, examine};
 use complementarity::matrix::Matrix;

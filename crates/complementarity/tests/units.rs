@@ -1,8 +1,7 @@
 //! The residual has no units, and solvers do not see them either.
-#![allow(missing_docs)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod piles;
+use crate::piles;
 
 use complementarity::matrix::{Matrix, dot};
 use complementarity::operator::{BlockMatrix, Factored, Operator};

@@ -1,7 +1,6 @@
 //! The proximal Newton method in velocities: what it solves, what it chooses, and what it says where there is no solution.
-#![allow(missing_docs)]
 
-mod piles;
+use crate::piles;
 
 use complementarity::matrix::Matrix;
 use complementarity::operator::{Factored, Operator};

@@ -1,7 +1,7 @@
 //! FCLIB files: the forms of `W`, and what every kind of bad file is told.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod making;
+use crate::making;
 
 use complementarity::problem::{Friction, FrictionProblem};
 use making::{Fclib, W, fault};

@@ -1,7 +1,7 @@
 //! Damaged files end in an error, never in a panic.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod making;
+use crate::making;
 
 use making::{Fclib, booleans, matrix, npz, number, packed_npz, small_lcp, vector};
 use problem_files::read_bytes;

@@ -1,7 +1,7 @@
 //! NumPy archives: what is read, and what every kind of bad file is told.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod making;
+use crate::making;
 
 use complementarity::matrix::Matrix;
 use complementarity::problem::{BoxedLcp, Lcp, MixedLcp};

@@ -1,7 +1,7 @@
 //! `stiction accelerate` as a program: text, JSON, pictures, recordings, and what it says of wrong input.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod program;
+use crate::program;
 
 use program::{SLIDING, done, refused, scratch};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! `stiction analyze` as a program: instants, runs, recordings, JSON, figures, and what it says of wrong input; and the warnings of `run`.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod program;
+use crate::program;
 
 use program::{SLIDING, call, done, refused, scratch};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! `stiction fit` as a program: what it prints and writes, and what it refuses.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
-mod program;
+use crate::program;
 
 use program::{done, refused, scratch};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! `stiction plot` as a program: figures as files.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod program;
+use crate::program;
 
 use program::{SLIDING, done, refused, scratch as scratch_in};
 use std::fs;

@@ -1,7 +1,7 @@
 //! What `stiction run` says of contact forces, and the contact problems that it writes.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod program;
+use crate::program;
 
 use complementarity::residual;
 use problem_files::Problem;

@@ -1,7 +1,7 @@
 //! Recordings as files: formats, crashes, interrupts, and going on from where a run ended.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod program;
+use crate::program;
 
 use program::{SLIDING, call, done, program, refused, scratch as scratch_in};
 use std::fs;

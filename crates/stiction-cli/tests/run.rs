@@ -1,7 +1,7 @@
 //! `stiction run` as a program: the recording, exit codes, the summary.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod program;
+use crate::program;
 
 use program::{SLIDING, scratch as scratch_in};
 use serde_json::Value;

@@ -1,5 +1,4 @@
 //! Random convex parts dropped into a bin with default settings: every step ends, nothing gets out, no energy comes from nowhere.
-#![allow(missing_docs)]
 
 use std::sync::Arc;
 use stiction::model::Model;

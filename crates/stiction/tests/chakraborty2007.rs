@@ -1,8 +1,7 @@
 //! chakraborty2007, the examples: a disc on a layer of finite thickness, and a spinning ellipsoid.
-#![allow(missing_docs)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod running;
+use crate::running;
 
 use running::{G, scene};
 use std::sync::Arc;

@@ -1,5 +1,4 @@
 //! Symmetric scenes move symmetrically, though rigid redundant contacts leave their forces open.
-#![allow(missing_docs)]
 
 use complementarity::solver::Choice;
 use stiction::random::bin::bin;

@@ -1,7 +1,6 @@
 //! What contacts must leave alone: momentum, the sum of energies, mirror symmetry.
-#![allow(missing_docs)]
 
-mod running;
+use crate::running;
 
 use rand::{RngExt, SeedableRng};
 use running::{go, scene, start};

@@ -1,8 +1,7 @@
 //! Where between two undeformed surfaces a contact force acts: `contact_point`, and chakraborty2007 (11).
-#![allow(missing_docs)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod running;
+use crate::running;
 
 use running::{G, go, scene, start};
 use stiction::scene::Scene;

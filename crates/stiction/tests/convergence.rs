@@ -1,7 +1,6 @@
 //! Order of the step in h, with forces at its start or implicit (pang2005 (15)-(16)): docs/convergence.md.
-#![allow(missing_docs)]
 
-mod orders;
+use crate::orders;
 
 use orders::{BOX, Case, DOUBLE_PENDULUM, PENDULUM, PRESSED, SPHERE, SPRING, apart, end, order, reference};
 use stiction::scene::ForceTime;

@@ -1,7 +1,6 @@
 //! Which contact forces rigid bodies leave open. Expectations are counted by hand.
-#![allow(missing_docs)]
 
-mod running;
+use crate::running;
 
 use complementarity::certificate::Settings;
 use complementarity::matrix::Matrix;

@@ -1,6 +1,6 @@
 //! `scheme = "event"`: rigid motion with located events, against closed forms and an independent integration.
 
-mod event_driven;
+use crate::event_driven;
 
 use event_driven::SONG2004;
 use std::sync::Arc;

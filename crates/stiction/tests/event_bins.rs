@@ -1,5 +1,4 @@
 //! Random convex parts that fall into a bin under `scheme = "event"`: every run ends, forces obey the law, nothing overlaps, no energy comes from nowhere.
-#![allow(missing_docs)]
 
 use std::sync::Arc;
 use stiction::model::Model;

@@ -1,8 +1,7 @@
 //! Friction that differs by direction: an ellipse along the grain of one of two bodies. Expectations are closed forms, and an integration of the
 //! slide as an ordinary differential equation.
-#![allow(missing_docs)]
 
-mod running;
+use crate::running;
 
 use complementarity::problem::Friction;
 use complementarity::residual;

@@ -1,8 +1,6 @@
 //! Hertz' and Mindlin's points make no energy in random falls: the stiffness of a step is that of one overlap, which changes within it.
-#![allow(missing_docs)]
 
-#[allow(dead_code)]
-mod running;
+use crate::running;
 
 use rand::{RngExt, SeedableRng};
 use running::start;

@@ -3,7 +3,7 @@
 // helpers of tests
 #![allow(clippy::unwrap_used)]
 
-mod running;
+use crate::running;
 
 use running::{G, go, scene, start};
 use std::sync::Arc;

@@ -1,5 +1,4 @@
 //! Motions that cannot be: each is told, none is hidden.
-#![allow(missing_docs)]
 
 use complementarity::certificate::{Diagnosis, Settings, examine};
 use complementarity::problem::FrictionProblem;

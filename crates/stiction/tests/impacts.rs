@@ -1,5 +1,4 @@
 //! Impacts with restitution against closed forms.
-#![allow(missing_docs)]
 
 use stiction::state::State;
 use stiction::stepper::Stepper;

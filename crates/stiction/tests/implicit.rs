@@ -1,8 +1,7 @@
 //! The implicit scheme beyond its paper: rolling, midpoint rule, soft finger, fast collisions, a bowl of bodies, joints, refusals.
-#![allow(missing_docs)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod running;
+use crate::running;
 
 use running::{scene, start};
 use stiction::scene::{Scene, Scheme};

@@ -1,5 +1,4 @@
 //! Limits of joints and friction in them: rows of the contact problem that are no contacts.
-#![allow(missing_docs)]
 
 use stiction::record::{read_state, save_state};
 use stiction::state::{RowId, State};

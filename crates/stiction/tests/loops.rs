@@ -1,6 +1,5 @@
 //! Loops and gears against closed forms: four-bar, slider-crank, Stewart platform, a chain closed to a ring, ropes,
 //! welds, redundant hinges.
-#![allow(missing_docs)]
 
 use stiction::inputs::Inputs;
 use stiction::space::{Pose, Quaternion, Vector, length, sub};

@@ -1,5 +1,4 @@
 //! The scenes of `scenes/machines` and their recipes: what each must show, against the law it is about.
-#![allow(missing_docs)]
 
 use stiction::state::State;
 use stiction::stepper::Stepper;

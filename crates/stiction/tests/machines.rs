@@ -1,6 +1,5 @@
 //! Joints and drives against closed forms: springs, stops, armature, screw, universal and cylindrical joints,
 //! servos, prescribed motion, moving surfaces.
-#![allow(missing_docs)]
 
 use stiction::inputs::Inputs;
 use stiction::scene::Scene;

@@ -1,5 +1,4 @@
 //! Motion under weight and friction does not depend on a common factor of all masses, nor on the masses of other islands.
-#![allow(missing_docs)]
 
 use stiction::stepper::Stepper;
 

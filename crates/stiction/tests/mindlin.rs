@@ -1,6 +1,5 @@
 //! Cattaneo and Mindlin: a ball pressed on a patch of 19 x 19 elements, pulled sideways and released, from time stepping alone.
 //! Closed forms: Johnson, *Contact Mechanics*, sections 4.2, 7.2 and 7.4.
-#![allow(missing_docs)]
 
 use std::f64::consts::PI;
 use std::path::Path;

@@ -4,9 +4,8 @@
 //! Symbols: `m`, `r`, `i` mass, radius and inertia of the ball, `mu`, `tau`, `rho` friction, torsion and rolling, `w` its spin or turn, `u` the
 //! speed of its contact point. With `N` the normal force, maximum dissipation over the ellipsoid says
 //! `f = -mu^2 u N / D`, `M = -tau^2 w N / D` (rolling: `rho`), `D = sqrt(mu^2 u^2 + tau^2 w^2)`.
-#![allow(missing_docs)]
 
-mod running;
+use crate::running;
 
 use complementarity::residual;
 use running::{G, go, run, scene, start};

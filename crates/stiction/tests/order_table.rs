@@ -2,11 +2,8 @@
 //!
 //! Errors are those of coordinates at the end against closed forms, or against the equations of motion written out here and integrated by the classical Runge-Kutta rule.
 //! `cargo test --release -p stiction --test order_table -- --nocapture --test-threads=1` prints the table.
-#![allow(missing_docs)]
 
-#[path = "orders/mod.rs"]
-#[allow(dead_code)]
-mod orders;
+use crate::orders;
 
 use orders::{apart, order};
 use stiction::stepper::Stepper;

@@ -1,5 +1,4 @@
 //! Rigid bodies that overlap: how fast they are pushed apart, and what is said of it.
-#![allow(missing_docs)]
 
 use stiction::model::Model;
 use stiction::scene::Scene;

@@ -1,7 +1,6 @@
 //! Hertz from time stepping, and what a state is. Sliding, standing and conservation have files of their own.
-#![allow(missing_docs)]
 
-mod running;
+use crate::running;
 
 use running::{run, scene, start};
 use std::f64::consts::PI;

@@ -1,6 +1,6 @@
 //! A step as a pipeline of values: shared models, saved arrows, inputs.
 
-mod running;
+use crate::running;
 
 use running::{G, scene};
 use std::sync::Arc;

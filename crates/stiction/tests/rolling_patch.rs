@@ -1,8 +1,6 @@
 //! Patches that roll: free rolling, Kalker's linear theory, saturation; half-spaces on bodies that turn; Hertz without delay.
-#![allow(missing_docs)]
 
-#[allow(dead_code)]
-mod running;
+use crate::running;
 
 use running::{go, run, scene, start};
 use stiction::space::{Vector, length, scale, sub};

@@ -1,8 +1,6 @@
 //! Flat round faces: cylinders that stand, tip, spin on a face and roll on a rim.
-#![allow(missing_docs)]
 
-#[allow(dead_code)]
-mod running;
+use crate::running;
 
 use running::{G, farthest, go, scene, start};
 use stiction::scene::Scene;

@@ -24,7 +24,7 @@ fn from(text: &str) -> Resolved {
     model(text).scene().clone()
 }
 
-/// After a change of the format: `UPDATE_SCHEMA=1 cargo test --release -p stiction --test scene_files`.
+/// After a change of the format: `UPDATE_SCHEMA=1 cargo test --release -p stiction scene_files::`.
 #[test]
 fn the_committed_schema_is_up_to_date() {
     let path = format!("{SCENES}/scene.schema.json");

@@ -1,5 +1,4 @@
 //! Contacts act where bodies touch, and nowhere else: bodies over seams move as over one plate, bodies that miss an edge fly on, bodies that do not are met.
-#![allow(missing_docs)]
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

@@ -1,7 +1,6 @@
 //! Bodies that slide: how far, how long, whatever the heading, with the friction of two materials. Expectations are closed forms.
-#![allow(missing_docs)]
 
-mod running;
+use crate::running;
 
 use running::{G, SOLVERS, go, run, scene, start};
 use std::f64::consts::PI;

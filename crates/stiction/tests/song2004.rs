@@ -1,8 +1,7 @@
 //! song2004 section 6: an ellipse on the ground, rigid and with a patch of three elements.
-#![allow(missing_docs)]
 
-mod compliant_ellipse;
-mod event_driven;
+use crate::compliant_ellipse;
+use crate::event_driven;
 
 use event_driven::{Mode, SONG2004};
 use std::path::Path;

@@ -1,10 +1,7 @@
 //! Velocity products (Coriolis, centrifugal, gyroscopic) with the default settings: momentum, energy, closed forms, order in h.
-#![allow(missing_docs)]
 
-#[allow(dead_code)]
-mod orders;
-#[allow(dead_code)]
-mod running;
+use crate::orders;
+use crate::running;
 
 use orders::{DOUBLE_PENDULUM, apart, order};
 use running::{G, start};

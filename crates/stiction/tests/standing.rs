@@ -1,7 +1,6 @@
 //! What must stand: a box on a slope, stacks, an arch, tables. At h = 1e-3 these are the bounds of `examples/accuracy.rs`.
-#![allow(missing_docs)]
 
-mod running;
+use crate::running;
 
 use running::{G, farthest, run, scene, start};
 

@@ -1,5 +1,4 @@
 //! What a run knows of its solutions beside their residual.
-#![allow(missing_docs)]
 
 use std::sync::Arc;
 use stiction::model::Model;

@@ -1,5 +1,4 @@
 //! Contact problems of bodies made in code, through bodies.
-#![allow(dead_code)]
 
 use complementarity::matrix::Matrix;
 use complementarity::operator::{Factored, Operator};

@@ -1,7 +1,7 @@
 //! Random bodies that fly past and at random obstacles, turning or not: they are thrown off if and only if they are in each other's way.
 
-use crate::truth::{Flight, least_distance};
-use crate::{Ran, over_seeds, read, run};
+use crate::contact_truth::truth::{Flight, least_distance};
+use crate::contact_truth::{Ran, over_seeds, read, run};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use stiction::model::{Model, Owner};

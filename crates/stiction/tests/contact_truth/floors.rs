@@ -1,6 +1,6 @@
 //! Bodies over random flush tilings and tracks move as over one part.
 
-use crate::{over_seeds, read, run};
+use crate::contact_truth::{over_seeds, read, run};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Scene files, step by step against the true distances.
 
-use crate::FLUSH;
-use crate::truth::{Truth, Wrong};
+use crate::contact_truth::FLUSH;
+use crate::contact_truth::truth::{Truth, Wrong};
 use std::time::Instant;
 use stiction::scene::{GapLevel, Scheme};
 use stiction::stepper::Stepper;

@@ -11,6 +11,7 @@ use stiction::step::ElementReport;
 const PUSHES: f64 = 1e-9;
 
 /// What is wrong in a step.
+#[allow(dead_code)] // shown where a test fails
 #[derive(Debug, Clone)]
 pub struct Wrong {
     pub time: f64,

@@ -3,7 +3,7 @@
 use stiction::dynamics::{InvalidSystem, Joint, Kinematics, Link, MassMatrix, SingularMass, System};
 use stiction::space::Quaternion;
 
-use crate::scenes::link;
+use crate::dynamics::scenes::link;
 
 fn body() -> Link {
     link(None, [0.0; 3], Joint::Free, 1.0, [0.0; 3], [1.0, 2.0, 2.5])

@@ -3,7 +3,7 @@
 use stiction::dynamics::{Joint, Kinematics, MassMatrix, System};
 use stiction::space::{Vector, cross, length, scale, sub};
 
-use crate::scenes::{Random, acceleration, advanced, assert_near, at, cases, link, mass_at, plus};
+use crate::dynamics::scenes::{Random, acceleration, advanced, assert_near, at, cases, link, mass_at, plus};
 
 const DOWN: Vector = [0.0, -9.81, 0.0];
 const HINGE: Joint = Joint::Revolute { axis: [0.0, 0.0, 1.0] };

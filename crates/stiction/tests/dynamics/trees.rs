@@ -3,7 +3,9 @@
 use stiction::dynamics::{Kinematics, System};
 use stiction::space::{Vector, add, cross, dot, scale, sub, times, transpose_times};
 
-use crate::scenes::{GRAVITY, Random, acceleration, advanced, assert_near, at, cases, mass_at, plus};
+use crate::dynamics::scenes::{
+    GRAVITY, Random, acceleration, advanced, assert_near, at, cases, mass_at, plus,
+};
 
 const AXES: [Vector; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 

@@ -1,6 +1,6 @@
 //! Parts on what moves: feeders, shakers, belts, rollers, turntables.
 
-use crate::bench::{G, STEPS, scene};
+use crate::ordinary::bench::{G, STEPS, scene};
 use std::f64::consts::TAU;
 
 /// Share by which 100 steps to a period are off: first order.

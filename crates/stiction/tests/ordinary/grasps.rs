@@ -1,6 +1,6 @@
 //! Fingers that hold by friction, and a peg.
 
-use crate::bench::{G, RIGID, STEPS, scene};
+use crate::ordinary::bench::{G, RIGID, STEPS, scene};
 
 #[test]
 fn a_parallel_gripper_holds_what_friction_carries() {

@@ -1,6 +1,6 @@
 //! Bodies that meet: bounces, cradles, pendulums, feet, dominoes.
 
-use crate::bench::{EVENT, G, RIGID, STEPS, THETA, scene};
+use crate::ordinary::bench::{EVENT, G, RIGID, STEPS, THETA, scene};
 use std::f64::consts::PI;
 
 /// Schemes that know restitution.

@@ -1,6 +1,6 @@
 //! Linkages, cams, latches, brakes, doors.
 
-use crate::bench::{EVENT, G, RIGID, STEPS, scene};
+use crate::ordinary::bench::{EVENT, G, RIGID, STEPS, scene};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 #[test]

@@ -1,6 +1,6 @@
 //! Bodies that slide, stick, tip and spin on a plane.
 
-use crate::bench::{G, RIGID, STEPS, scene};
+use crate::ordinary::bench::{G, RIGID, STEPS, scene};
 
 #[test]
 fn a_box_on_a_slope_slides_below_its_friction_and_does_not_creep_above() {

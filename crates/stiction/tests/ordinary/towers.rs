@@ -1,6 +1,6 @@
 //! What stands on what.
 
-use crate::bench::{EVENT, G, RIGID, STEPS, scene};
+use crate::ordinary::bench::{EVENT, G, RIGID, STEPS, scene};
 
 #[test]
 fn a_stack_stands_and_carries() {

@@ -1,6 +1,6 @@
 //! Bodies that pass seams, edges, sills and slots.
 
-use crate::bench::{EVENT, G, RIGID, STEPS, THETA, scene};
+use crate::ordinary::bench::{EVENT, G, RIGID, STEPS, THETA, scene};
 
 /// The first order of time stepping: a step of 1 ms at 2 m/s.
 const STEP: f64 = 2e-3;

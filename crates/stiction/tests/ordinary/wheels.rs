@@ -1,6 +1,6 @@
 //! What rolls and turns: balls, wheels, gears.
 
-use crate::bench::{COMPLIANT, G, IMPLICIT, RIGID, STEPS, THETA, scene};
+use crate::ordinary::bench::{COMPLIANT, G, IMPLICIT, RIGID, STEPS, THETA, scene};
 
 /// The schemes of Kelvin and Voigt's law.
 const SOFT: &[&str] = &[THETA, IMPLICIT, COMPLIANT];
@@ -110,7 +110,7 @@ fn a_screw_jack_lifts_and_holds() {
 #[test]
 fn what_rolls_on_soft_ground_rolls_about_the_place_where_surfaces_meet() {
     // the arm and the share of the moment of inertia
-    let rolls = |run: &crate::bench::Run, body: &str, r: f64, k: f64| {
+    let rolls = |run: &crate::ordinary::bench::Run, body: &str, r: f64, k: f64| {
         let speed = 1.0 / (1.0 + k * 0.01 / (r * r));
         // the arm of the others changes as they sink in
         run.near(body, run.body(body).velocity[0], speed, if r == 0.1 { 1e-5 } else { 0.02 });

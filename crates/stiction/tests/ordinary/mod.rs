@@ -3,7 +3,6 @@
 //! The scenes are the files `*.toml` of this folder. Each begins with what it shows, what must come out, and why; `stiction run` runs them. The modules hold
 //! the expectations: closed forms, or a few lines of integration that share nothing with the library. Each scene is run under every scheme that
 //! supports it (bench.rs).
-#![allow(missing_docs)]
 
 mod bench;
 mod energy;

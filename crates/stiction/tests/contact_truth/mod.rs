@@ -1,6 +1,5 @@
 //! Contacts act where bodies touch, and nowhere else: every step against the true distance of every pair, and random flights against a search of
 //! their own. `SEEDS=first..end` runs other seeds and prints what is wrong with each; `SCENES=folder,folder` looks at scene files.
-#![allow(missing_docs)]
 
 mod flights;
 mod floors;
