@@ -109,6 +109,8 @@ pub struct ContactProblem {
     pub linear_rows: usize,
     /// Sum of the absolute values of the terms of `b`, row by row.
     terms: Vec<f64>,
+    /// Reference speed of each element, m/s or rad/s ([`crate::model::Pace`]).
+    reference: Vec<f64>,
     /// Mobility `j M^-1 j'` of each element's normal row, 1/kg.
     mobility: Vec<f64>,
     /// Contacts of the last step whose deformation others carry on, across a seam.
@@ -151,6 +153,7 @@ pub fn assemble(
     problem.laws(model, laws, motion, contacts);
     problem.standing_laws(model, &state.position, motion);
     problem.add_moving(contacts.elements.len());
+    problem.reference_speeds(model, contacts);
 }
 
 impl ContactProblem {
@@ -175,6 +178,7 @@ impl ContactProblem {
             fastest: 0.0,
             linear_rows,
             terms: vec![],
+            reference: vec![],
             mobility: vec![],
             inherited: vec![],
             carried: vec![],
@@ -274,8 +278,23 @@ impl ContactProblem {
 
     /// As solvers see it.
     pub fn view(&self) -> problem::ContactProblem<'_> {
-        let Self { operator: a, b, elements, terms, .. } = self;
-        problem::ContactProblem { a, b, elements, terms }
+        let Self { operator: a, b, elements, terms, reference, .. } = self;
+        problem::ContactProblem { a, b, elements, terms, reference }
+    }
+
+    /// Reference speed of each element: of contacts that of the slower body, of other rows that of the joints they see.
+    fn reference_speeds(&mut self, model: &Model, contacts: &ContactSet) {
+        let pace = model.pace();
+        self.reference.clear();
+        for c in &contacts.contacts {
+            let bodies = c.owners.map(|owner| match owner {
+                Owner::Body(i) => Some(i),
+                Owner::World(_) => None,
+            });
+            let own = pace.between(model.system(), bodies, false);
+            self.reference.extend(c.elements().map(|_| own));
+        }
+        self.reference.extend(self.standing.iter().map(|s| s.reference));
     }
 
     /// Matrix `A` as its factors.

@@ -107,8 +107,14 @@ pub fn text(o: &Outcome) -> String {
 fn loose_words(o: &Outcome) -> Option<String> {
     let (s, asked) = (&o.summary, o.model.scene().step.tolerance);
     let (n, first) = (steps(s.loose), s.first_loose);
+    let worst = s.worst.0;
+    // single elements are worse than what is accepted of a problem as a whole
+    let single = if worst.relative > worst.natural { ", of a contact or joint row by itself" } else { "" };
     (s.loose > 0).then(|| {
-        format!("the tolerance of {asked:e} was not reached in {n}, first at t = {first:.6} s: accepted at up to 1e-6")
+        format!(
+            "the tolerance of {asked:e} was not reached in {n}, first at t = {first:.6} s: accepted at up to {:.1e}{single}",
+            worst.relative
+        )
     })
 }
 
@@ -277,7 +283,13 @@ pub fn json(o: &Outcome) -> String {
         "seconds": o.wall.as_secs_f64(),
         "recording_seconds": o.spent.as_secs_f64(),
         "us_per_step": per_step(o),
-        "residual": {"absolute": s.worst.0.absolute, "relative": s.worst.0.relative, "time": s.worst.1},
+        "residual": {
+            "absolute": s.worst.0.absolute,
+            "relative": s.worst.0.relative,
+            "natural": s.worst.0.natural,
+            "element": s.worst.0.element,
+            "time": s.worst.1,
+        },
         "solvers": s.solvers.iter().map(|(name, n)| ((*name).to_owned(), (*n).into())).collect::<serde_json::Map<String, Value>>(),
         "iterations": s.iterations,
         "wasted": s.wasted,

@@ -22,6 +22,8 @@ pub struct Standing {
     pub shift: f64,
     /// `E^-1` of a compliant row; 0 if it is rigid.
     pub e_inv: f64,
+    /// Reference speed of the row, m/s or rad/s.
+    pub reference: f64,
 }
 
 impl ContactProblem {
@@ -92,6 +94,7 @@ impl ContactProblem {
             a.begin(1);
             let (mut velocity, mut terms) = (0.0, 0.0);
             (standing.start, standing.known) = (0.0, 0.0);
+            standing.reference = row.reference(model.scene(), (system, model.pace()), &motion.kinematics);
             for tree in row.trees(model.scene(), system).into_iter().flatten() {
                 let dofs = system.trees()[tree].dofs.clone();
                 let own = &mut self.row[dofs.clone()];

@@ -9,6 +9,7 @@ pub use crate::scene::resolved;
 mod close;
 mod contacts;
 mod loops;
+mod pace;
 mod rule;
 mod standing;
 mod summary;
@@ -16,6 +17,7 @@ mod summary;
 pub use crate::ids::Owner;
 pub use crate::scene::resolved::Resolved;
 pub use contacts::{ContactTable, Rule};
+pub use pace::Pace;
 pub use rule::ContactRule;
 pub use standing::{JointDof, StandingKind, StandingRow, Target};
 pub use summary::summary;
@@ -47,6 +49,7 @@ pub struct Model {
     contacts: ContactTable,
     standing: Vec<StandingRow>,
     reaches: Vec<f64>,
+    pace: Pace,
 }
 
 /// A shape of a body or of the world. Parts are numbered body by body, then world part by world part.
@@ -76,7 +79,8 @@ impl Model {
         contacts.compile(&resolved).map_err(named)?;
         let reaches = reaches(&parts, resolved.bodies.len());
         let standing = standing::rows(&resolved, &system);
-        Ok(Self { scene: resolved, system, parts, contacts, standing, reaches })
+        let pace = Pace::new(&resolved, &system, &reaches);
+        Ok(Self { scene: resolved, system, parts, contacts, standing, reaches, pace })
     }
 
     /// The resolved scene that the model was compiled from.
@@ -107,6 +111,11 @@ impl Model {
     /// Distance of the farthest point of each body's shapes from its origin, m.
     pub fn reaches(&self) -> &[f64] {
         &self.reaches
+    }
+
+    /// Reference speeds of bodies and joints, of which a small share is slow.
+    pub fn pace(&self) -> &Pace {
+        &self.pace
     }
 
     /// State at the start of the scene, with its loops and gears closed to rounding.

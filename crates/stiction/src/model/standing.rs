@@ -12,6 +12,7 @@
 //! with `s = 0` (bilateral), `0 <= lambda _|_ s >= 0` (unilateral) or `|lambda| <= limit` (bounded). A servo
 //! with gains is the compliant row of its target; while its effort is bounded the row is a bounded one.
 
+use super::pace::Pace;
 use crate::dynamics::{Kinematics, System};
 use crate::scene::LoopKind;
 use crate::scene::resolved::{Compliant, Drive, Resolved};
@@ -184,6 +185,21 @@ impl StandingRow {
                 kinematics.add_wrench(body, point, force, torque, row);
             });
         }
+    }
+
+    /// Reference speed of the row, m/s or rad/s.
+    pub(crate) fn reference(
+        &self,
+        scene: &Resolved,
+        (system, pace): (&System, &Pace),
+        kinematics: &Kinematics,
+    ) -> f64 {
+        if let StandingKind::Loop { index, row } = self.kind {
+            let own = &scene.loops[index];
+            return pace.between(system, own.ends.map(|e| e.body), own.axis(kinematics, row).1);
+        }
+        let joint = self.joint.map_or(0.0, |j| pace.of_dof[j.dof]);
+        joint.max(self.other.map_or(0.0, |(j, factor)| (factor * pace.of_dof[j.dof]).abs()))
     }
 
     /// The trees that the row acts on; the second is `None` if it is the first.

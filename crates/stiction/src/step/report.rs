@@ -15,8 +15,8 @@ use complementarity::residual::Residual;
 use complementarity::solver::Choice;
 use std::borrow::Cow;
 
-/// Elements whose slip is below this share of the largest free velocity are said to stick.
-const STILL: f64 = 1e-9;
+/// Share of its largest effort up to which a drive is not said to be at it.
+const AT_BOUND: f64 = 1e-9;
 
 /// Why a step did not happen. The state is as it was.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -295,7 +295,8 @@ pub struct StepReport {
     pub violation: f64,
     /// Elements whose overlap no motion was found to undo; they do not approach further.
     pub relaxed: usize,
-    /// Parts that were accepted at a relative residual above the scene's tolerance, up to 1e-6, because shorter ones did not reach it.
+    /// Parts that were accepted at a relative residual above the scene's tolerance: up to 1e-6, because shorter ones did not reach it, or because
+    /// only single elements are above it ([`Residual::element`]).
     pub loose: usize,
     /// Time steps that took the place of located events where these crowd (`scheme = "event"`), and the time in them, s.
     pub stepped: usize,
@@ -391,13 +392,12 @@ pub fn elements(
     out.clear();
     let Solved { contacts, problem, forces, .. } = solved;
     let (linear, h) = (problem.linear_rows, problem.h);
-    let still = STILL * problem.fastest;
     let pick = |v: &[f64]| [v[0], v[1], if linear == 3 { v[2] } else { 0.0 }];
     for (index, c) in contacts.contacts.iter().enumerate() {
         let rule = &model.contacts().rules()[c.rule];
-        let still = match rule.given.friction_set {
-            FrictionKind::Smooth { velocity } => velocity,
-            _ => still,
+        let smooth = match rule.given.friction_set {
+            FrictionKind::Smooth { velocity } => Some(velocity),
+            _ => None,
         };
         let impact = rule.friction > 0.0 && is_jammed(model, solved, c);
         // gaps of a patch that was there before come from its travel
@@ -431,7 +431,7 @@ pub fn elements(
             }
             let status = match () {
                 () if force[0] <= 0.0 => Status::Open,
-                () if fastest <= still => Status::Stick,
+                () if fastest <= smooth.unwrap_or(forces.rest[k]) => Status::Stick,
                 () => Status::Slip,
             };
             out.push(ElementReport {
@@ -497,7 +497,6 @@ pub fn standing(
 ) {
     out.clear();
     let Solved { contacts, problem, forces, motion, .. } = solved;
-    let still = STILL * problem.fastest;
     report.violation = report.violation.max(projection.open);
     for (k, standing) in problem.standing.iter().enumerate() {
         let element = contacts.elements.len() + k;
@@ -505,42 +504,49 @@ pub fn standing(
         let force = forces.lambda[at] + projection.lambda.get(at).copied().unwrap_or(0.0);
         let own = standing.shift + standing.e_inv * forces.lambda[at] + problem.gap_rate[element];
         let velocity = forces.velocity[at] - own + projection.velocity.get(k).copied().unwrap_or(0.0);
-        let made = Made { force, velocity, start: standing.start, gap_rate: problem.gap_rate[element] };
-        out.push(report_row(model, solved, standing.row, made, still, report));
+        let made = Made {
+            force,
+            velocity,
+            start: standing.start,
+            gap_rate: problem.gap_rate[element],
+            rest: forces.rest[element],
+        };
+        out.push(report_row(model, solved, standing.row, made, report));
     }
     for eliminated in &motion.servos.rows {
         let (force, velocity) = eliminated.effort(kicked);
         let start = eliminated.effort(&motion.velocity).1;
-        let made = Made { force, velocity, start, gap_rate: 0.0 };
-        out.push(report_row(model, solved, eliminated.row, made, still, report));
+        // a servo: nothing that sticks
+        let made = Made { force, velocity, start, gap_rate: 0.0, rest: 0.0 };
+        out.push(report_row(model, solved, eliminated.row, made, report));
     }
     if !motion.servos.rows.is_empty() {
         out.sort_unstable_by_key(|r| r.row);
     }
 }
 
-/// Force and velocity of a standing row in a step, its velocity when that began, and what its gap adds to it.
+/// Force and velocity of a standing row in a step, its velocity when that began, what its gap adds to it, and the velocity up to which it rests.
 #[derive(Clone, Copy)]
 struct Made {
     force: f64,
     velocity: f64,
     start: f64,
     gap_rate: f64,
+    rest: f64,
 }
 
 fn report_row(
     model: &Model,
     Solved { motion, .. }: Solved<'_>,
     index: usize,
-    Made { force, velocity, start, gap_rate }: Made,
-    still: f64,
+    Made { force, velocity, start, gap_rate, rest }: Made,
     report: &mut StepReport,
 ) -> StandingReport {
     let (row, h) = (&model.standing()[index], motion.h);
     let gap = row.gap(model.scene(), &motion.kinematics, &motion.position, &motion.targets).unwrap_or(0.0);
     let status = match (row.kind, row.element) {
-        (StandingKind::Friction(_), _) if velocity.abs() > still => Status::Slip,
-        (StandingKind::Drive(_), Element::Bounded { limit }) if force.abs() >= limit * (1.0 - STILL) => {
+        (StandingKind::Friction(_), _) if velocity.abs() > rest => Status::Slip,
+        (StandingKind::Drive(_), Element::Bounded { limit }) if force.abs() >= limit * (1.0 - AT_BOUND) => {
             Status::Slip
         }
         (_, Element::Unilateral) if force <= 0.0 => Status::Open,
