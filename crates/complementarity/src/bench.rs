@@ -282,7 +282,8 @@ impl Bench {
                 let relative = evaluation.relative[island];
                 let least = LEAST * LEAST * goal.size;
                 let own = evaluation.by_element[island];
-                let nearer = own > limits.tolerance && own <= NEARER * goal.element;
+                let again_near = goal.element.is_finite() && own <= NEARER * goal.element;
+                let nearer = own > limits.tolerance && again_near;
                 goal.element = own;
                 let shrink = match own {
                     // of an element that is not solved nothing says how far the island has to go
