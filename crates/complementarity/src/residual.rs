@@ -49,7 +49,8 @@ const ROUNDINGS: f64 = 4.0;
 pub struct Residual {
     /// Norm of the natural map with step 1, `|lambda - P(lambda - s~)|`, in the units of the problem.
     pub absolute: f64,
-    /// Contact problems: the residual without units (module's head), the larger of `natural` and `element`; problems with box bounds: that of
+    /// Contact problems: the residual without units (module's head), the larger of `natural` and, where the problem says what is slow
+    /// ([`ContactProblem::reference`]), `element`; problems with box bounds: that of
     /// [`boxed`]. Others: `|r| / |q|`, or `|r|` where `q` is zero. This is what tolerances are about.
     pub relative: f64,
     /// Contact problems: that of islands and bodies, by natural maps. Others: `relative`.
@@ -197,6 +198,8 @@ pub struct Evaluation {
     worst: f64,
     /// That of the worst element of each island.
     pub(crate) by_element: Vec<f64>,
+    /// That of the worst element of all, asked for or not.
+    element: f64,
     /// Largest relative residual of an island or body.
     pub(crate) natural: f64,
     /// Sums of the absolute values of the terms of `speed`, row by row, and whether they are those of the forces evaluated last; the same of `product`.
@@ -296,6 +299,11 @@ impl Evaluation {
         let worst = |m: f64, x: &f64| if x.is_nan() { f64::INFINITY } else { m.max(*x) };
         self.natural = self.relative.iter().fold(0.0, worst);
         self.judge_elements(problem, lambda);
+        self.element = self.by_element.iter().fold(0.0, worst);
+        if problem.reference.is_empty() {
+            // nothing says what is slow: elements are reported, and not asked for
+            self.by_element.fill(0.0);
+        }
         for (own, element) in self.relative.iter_mut().zip(&self.by_element) {
             *own = if element.is_nan() { f64::INFINITY } else { own.max(*element) };
         }
@@ -400,8 +408,7 @@ impl Evaluation {
         }
         let (absolute, size) = (square.sqrt(), norm(problem.b));
         let fclib = if size > 0.0 { absolute / size } else { absolute };
-        let element = self.by_element.iter().copied().fold(0.0, f64::max);
-        Residual { absolute, relative: self.worst, natural: self.natural, element, fclib }
+        Residual { absolute, relative: self.worst, natural: self.natural, element: self.element, fclib }
     }
 
     /// Relative residual of an element's island as last evaluated; `None` if it was not.

@@ -156,9 +156,15 @@ fn the_light_slider_is_not_solved_with_a_ten_thousandth_of_its_friction() {
         let p = with(reference);
         let evaluate = |lambda: &[f64]| residual::contact(p, lambda, &mut Evaluation::default());
         let bad = evaluate(&[1000.0, -0.03, 0.03]);
-        assert!(bad.natural < 1e-9 && bad.element > 2e-8 && bad.relative == bad.element, "{bad:?}");
+        assert!(bad.natural < 1e-9 && bad.element > 2e-8, "{bad:?}");
         let good = evaluate(&[1000.0, -300.0, 300.0]);
         assert!(good.relative < 1e-14, "{good:?}");
+        // a problem that does not say what is slow only reports it
+        let asked = if reference.is_empty() { bad.natural } else { bad.element };
+        assert_eq!(bad.relative, asked);
+        if reference.is_empty() {
+            continue;
+        }
         for method in [Method::Auto, Method::VelocityNewton, Method::Newton, Method::ProximalNewton] {
             let mut lambda = [0.0; 3];
             let outcome = Solver::new(method, 1e-10).solve(p, &mut lambda, &mut vec![]).unwrap();

@@ -31,7 +31,7 @@ pub struct ContactProblem<'a> {
     /// Sizes of the terms summed in `b`, row by row, if they are known: residuals below their rounding mean nothing. Empty: the size of `b` itself.
     pub terms: &'a [f64],
     /// Reference speed of each element, m/s, for a rotational row rad/s: what is slow is a small share of it ([`crate::residual`]). Empty: a thousandth of what
-    /// its own `b` and force make.
+    /// its own `b` and force make, and the residual of elements is then reported but not asked for.
     pub reference: &'a [f64],
 }
 
