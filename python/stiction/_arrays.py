@@ -76,6 +76,12 @@ class NamedArray(np.ndarray):
             return
         super().__setitem__(key, value)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        # arrays of a class of one's own take any attribute, and nothing would happen
+        if name not in ("_index", "_what") and not hasattr(type(self), name):
+            raise AttributeError(f"'{name}' is no attribute; entries have their names in brackets: [{name!r}]")
+        super().__setattr__(name, value)
+
     def copy(self, order: Any = "C") -> NDArray[np.float64]:  # type: ignore[override]
         """Plain copy, without names."""
         return np.array(self, order=order, subok=False)

@@ -1,6 +1,7 @@
 """Scenes: read, built in code, changed by path, refused with the program's messages."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -103,3 +104,27 @@ def test_reprs_say_what_is_there() -> None:
     assert repr(ball()) == "<Scene 'drop': 1 body (ball), 1 world part, 1 material, h = 0.002 s>"
     assert repr(st.Model(ball())) == "<Model 'drop': 1 body, 2 shapes, nq = 7, nv = 6, h = 0.002 s>"
     assert st.schema()["title"] == "Stiction scene"
+
+
+def test_a_file_is_not_taken_for_the_name_of_a_scene() -> None:
+    for name in ("slide.toml", "scenes/slide", str(SCENES / "sliding-sphere.toml")):
+        with pytest.raises(ValueError, match="from_file"):
+            st.Scene(name)
+    assert st.Scene("slide").bodies == []
+
+
+def test_what_is_most_likely_not_meant_is_a_warning() -> None:
+    scene = ball()
+    scene["material[steel].friction"] = 30
+    with pytest.warns(st.SceneWarning, match=r"material\[steel\].friction: friction is 30"):
+        model = st.Model(scene)
+    assert len(model.warnings) == 1 and "friction is 30" in model.warnings[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert st.Model(ball()).warnings == []
+
+
+def test_escapes_in_messages_are_shown_and_not_sent() -> None:
+    with pytest.raises(st.SceneError) as caught:
+        st.Scene.from_toml("[[body]]\nname = 'a'\nmass = '=\x1b[2J'\n".replace("'='", "'='"), "x\x1b[31m.toml")
+    assert "\x1b" not in str(caught.value) and "\\u001b[31m" in str(caught.value)

@@ -332,3 +332,24 @@ def test_reprs_and_completion(sphere: st.Simulation) -> None:
     assert repr(sphere.run(steps=2)).startswith("<Run finished: 2 of 2 steps, t = 0.003000 s")
     assert {"contacts", "step", "run", "effort"} <= set(dir(sphere))
     assert sphere.model.q_names[:2] == ["ball.x", "ball.y"] and sphere.model.v_names[-1] == "ball.wz"
+
+
+def test_attributes_that_do_nothing_are_refused(sphere: st.Simulation) -> None:
+    for name in ("friction", "duration", "h"):
+        with pytest.raises(AttributeError):
+            setattr(sphere, name, 0)
+        with pytest.raises(AttributeError):
+            setattr(sphere.model, name, 0)
+    with pytest.raises(AttributeError, match=r"\['ball'\]"):
+        sphere.q.ball = 1
+    with pytest.raises(AttributeError):
+        st.Scene("a").gravity = [0, 0, 0]  # type: ignore[attr-defined]
+
+
+def test_a_class_of_ones_own_keeps_its_attributes(sphere: st.Simulation) -> None:
+    class Mine(st.Simulation):
+        pass
+
+    mine = Mine(sphere.model)
+    mine.note = "kept"  # type: ignore[attr-defined]
+    assert mine.note == "kept"  # type: ignore[attr-defined]

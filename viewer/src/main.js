@@ -126,7 +126,7 @@ class App {
   async poll() {
     try {
       const { store } = this, have = { run: store.header.run, frames: store.length, contacts: store.contacts.length, events: store.events.length };
-      const answer = await fetch(`/api/clip?${new URLSearchParams(have)}`);
+      const answer = await fetch(`api/clip?${new URLSearchParams(have)}`);
       if (!answer.ok) throw new Error(await answer.text());
       const chunk = decode(await answer.arrayBuffer());
       this.lost = null;
@@ -180,7 +180,7 @@ class App {
 
   async command(command) {
     try {
-      const answer = await fetch('/api/command', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(command) });
+      const answer = await fetch('api/command', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(command) });
       if (!answer.ok) throw new Error(await answer.text());
     } catch (e) {
       this.lost = `The program does not answer. (${e.message})`;
@@ -435,7 +435,7 @@ const KEYS = [
 async function load() {
   const element = document.getElementById('clip');
   if (element) return embedded(element);
-  const answer = await fetch('/api/clip');
+  const answer = await fetch('api/clip');
   if (!answer.ok) throw new Error(await answer.text());
   return decode(await answer.arrayBuffer());
 }

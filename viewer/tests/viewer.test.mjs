@@ -388,17 +388,19 @@ function ask(address, options, body) {
 
 test('the server answers its own page alone, and no file', async () => {
   const { address, child } = await view(scene('box-on-plane'));
-  const { port } = new URL(address), own = `127.0.0.1:${port}`;
+  const { port, pathname: page } = new URL(address), own = `127.0.0.1:${port}`;
   const get = (path_, headers) => ask(address, { path: path_, headers });
-  assert.equal((await get('/', {})).status, 200);
-  assert.equal((await get('/', { host: 'evil.example' })).status, 403);
-  assert.equal((await get('/api/clip', { host: `evil.example:${port}` })).status, 403);
-  assert.equal((await get('/api/clip', { origin: 'http://evil.example' })).status, 403);
-  assert.equal((await get('/api/clip', { 'sec-fetch-site': 'cross-site' })).status, 403);
-  for (const path_ of ['/../../../etc/passwd', '/scene.toml', '/%2e%2e/etc/passwd', '/api/', '//etc/passwd']) {
+  assert.match(page, /^\/[0-9a-f]{32}\/$/);
+  assert.equal((await get(page, {})).status, 200);
+  assert.equal((await get(page, { host: 'evil.example' })).status, 403);
+  assert.equal((await get(`${page}api/clip`, { host: `evil.example:${port}` })).status, 403);
+  assert.equal((await get(`${page}api/clip`, { origin: 'http://evil.example' })).status, 403);
+  assert.equal((await get(`${page}api/clip`, { 'sec-fetch-site': 'cross-site' })).status, 403);
+  // another user of the machine does not know the key; and no file is served
+  for (const path_ of ['/', '/api/clip', `/${'0'.repeat(32)}/`, `${page}../../etc/passwd`, `${page}scene.toml`, `${page}%2e%2e/etc/passwd`, `${page}api/`, '//etc/passwd']) {
     assert.equal((await get(path_, {})).status, 404, path_);
   }
-  const post = (headers, body) => ask(address, { path: '/api/command', method: 'POST', headers }, body);
+  const post = (headers, body) => ask(address, { path: `${page}api/command`, method: 'POST', headers }, body);
   assert.equal((await post({}, '"pause"')).status, 403);
   assert.equal((await post({ origin: 'http://evil.example' }, '"pause"')).status, 403);
   const mine = { origin: `http://${own}` };
@@ -408,7 +410,7 @@ test('the server answers its own page alone, and no file', async () => {
     assert.equal(answer.status, 400);
     assert.match(answer.text, words);
   }
-  assert.equal((await ask(address, { path: '/', method: 'DELETE' })).status, 405);
+  assert.equal((await ask(address, { path: page, method: 'DELETE' })).status, 405);
   // a port that is taken
   assert.match(run(['view', scene('box-on-plane'), '--port', port], 2), /port \d+ of 127\.0\.0\.1: .*free one/);
   await end(child);

@@ -9,18 +9,20 @@
 
 mod csv;
 mod encode;
+mod marker;
 mod parquet;
+mod put;
 mod reader;
 mod sink;
 mod table;
 mod writer;
 
+pub use marker::MARKER;
+pub use put::{put, replace};
 pub use reader::Recording;
-pub use sink::replace;
 pub use table::{Column, Kind, Rows, Table};
 pub use writer::Writer;
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,9 +50,12 @@ pub enum Error {
     /// Another run writes a recording there.
     #[error("{}: another run is recording there", .0.display())]
     Busy(PathBuf),
-    /// The folder holds something that is no recording.
-    #[error("{}: not empty, and no recording", .0.display())]
+    /// The folder holds something that is no recording of this program.
+    #[error("{}: not empty, and no recording of this program", .0.display())]
     Foreign(PathBuf),
+    /// A file that the program did not write is where a file of a recording belongs.
+    #[error("{}: not written by this program, and in the way of a recording", .0.display())]
+    InTheWay(PathBuf),
     /// There is nothing to read.
     #[error("{}: no recording: expected tables such as {table}.parquet or {table}.csv", .folder.display())]
     NoRecording {
@@ -98,7 +103,7 @@ impl Error {
 }
 
 /// What recordings of one kind consist of.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Layout {
     /// All tables that there can be; a recording may have only some of them.
     pub tables: Vec<Arc<Table>>,
@@ -106,6 +111,10 @@ pub struct Layout {
     pub files: Vec<&'static str>,
     /// Name of the file that is replaced whenever the tables are written. It is written last, so that it marks a whole recording.
     pub mark: &'static str,
+    /// What the program is called in the file [`MARKER`].
+    pub program: &'static str,
+    /// Whether bytes are such as the program writes into the file [`Self::mark`]: by this recordings are known that were written before there was a marker.
+    pub is_mark: fn(&[u8]) -> bool,
 }
 
 impl Layout {
@@ -114,46 +123,7 @@ impl Layout {
         self.tables.iter().find(|t| t.name == name)
     }
 
-    /// Whether there is a recording in the folder that is to be replaced. A folder that holds something else is refused, and
-    /// so is a recording unless `replace` is true.
-    fn check(&self, folder: &Path, replace: bool) -> Result<bool, Error> {
-        let mut entries = match folder.read_dir() {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(e) => return Err(Error::io(folder, e)),
-        };
-        match entries.next() {
-            None => Ok(false),
-            Some(_) if !self.is_ours(folder) => Err(Error::Foreign(folder.to_owned())),
-            Some(_) if !replace => Err(Error::Exists(folder.to_owned())),
-            Some(_) => Ok(true),
-        }
-    }
-
-    /// Tables alone may be anybody's, and a recording without tables has its files; a hidden mark is there while the
-    /// other files are not yet.
-    fn is_ours(&self, folder: &Path) -> bool {
-        let mark = folder.join(self.mark);
-        let tables = || Format::ALL.iter().any(|f| self.has_tables(folder, *f));
-        let whole = || mark.is_file() || !self.files.is_empty() && tables();
-        sink::hidden(&mark).is_file() || self.files.iter().all(|f| folder.join(f).is_file()) && whole()
-    }
-
     fn has_tables(&self, folder: &Path, format: Format) -> bool {
         self.tables.iter().any(|t| sink::place(folder, &t.name, format).exists())
-    }
-
-    /// Removes the tables and the mark of a recording; its other files, and files beside it, stay.
-    fn remove(&self, folder: &Path) -> Result<(), Error> {
-        let mut files = vec![folder.join(self.mark)];
-        for table in &self.tables {
-            files.push(sink::place(folder, &table.name, Format::Csv));
-            // the last first: the first of them shows that there are others
-            files.extend(sink::parts(folder, &table.name).into_iter().rev());
-        }
-        for file in files.iter().filter(|f| f.is_file()) {
-            fs::remove_file(file).map_err(|e| Error::io(file, e))?;
-        }
-        Ok(())
     }
 }

@@ -48,6 +48,14 @@ pub(crate) fn read(file: File, table: &Table) -> Result<Rows> {
     Ok(rows)
 }
 
+/// Whether a file is a table of these columns.
+pub(crate) fn has_columns(file: File, table: &Table) -> bool {
+    let Ok(reader) = SerializedFileReader::new(file) else { return false };
+    let about = reader.metadata().file_metadata();
+    let names: Vec<&str> = about.schema_descr().columns().iter().map(|c| c.name()).collect();
+    table.found(&names, |k, name| unknown(about, k, name)).is_ok()
+}
+
 /// A column that the definition does not know: its kind and unit are those of the file.
 fn unknown(about: &FileMetaData, k: usize, name: &str) -> std::result::Result<Column, String> {
     let kind = match about.schema_descr().column(k).physical_type() {

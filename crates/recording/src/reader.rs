@@ -1,7 +1,8 @@
 //! Recordings read back.
 
-use crate::sink::{PART, Sink, parts, place};
+use crate::sink::{PART, Sink, hidden, parts, place, show, write};
 use crate::table::Rows;
+use crate::writer::begin_files;
 use crate::{Error, Format, Layout, csv, parquet};
 use std::fs::File;
 use std::io::BufReader;
@@ -132,11 +133,10 @@ impl Recording {
         if same(folder, &self.folder) {
             return Err(Error::Exists(folder.to_owned()));
         }
-        let old = self.layout.check(folder, replace)?;
+        let old = self.layout.check(folder, replace, format)?;
         std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        if old {
-            self.layout.remove(folder)?;
-        }
+        let tables: Vec<&str> = self.tables().collect();
+        begin_files(folder, &self.layout, old.as_ref(), (format, &tables))?;
         let mut bytes = vec![];
         for table in self.tables() {
             let mut sink: Option<Sink> = None;
@@ -149,7 +149,9 @@ impl Recording {
         for name in self.layout.files.iter().chain([&self.layout.mark]) {
             let from = self.folder.join(name);
             if from.is_file() {
-                std::fs::copy(&from, folder.join(name)).map_err(|e| Error::io(&from, e))?;
+                let to = folder.join(name);
+                write(&hidden(&to), &self.file(name)?)?;
+                show(&to)?;
             }
         }
         Ok(())

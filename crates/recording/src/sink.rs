@@ -34,9 +34,17 @@ pub(crate) fn parts(folder: &Path, table: &str) -> Vec<PathBuf> {
     (0..).map(|k| part(folder, table, k)).take_while(|p| p.is_file()).collect()
 }
 
-/// Writes a file where there is none yet that anybody reads.
+/// Writes a file where there is none yet that anybody reads. A link that is there goes, and is not followed.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    fs::write(path, bytes).map_err(|e| Error::io(path, e))
+    create(path).and_then(|mut file| file.write_all(bytes)).map_err(|e| Error::io(path, e))
+}
+
+/// A new file, in the place of one that is there.
+fn create(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => File::create_new(path),
+    }
 }
 
 /// Where a file is until it is whole.
@@ -47,12 +55,6 @@ pub(crate) fn hidden(path: &Path) -> PathBuf {
 /// Puts a file that was hidden in its place.
 pub(crate) fn show(path: &Path) -> Result<(), Error> {
     fs::rename(hidden(path), path).map_err(|e| Error::io(path, e))
-}
-
-/// Writes a file so that at any instant the old or the new one is there, whole.
-pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    write(&hidden(path), bytes)?;
-    show(path)
 }
 
 /// Takes the rows of a table.
@@ -108,7 +110,7 @@ impl Sink {
                     Some(file) => file,
                     None => {
                         csv::header(self.rows.table(), bytes);
-                        file.insert((File::create(&path).map_err(fail)?, 0))
+                        file.insert((create(&path).map_err(fail)?, 0))
                     }
                 };
                 csv::write(&self.rows, bytes);
@@ -212,7 +214,8 @@ pub(crate) mod tests {
     }
 
     fn open(folder: &Path) -> Recording {
-        let layout = Layout { tables: vec![events()], files: vec![], mark: "end" };
+        let (tables, files) = (vec![events()], vec![]);
+        let layout = Layout { tables, files, mark: "end", program: "tests", is_mark: |_| true };
         Recording::open(folder, &Arc::new(layout)).unwrap()
     }
 

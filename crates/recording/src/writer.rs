@@ -1,8 +1,9 @@
 //! A recording on its way to disk.
 
+use crate::marker::Old;
 use crate::sink::{Sink, hidden, show, write};
 use crate::table::Rows;
-use crate::{Error, Format, Layout};
+use crate::{Error, Format, Layout, MARKER};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub struct Writer {
     /// The files of the layout, until they are on disk; and whether another recording is to go then, if there is one.
     files: Option<Vec<Vec<u8>>>,
     replace: bool,
+    format: Format,
     /// Held as long as this writes.
     lock: Option<File>,
     sinks: Vec<Sink>,
@@ -45,13 +47,14 @@ impl Writer {
         format: Format,
         replace: bool,
     ) -> Result<Self, Error> {
-        layout.check(folder, replace)?;
+        layout.check(folder, replace, format)?;
         let lock = lock(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
             layout: layout.clone(),
             files: Some(files),
             replace,
+            format,
             lock,
             sinks: tables.into_iter().map(|rows| Sink::new(folder, rows, format)).collect(),
             bytes: vec![],
@@ -85,19 +88,18 @@ impl Writer {
         let begin = Instant::now();
         let path = self.folder.join(self.layout.mark);
         if let Some(files) = self.files.take() {
-            // the mark is hidden until all is there: that shows whose the folder is if this is cut short
             std::fs::create_dir_all(&self.folder).map_err(|e| Error::io(&self.folder, e))?;
             if self.lock.is_none() {
                 self.lock = lock(&self.folder)?;
             }
             // another run may have ended here since
-            let replaces = self.layout.check(&self.folder, self.replace)?;
-            write(&hidden(&path), mark)?;
-            if replaces {
-                self.layout.remove(&self.folder)?;
-            }
+            let old = self.layout.check(&self.folder, self.replace, self.format)?;
+            let tables: Vec<&str> = self.sinks.iter().map(|s| &*s.rows.table().name).collect();
+            begin_files(&self.folder, &self.layout, old.as_ref(), (self.format, &tables))?;
             for (name, bytes) in self.layout.files.iter().zip(&files) {
-                write(&self.folder.join(name), bytes)?;
+                let place = self.folder.join(name);
+                write(&hidden(&place), bytes)?;
+                show(&place)?;
             }
         }
         if let Err(e) = self.prepare(&path, mark) {
@@ -117,6 +119,21 @@ impl Writer {
         sinks.iter_mut().try_for_each(|s| s.prepare(bytes))?;
         write(&hidden(path), mark)
     }
+}
+
+/// Makes a folder the program's, in the place of a recording that was there. The marker lists the new files once the old ones have gone.
+pub(crate) fn begin_files(
+    folder: &Path,
+    layout: &Layout,
+    old: Option<&Old>,
+    (format, tables): (Format, &[&str]),
+) -> Result<(), Error> {
+    if let Some(old) = old {
+        old.remove()?;
+    }
+    let place = folder.join(MARKER);
+    write(&hidden(&place), &layout.marker(format, tables))?;
+    show(&place)
 }
 
 /// Claims a folder for one writer until what is returned is dropped, or the process ends in whatever way. `None` where the operating system or the

@@ -1,7 +1,7 @@
 //! Tables that a caller defines, written and read by this crate alone.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use recording::{Column, Error, Format, Kind, Layout, Recording, Rows, Table, Writer};
+use recording::{Column, Error, Format, Kind, Layout, MARKER, Recording, Rows, Table, Writer};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,9 @@ fn layout(more: Option<Column>) -> Arc<Layout> {
     ];
     columns.extend(more);
     let weather = Table { name: "weather".into(), columns };
-    Arc::new(Layout { tables: vec![Arc::new(weather)], files: vec!["station.txt"], mark: "last.txt" })
+    let (tables, files) = (vec![Arc::new(weather)], vec!["station.txt"]);
+    let is_mark = |bytes: &[u8]| [&b"noon"[..], b"night"].contains(&bytes);
+    Arc::new(Layout { tables, files, mark: "last.txt", program: "weather", is_mark })
 }
 
 fn scratch(name: &str) -> PathBuf {
@@ -139,8 +141,121 @@ fn nothing_of_an_old_recording_goes_before_there_is_a_new_one() {
     start(Format::Parquet, true).seal(b"3").unwrap();
     assert_eq!(found().0, Format::Parquet);
     assert!(folder.join("thesis.csv").is_file() && !folder.join("weather.csv").exists());
+    fs::remove_file(folder.join(MARKER)).unwrap();
     fs::remove_file(folder.join("station.txt")).unwrap();
     assert!(matches!(writer(&folder, &layout, Format::Csv, true), Err(Error::Foreign(_))));
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        folder.read_dir().unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A folder with a user's own files under the names of a recording's: nothing of it is touched, whatever is asked for.
+#[test]
+fn what_the_program_did_not_write_is_never_replaced() {
+    let layout = layout(None);
+    let own = [("station.txt", "my station"), ("weather.csv", "day,rain\n1,0\n"), ("last.txt", "noon")];
+    for kept in 1..8usize {
+        let folder = scratch(&format!("foreign-{kept}"));
+        fs::create_dir_all(&folder).unwrap();
+        let some: Vec<_> =
+            own.iter().enumerate().filter(|(k, _)| kept >> k & 1 == 1).map(|(_, f)| *f).collect();
+        for (name, text) in &some {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        for format in Format::ALL {
+            assert!(matches!(writer(&folder, &layout, format, true), Err(Error::Foreign(_))), "{some:?}");
+        }
+        let source = scratch(&format!("foreign-source-{kept}"));
+        writer(&source, &layout, Format::Csv, false).unwrap().seal(b"noon").unwrap();
+        let export = Recording::open(&source, &layout).unwrap().export(&folder, Format::Csv, true);
+        assert!(matches!(export, Err(Error::Foreign(_))), "{some:?}");
+        for (name, text) in &some {
+            assert_eq!(fs::read_to_string(folder.join(name)).unwrap(), *text);
+        }
+        assert_eq!(names(&folder).len(), some.len());
+    }
+}
+
+/// A user's table beside a recording: the recording is replaced, the table stays, and is not written over.
+#[test]
+fn only_the_tables_that_the_marker_lists_go() {
+    let (folder, layout) = (scratch("listed"), layout(None));
+    writer(&folder, &layout, Format::Parquet, false).unwrap().seal(b"noon").unwrap();
+    fs::write(folder.join("weather.csv"), "my own").unwrap();
+    writer(&folder, &layout, Format::Parquet, true).unwrap().seal(b"night").unwrap();
+    assert_eq!(fs::read_to_string(folder.join("weather.csv")).unwrap(), "my own");
+    let refused = writer(&folder, &layout, Format::Csv, true);
+    assert!(
+        matches!(refused, Err(Error::InTheWay(ref file)) if file.ends_with("weather.csv")),
+        "{refused:?}"
+    );
+    assert_eq!(names(&folder), ["last.txt", MARKER, "station.txt", "weather.csv", "weather.parquet"]);
+}
+
+/// Recordings from before there was a marker, in both formats; and one that was cut short when it began.
+#[test]
+fn older_recordings_are_known_by_what_they_contain() {
+    let layout = layout(None);
+    for format in Format::ALL {
+        let folder = scratch(&format!("older-{format:?}"));
+        let make = |replace| {
+            let mut writer = writer(&folder, &layout, format, replace)?;
+            push(writer.rows(0), 0);
+            writer.seal(b"noon")
+        };
+        make(false).unwrap();
+        fs::remove_file(folder.join(MARKER)).unwrap();
+        assert!(matches!(make(false), Err(Error::Exists(_))));
+        make(true).unwrap();
+        assert!(folder.join(MARKER).is_file());
+        fs::remove_file(folder.join(MARKER)).unwrap();
+        fs::write(folder.join("last.txt"), "what a user wrote").unwrap();
+        assert!(matches!(make(true), Err(Error::Foreign(_))));
+        let begun = scratch(&format!("begun-{format:?}"));
+        fs::create_dir_all(&begun).unwrap();
+        fs::write(begun.join(".last.txt"), "noon").unwrap();
+        writer(&begun, &layout, format, true).unwrap().seal(b"noon").unwrap();
+        assert!(!names(&begun).contains(&".last.txt".to_owned()));
+    }
+}
+
+/// Links in a recording's folder lead to files of others: these stay as they are.
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed() {
+    use std::os::unix::fs::symlink;
+    let layout = layout(None);
+    let outside = scratch("outside");
+    fs::create_dir_all(&outside).unwrap();
+    let precious = outside.join("precious");
+    for format in Format::ALL {
+        let folder = scratch(&format!("links-{format:?}"));
+        let make = |replace| writer(&folder, &layout, format, replace).and_then(|mut w| w.seal(b"noon"));
+        make(false).unwrap();
+        for name in ["station.txt", "last.txt", MARKER, ".station.txt", ".last.txt"] {
+            let before = fs::read(folder.join(name)).unwrap_or_default();
+            fs::write(&precious, &before).unwrap();
+            let _ = fs::remove_file(folder.join(name));
+            symlink(&precious, folder.join(name)).unwrap();
+            // a marker or a table that is a link says nothing about the folder
+            let _ = make(true);
+            assert_eq!(fs::read(&precious).unwrap(), before, "{name}");
+            if folder.join(name).symlink_metadata().is_ok_and(|about| about.is_symlink()) {
+                fs::remove_file(folder.join(name)).unwrap();
+                fs::write(folder.join(name), &before).unwrap();
+            }
+        }
+        let table = folder.join(if format == Format::Csv { "weather.csv" } else { "weather.parquet" });
+        fs::rename(&table, &precious).unwrap();
+        symlink(&precious, &table).unwrap();
+        let before = fs::read(&precious).unwrap();
+        assert!(matches!(make(true), Err(Error::InTheWay(_))));
+        assert_eq!(fs::read(&precious).unwrap(), before);
+    }
 }
 
 #[test]

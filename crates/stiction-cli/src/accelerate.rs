@@ -4,7 +4,7 @@ mod picture;
 mod report;
 
 use crate::args::Accelerate;
-use crate::{InputError, print, signals};
+use crate::{InputError, print, signals, tell};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -102,9 +102,7 @@ fn read(
     let scene = match Scene::read_with(thing, &arguments.set) {
         Ok(scene) => scene,
         Err(faults) => {
-            use std::io::Write;
-            // nobody is left to tell if this fails
-            let _ = writeln!(std::io::stderr(), "{faults}");
+            tell(&faults.to_string());
             return Ok(None);
         }
     };

@@ -4,7 +4,7 @@ mod figure;
 mod report;
 
 use crate::args::Analyze;
-use crate::{InputError, print, signals};
+use crate::{InputError, print, signals, tell};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -113,9 +113,7 @@ fn of_scene(
     let mut scene = match Scene::read_with(thing, &arguments.set) {
         Ok(scene) => scene,
         Err(faults) => {
-            use std::io::Write;
-            // nobody is left to tell if this fails
-            let _ = writeln!(std::io::stderr(), "{faults}");
+            tell(&faults.to_string());
             return Ok(None);
         }
     };

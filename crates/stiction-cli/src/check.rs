@@ -4,8 +4,10 @@ use crate::args::Check;
 use crate::{InputError, print, read_scene};
 use std::fmt::Write;
 use std::process::ExitCode;
+use stiction::analysis::warnings::warnings;
 use stiction::model::Model;
 use stiction::model::summary;
+use stiction::scene::Scene;
 use stiction::state::State;
 use stiction::step::overlaps;
 
@@ -17,12 +19,20 @@ pub fn run(arguments: &Check) -> Result<ExitCode, InputError> {
     // what the check does not see: the compliance of patches
     let model = Model::new(&scene).map_err(|faults| InputError::model(&arguments.scene.file, faults))?;
     let mut text = summary(&model);
-    let misfit = model.scene().step.misfit();
-    for line in scene.warnings.iter().cloned().chain(misfit).chain(overlap_lines(&model, &model.initial())) {
+    let (misfit, start) = (model.scene().step.misfit(), model.initial());
+    for line in
+        warning_lines(&scene, &model, &start).into_iter().chain(misfit).chain(overlap_lines(&model, &start))
+    {
         // writing to a String cannot fail
         let _ = writeln!(text, "warning: {line}");
     }
     print(&text).map(|()| ExitCode::SUCCESS)
+}
+
+/// What is most likely not meant: warnings of the scene's files, of its values, and of the state in which a run begins.
+pub fn warning_lines(scene: &Scene, model: &Model, state: &State) -> Vec<String> {
+    let found = warnings(model, state);
+    scene.warnings.iter().cloned().chain(found.iter().map(ToString::to_string)).collect()
 }
 
 /// Rigid parts that overlap at a state, and what becomes of them.

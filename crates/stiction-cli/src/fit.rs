@@ -2,12 +2,11 @@
 
 use crate::args::Fit as Arguments;
 use crate::plot::chart::{Chart, Line, Panel, Style};
-use crate::plot::png::png;
+use crate::plot::write_drawing;
 use crate::progress::Display;
-use crate::{InputError, print, read_scene, signals};
+use crate::{InputError, print, read_scene, signals, tell, write_file};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -60,19 +59,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, InputError> {
     if let Some(path) =
         arguments.figure.as_ref().filter(|_| found.columns.iter().any(|c| !c.times.is_empty()))
     {
-        let svg = chart(&found, &scene.name).draw();
-        let bytes = match path.extension().is_some_and(|e| e == "png") {
-            true => png(&svg).map_err(InputError)?,
-            false => svg.finish().into_bytes(),
-        };
-        write(path, &bytes)?;
+        let drawing = chart(&found, &scene.name).draw();
+        write_drawing(path, &drawing)?;
         written.push(("figure", path.display().to_string()));
     }
     let reached = matches!(found.end, End::Solved | End::Several | End::Undecided);
     if let Some(path) = arguments.out.as_ref().filter(|_| reached) {
         let values: Vec<f64> = found.parameters.iter().map(|e| e.value).collect();
         let fitted = problem.scene_at(&values).map_err(|faults| InputError::model(path, faults))?;
-        write(path, fitted.to_toml().as_bytes())?;
+        write_file(path, fitted.to_toml().as_bytes())?;
         written.push(("scene", path.display().to_string()));
     }
     print(&match arguments.json {
@@ -86,15 +81,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, InputError> {
     })
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), InputError> {
-    std::fs::write(path, bytes).map_err(|e| InputError(format!("{}: {e}", path.display())))
-}
-
 /// Prints the faults of data, one line each.
 fn refused(file: &Path, faults: &[DataFault]) -> ExitCode {
     for fault in faults {
-        // nobody is left to tell if this fails
-        let _ = writeln!(std::io::stderr(), "{}: {fault}", file.display());
+        tell(&format!("{}: {fault}", file.display()));
     }
     ExitCode::from(2)
 }

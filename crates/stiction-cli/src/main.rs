@@ -3,6 +3,9 @@
 //! Exit codes: 0 the question was decided (solved, several solutions, or proved to have none), 1 no decision
 //! was reached, 2 the input or the command line is wrong, 130 interrupted by Ctrl-C, 143 by SIGTERM. Errors are one line on standard error.
 
+// the JSON of a run has many keys
+#![recursion_limit = "256"]
+
 mod accelerate;
 mod analyze;
 mod args;
@@ -10,6 +13,7 @@ mod check;
 mod converge;
 mod export;
 mod fit;
+mod numbers;
 mod plot;
 mod progress;
 mod render;
@@ -26,8 +30,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use stiction::model::InvalidModel;
-use stiction::record::RecordError;
-use stiction::scene::{Fault, Scene};
+use stiction::record::{RecordError, put};
+use stiction::scene::{Fault, Scene, printable};
 
 /// Wrong input, in one line.
 struct InputError(String);
@@ -38,6 +42,7 @@ impl InputError {
         Self(match e {
             RecordError::Exists(_) => format!("{e} (--force replaces it, --out names another folder)"),
             RecordError::NoTable { .. } => format!("{e} (record.tables of the scene says which are kept)"),
+            RecordError::InTheWay(_) => format!("{e} (move it away; --out names another folder)"),
             RecordError::Busy(_) | RecordError::Foreign(_) => format!("{e} (--out names another folder)"),
             _ => e.to_string(),
         })
@@ -70,8 +75,7 @@ fn main() -> ExitCode {
         Err(help) => print(&help.to_string()).map(|()| ExitCode::SUCCESS),
     };
     outcome.unwrap_or_else(|InputError(line)| {
-        // nobody is left to tell if this fails
-        let _ = writeln!(io::stderr(), "error: {}", line.replace('\n', "\\n"));
+        tell(&format!("error: {}", line.replace('\n', "\\n")));
         ExitCode::from(2)
     })
 }
@@ -87,18 +91,24 @@ fn usage(e: &clap::Error) -> String {
 
 /// The scene that is asked for; `None` if it is wrong, and every fault is printed then, one line each, as compilers do.
 fn read_scene(arguments: &SceneArguments) -> Option<Scene> {
-    Scene::read_with(&arguments.file, &arguments.set)
-        .map_err(|faults| {
-            // nobody is left to tell if this fails
-            let _ = writeln!(io::stderr(), "{faults}");
-        })
-        .ok()
+    Scene::read_with(&arguments.file, &arguments.set).map_err(|faults| tell(&faults.to_string())).ok()
+}
+
+/// Writes a file, whole or not at all, in the place of one that is there.
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), InputError> {
+    put(path, bytes, true).map_err(|e| InputError(format!("{}: {e}", path.display())))
+}
+
+/// To standard error.
+fn tell(line: &str) {
+    // nobody is left to tell if this fails
+    let _ = writeln!(io::stderr(), "{}", printable(line));
 }
 
 /// To standard output; a reader that went away is no error.
 fn print(text: &str) -> Result<(), InputError> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(InputError(format!("standard output: {e}"))),
         _ => Ok(()),
     }

@@ -1,12 +1,12 @@
 //! `stiction report`: a recording as one HTML file.
 
 use crate::args::Report;
-use crate::{InputError, print};
+use crate::{InputError, print, tell};
 use serde_json::json;
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use stiction::record::put;
 use stiction_view::page::MOST_NUMBERS;
 use stiction_view::{Clip, page};
 
@@ -27,8 +27,7 @@ pub fn run(arguments: &Report) -> Result<ExitCode, InputError> {
 /// What could not be read.
 pub fn warn(clip: &Clip) {
     for warning in &clip.warnings {
-        // nobody is left to tell if this fails
-        let _ = writeln!(io::stderr(), "warning: {warning}");
+        tell(&format!("warning: {warning}"));
     }
 }
 
@@ -40,16 +39,9 @@ pub fn beside(folder: &Path, ending: &str) -> PathBuf {
     PathBuf::from(format!("{stem}.{ending}"))
 }
 
-/// A new file, or one that may be replaced.
+/// A new file, or one that may be replaced; whole or not at all.
 pub fn write(path: &Path, bytes: &[u8], force: bool) -> Result<(), InputError> {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    match force {
-        true => options.create(true).truncate(true),
-        false => options.create_new(true),
-    };
-    let written = options.open(path).and_then(|mut file| file.write_all(bytes));
-    written.map_err(|e| match e.kind() {
+    put(path, bytes, force).map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => InputError(format!(
             "{}: there is a file already (--force replaces it, --out names another)",
             path.display()

@@ -3,9 +3,10 @@
 mod hardest;
 mod report;
 mod warn;
+mod words;
 
 use crate::args::Run;
-use crate::check::overlap_lines;
+use crate::check::{overlap_lines, warning_lines};
 use crate::progress::Display;
 use crate::{InputError, print, read_scene, signals};
 use complementarity::certificate::{self, Settings};
@@ -48,7 +49,7 @@ struct Outcome {
     file: String,
     model: Arc<Model>,
     summary: Summary,
-    /// Warnings of the scene's files.
+    /// Warnings of the scene's files and values.
     warnings: Vec<String>,
     /// Where the rigid problem has no solution, several, or one that is not stable.
     unstable: Vec<String>,
@@ -100,7 +101,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
     }
     // a run that goes on may have begun with other steps
     let misfit = model.scene().step.misfit().filter(|_| arguments.resume.is_none());
-    let overlaps = overlap_lines(&model, &state);
+    let (overlaps, noted) = (overlap_lines(&model, &state), warning_lines(&scene, &model, &state));
     let format = if arguments.csv { Format::Csv } else { Format::Parquet };
     let mut recorder =
         Recorder::create(&folder, &model, &scene.to_toml(), format, arguments.force).map_err(refused)?;
@@ -130,7 +131,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
         file,
         model,
         summary,
-        warnings: scene.warnings,
+        warnings: noted,
         unstable: warnings.found,
         misfit,
         overlaps,
@@ -145,8 +146,8 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
     };
     print(&match (arguments.json, arguments.quiet) {
         (true, _) => report::json(&outcome),
-        (false, true) => report::outcome_line(&outcome),
-        (false, false) => report::text(&outcome),
+        (false, true) => format!("{}\n", words::outcome(&outcome)),
+        (false, false) => words::text(&outcome, arguments.verbose),
     })?;
     Ok(match outcome.ended {
         Ended::Finished => ExitCode::SUCCESS,

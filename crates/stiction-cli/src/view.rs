@@ -1,17 +1,15 @@
 //! `stiction view`: a scene or a recording in the browser.
 
 use crate::args::{SceneArguments, View};
-use crate::{InputError, print, read_scene, signals};
+use crate::{InputError, print, read_scene, signals, tell};
 use serde_json::json;
-use std::io::{self, Write};
-use std::net::SocketAddr;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use stiction::model::Model;
 use stiction_view::live::Live;
 use stiction_view::serve::Watched;
-use stiction_view::{ServeError, Source, serve};
+use stiction_view::{Address, ServeError, Source, serve};
 
 pub fn run(arguments: &View) -> Result<ExitCode, InputError> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -52,11 +50,11 @@ fn source(arguments: &View) -> Result<Option<Source>, InputError> {
     Ok(Some(Source::Live(Live::start(&Arc::new(model), &scene.to_toml(), arguments.paused, arguments.speed))))
 }
 
-fn announce(arguments: &View, address: SocketAddr) -> Result<(), InputError> {
-    let address = format!("http://{address}/");
-    if arguments.browser && !open(&address) {
+fn announce(arguments: &View, Address { page: address, once }: &Address) -> Result<(), InputError> {
+    // command lines can be read by everybody on the machine
+    if arguments.browser && !open(once) {
         // the address is printed all the same
-        let _ = writeln!(io::stderr(), "warning: no browser was found; open the address by hand");
+        tell("warning: no browser was found; open the address by hand");
     }
     print(&match arguments.json {
         true => format!("{}\n", json!({ "address": address })),

@@ -54,8 +54,9 @@ fn parquet_holds_what_csv_holds_bit_by_bit() {
     // one file a table, and nothing else
     for (name, ending) in [("a", "parquet"), ("b", "csv")] {
         let tables = ["bodies", "contacts", "events"].map(|t| format!("{t}.{ending}"));
-        let rest = ["scene.toml".to_owned(), "state.json".to_owned(), format!("steps.{ending}")];
-        assert_eq!(files(&folder.join(name)), [tables, rest].concat());
+        let rest = ["recording.json", "scene.toml", "state.json"].map(str::to_owned).to_vec();
+        let rest = [rest, vec![format!("steps.{ending}")]].concat();
+        assert_eq!(files(&folder.join(name)), [tables.to_vec(), rest].concat());
     }
     // another format takes the place of the first
     done(&folder, &["run", "slide.toml", "--quiet", "--out", "a", "--csv", "--force"], 0);
@@ -184,7 +185,7 @@ fn a_recording_without_tables_that_was_killed_can_be_resumed_and_replaced() {
     done(&folder, &[&run[..], &["b", "--resume", "a", "--duration", &end]].concat(), 0);
     assert!(refused(&folder, &[&run[..], &["a"]].concat()).contains("there is a recording already"));
     done(&folder, &[&run[..], &["a", "--force"]].concat(), 0);
-    assert_eq!(files(&folder.join("a")), ["scene.toml", "state.json"]);
+    assert_eq!(files(&folder.join("a")), ["recording.json", "scene.toml", "state.json"]);
 }
 
 #[test]
@@ -193,16 +194,68 @@ fn a_recording_that_was_cut_short_at_any_file_can_be_replaced() {
     let run = ["run", "slide.toml", "--quiet", "--force", "--out", "a"];
     done(&folder, &run, 0);
     let whole = files(&folder.join("a"));
-    // the state is hidden until all the others are there
-    let order = [".state.json", "scene.toml", "bodies.parquet", "contacts.parquet", "steps.parquet"];
+    // the marker comes first, the state last
+    let marker = fs::read(folder.join("a/recording.json")).unwrap();
+    let order = [
+        "recording.json",
+        ".scene.toml",
+        "scene.toml",
+        "bodies.parquet",
+        "contacts.parquet",
+        "steps.parquet",
+        ".state.json",
+    ];
     for there in 0..=order.len() {
         fs::remove_dir_all(folder.join("a")).unwrap();
         fs::create_dir(folder.join("a")).unwrap();
+        fs::write(folder.join("a/.recording.json"), "").unwrap();
         for name in &order[..there] {
-            fs::write(folder.join("a").join(name), "").unwrap();
+            fs::write(folder.join("a").join(name), if *name == "recording.json" { &marker[..] } else { b"" })
+                .unwrap();
         }
         done(&folder, &run, 0);
         assert_eq!(files(&folder.join("a")), whole);
+    }
+}
+
+/// A user's folder with a scene and a table under the names of a recording's: `--force` leaves all of it as it is.
+#[test]
+fn a_folder_of_ones_own_is_safe_from_force() {
+    let folder = scratch("own");
+    fs::create_dir(folder.join("mine")).unwrap();
+    let own = [
+        ("scene.toml", "# my scene"),
+        ("joints.csv", "joint,stiffness\nknee,3\n"),
+        ("state.json", "{\"mine\": 1}"),
+    ];
+    for (name, text) in own {
+        fs::write(folder.join("mine").join(name), text).unwrap();
+        for more in [&["run", "slide.toml", "--quiet", "--csv"][..], &["run", "slide.toml", "--quiet"]] {
+            let said = refused(&folder, &[more, &["--force", "--out", "mine"]].concat());
+            assert!(said.contains("no recording of this program"), "{said}");
+        }
+    }
+    for (name, text) in own {
+        assert_eq!(fs::read_to_string(folder.join("mine").join(name)).unwrap(), text);
+    }
+    assert_eq!(files(&folder.join("mine")).len(), own.len());
+}
+
+/// Recordings of version 0.1.0 have no marker, and are replaced all the same.
+#[test]
+fn recordings_of_older_versions_are_replaced() {
+    for old in ["0.1.0-csv", "0.1.0-parquet"] {
+        let folder = scratch(&format!("older-{old}"));
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(old);
+        fs::create_dir(folder.join("a")).unwrap();
+        for file in fs::read_dir(data).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), folder.join("a").join(file.file_name())).unwrap();
+        }
+        assert!(refused(&folder, &["run", "slide.toml", "--quiet", "--out", "a"]).contains("already"));
+        done(&folder, &["run", "slide.toml", "--quiet", "--force", "--out", "a"], 0);
+        assert!(files(&folder.join("a")).contains(&"recording.json".to_owned()));
+        assert!(!files(&folder.join("a")).iter().any(|f| f.ends_with(".csv")));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Many states of one model, stepped on all cores.
 
 use crate::convert::{floats, helper};
+use crate::interrupt::guarded;
 use crate::memory::{check, with_rows};
 use crate::model::Model;
 use crate::report::sci;
@@ -269,23 +270,26 @@ impl Batch {
         let (mut left, mut round) = (n, 1);
         while left > 0 {
             let (begin, part) = (Instant::now(), round.min(left));
-            py.detach(|| {
-                let (states, pool) = (&mut self.states, &*self.pool);
-                let mut work = || {
-                    let each = states.par_iter_mut().zip(&mut outcomes).enumerate();
-                    each.for_each_init(
-                        || (pool.take(), Inputs::default()),
-                        |(taken, mine), (i, (state, outcome))| {
-                            inputs(i, mine);
-                            advance(taken, state, mine, part, outcome);
-                        },
-                    );
-                };
-                match &self.threads {
-                    Some(threads) => threads.install(work),
-                    None => work(),
-                }
-            });
+            guarded(py, || {
+                py.detach(|| {
+                    let (states, pool) = (&mut self.states, &*self.pool);
+                    let mut work = || {
+                        let each = states.par_iter_mut().zip(&mut outcomes).enumerate();
+                        each.for_each_init(
+                            || (pool.take(), Inputs::default()),
+                            |(taken, mine), (i, (state, outcome))| {
+                                inputs(i, mine);
+                                advance(taken, state, mine, part, outcome);
+                            },
+                        );
+                    };
+                    match &self.threads {
+                        Some(threads) => threads.install(work),
+                        None => work(),
+                    }
+                });
+                Ok(())
+            })?;
             py.check_signals()?;
             left -= part;
             let took = begin.elapsed().as_secs_f64().max(1e-6);

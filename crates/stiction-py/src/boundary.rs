@@ -3,6 +3,7 @@
 
 use crate::convert::{from_json, helper, vector};
 use crate::errors;
+use crate::interrupt::guarded;
 use crate::model::Model;
 use crate::report::StepReport;
 use crate::scene::scene_of;
@@ -41,8 +42,8 @@ use stiction::boundary::{self as library, Answer, End, Found, Level, Problem, St
 pub fn shoot<'py>(scene: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = scene.py();
     let scene = scene_of(scene)?;
-    let problem = Problem::new(&scene).map_err(|faults| errors::faults(py, &faults))?;
-    let answer = py.detach(|| library::shoot(&problem));
+    let problem = guarded(py, || Problem::new(&scene).map_err(|faults| errors::faults(py, &faults)))?;
+    let answer = guarded(py, || Ok(py.detach(|| library::shoot(&problem))))?;
     let model = Bound::new(py, Model::of(py, scene)?)?;
     let solutions = PyList::empty(py);
     for found in &answer.solutions {
@@ -164,7 +165,7 @@ pub fn converge<'py>(
     if let Some(theta) = thetas.iter().find(|t| !(0.0..=1.0).contains(*t)) {
         return refuse(format!("thetas: {theta}, expected a share from 0 to 1"));
     }
-    let study = py.detach(|| library::converge(&scene, &steps, &thetas));
+    let study = guarded(py, || Ok(py.detach(|| library::converge(&scene, &steps, &thetas))))?;
     let study = study.map_err(|why| errors::plain(py, &why))?;
     let orders = |(theta, o): &(f64, [f64; 3])| json!({ "theta": theta, "position": number(o[0]), "velocity": number(o[1]), "impulse": number(o[2]) });
     from_json(

@@ -5,7 +5,7 @@ use crate::convert::helper;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use stiction::record::RecordError;
-use stiction::scene::{Fault, SceneError};
+use stiction::scene::{Fault, SceneError, printable};
 use stiction::step::Failed;
 
 fn raise<'py>(py: Python<'py>, name: &str, args: impl IntoPyObject<'py, Target = PyTuple>) -> PyErr {
@@ -48,24 +48,40 @@ fn scene_error(py: Python<'_>, message: &str, faults: &[Fault]) -> PyErr {
     raise(py, "scene_error", (message, list))
 }
 
+/// Issues a warning of a scene.
+pub fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
+    issue(py, "SceneWarning", message)
+}
+
+/// A warning about a run.
+pub fn warn_run(py: Python<'_>, message: &str) -> PyResult<()> {
+    issue(py, "RunWarning", message)
+}
+
+fn issue(py: Python<'_>, class: &str, message: &str) -> PyResult<()> {
+    let class = helper(py, "_errors", class)?;
+    let message = std::ffi::CString::new(printable(message).replace('\0', "")).unwrap_or_default();
+    PyErr::warn(py, &class, &message, 1)
+}
+
 /// A step that failed.
 pub fn step(py: Python<'_>, failed: &Failed, time: f64) -> PyErr {
-    raise(py, "StepError", (failed.to_string(), time))
+    raise(py, "StepError", (printable(&failed.to_string()).into_owned(), time))
 }
 
 /// A step that has no derivative, or a study of steps that failed.
 pub fn plain(py: Python<'_>, message: &str) -> PyErr {
-    raise(py, "Error", (message,))
+    raise(py, "Error", (printable(message).into_owned(),))
 }
 
 /// A recording that cannot be written or read.
 pub fn recording(py: Python<'_>, error: &RecordError) -> PyErr {
-    raise(py, "RecordingError", (error.to_string(),))
+    raise(py, "RecordingError", (printable(&error.to_string()).into_owned(),))
 }
 
 /// An error of an observer: of the recorder.
 pub fn observer(py: Python<'_>, error: &stiction::run::Fault) -> PyErr {
-    raise(py, "RecordingError", (error.to_string(),))
+    raise(py, "RecordingError", (printable(&error.to_string()).into_owned(),))
 }
 
 trait IntoPyObjectOrErr<'py> {

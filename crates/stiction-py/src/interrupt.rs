@@ -1,11 +1,26 @@
 //! Ctrl-C while Rust computes: the work is done by a thread of its own, and the calling thread looks for
 //! signals.
 
+use crate::errors;
 use pyo3::prelude::*;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
+use stiction::run::panic_message;
+
+/// Does work whose panics become exceptions that programs expect: `stiction.Error`, and not pyo3's `PanicException`, which is no `Exception`.
+pub fn guarded<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(internal(py, Some(&*panic))))
+}
+
+/// A fault of this package.
+fn internal(py: Python<'_>, panic: Option<&(dyn Any + Send)>) -> PyErr {
+    let message = panic.map_or_else(|| "the work ended".to_owned(), panic_message);
+    errors::plain(py, &format!("internal error: {message}; please report it with the scene"))
+}
 
 /// Time between two looks for signals.
 const LOOK: Duration = Duration::from_millis(50);
@@ -47,7 +62,7 @@ pub fn interruptible<T: Send>(
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     let panic = py.detach(|| worker.join()).err();
-                    std::panic::resume_unwind(panic.unwrap_or_else(|| Box::new("the worker ended")));
+                    return Err(internal(py, panic.as_deref()));
                 }
             }
         }

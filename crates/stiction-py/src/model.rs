@@ -1,11 +1,14 @@
 //! Models: scenes compiled once.
 
+use crate::errors;
+use crate::interrupt::guarded;
 use crate::scene::{Scene, compile, count, scene_of, unknown};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice};
 use std::ops::Range;
 use std::sync::Arc;
+use stiction::analysis::warnings::warnings;
 use stiction::model::Owner;
 use stiction::{model, scene};
 
@@ -38,11 +41,17 @@ pub struct Model {
     /// Bodies and world parts whose surfaces run, and their places by name.
     pub surfaces: Vec<Owner>,
     pub surface_index: Py<PyDict>,
+    /// What of the scene is most likely not meant.
+    pub warnings: Vec<String>,
 }
 
 impl Model {
     pub fn of(py: Python<'_>, scene: scene::Scene) -> PyResult<Self> {
         let inner = Arc::new(compile(py, &scene)?);
+        let found = guarded(py, || Ok(warnings(&inner, &inner.initial())))?;
+        let noted: Vec<String> =
+            scene.warnings.iter().cloned().chain(found.iter().map(ToString::to_string)).collect();
+        noted.iter().try_for_each(|line| errors::warn(py, line))?;
         let (q, v, bodies, motors) = (PyDict::new(py), PyDict::new(py), PyDict::new(py), PyDict::new(py));
         for (i, body) in inner.scene().bodies.iter().enumerate() {
             let name = &body.name;
@@ -75,6 +84,7 @@ impl Model {
         Ok(Self {
             surfaces,
             surface_index: surface_index.unbind(),
+            warnings: noted,
             inner,
             scene,
             q_index: q.unbind(),
@@ -144,6 +154,12 @@ impl Model {
     #[getter]
     fn scene(&self) -> Scene {
         Scene { inner: self.scene.clone() }
+    }
+
+    /// What of the scene is allowed and most likely not meant; each was also issued as a ``SceneWarning``.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
     }
 
     /// Number of coordinates, the length of ``q``.

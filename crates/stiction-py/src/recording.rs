@@ -3,6 +3,7 @@
 use crate::convert::helper;
 use crate::errors;
 use crate::history::frame;
+use crate::interrupt::guarded;
 use crate::model::Model;
 use crate::scene::{Scene, unknown};
 use crate::state::State;
@@ -51,7 +52,7 @@ impl Recording {
             let known: Vec<&str> = recording.tables().into_iter().map(table_name).collect();
             PyKeyError::new_err(unknown("table", table, &known))
         })?;
-        py.detach(|| recording.read(found)).map_err(|e| errors::recording(py, &e))
+        guarded(py, || py.detach(|| recording.read(found)).map_err(|e| errors::recording(py, &e)))
     }
 
     /// Columns as the Python part takes them: name, unit, and values or (codes, words).
@@ -185,7 +186,8 @@ impl Recording {
 
     /// The viewer, with this recording, for Jupyter.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let clip = py.detach(|| Clip::read(&self.path)).map_err(|e| errors::recording(py, &e))?;
+        let clip =
+            guarded(py, || py.detach(|| Clip::read(&self.path)).map_err(|e| errors::recording(py, &e)))?;
         Ok(frame(&clip))
     }
 

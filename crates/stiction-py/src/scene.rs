@@ -2,11 +2,13 @@
 
 use crate::convert::{from_json, from_toml, to_json, to_toml};
 use crate::errors;
-use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
+use crate::interrupt::guarded;
+use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use std::path::PathBuf;
 use stiction::model::{InvalidModel, Model};
+use stiction::record::put;
 use stiction::scene;
 
 /// Description of a mechanical system: bodies on joints, materials, loads.
@@ -82,12 +84,13 @@ pub fn scene_of(source: &Bound<'_, PyAny>) -> PyResult<scene::Scene> {
             "{found}, expected a Model, a Scene, the path of a scene file or a dictionary"
         ))
     })?;
-    scene::Scene::read(&path).map_err(|e| errors::scene(py, &e))
+    guarded(py, || scene::Scene::read(&path).map_err(|e| errors::scene(py, &e)))
 }
 
 fn from_dict(data: &Bound<'_, PyAny>) -> PyResult<scene::Scene> {
     let json = to_json(data, "")?;
-    scene::Scene::from_json(json).map_err(|faults| errors::faults(data.py(), &faults))
+    let py = data.py();
+    guarded(py, || scene::Scene::from_json(json).map_err(|faults| errors::faults(py, &faults)))
 }
 
 #[pymethods]
@@ -102,6 +105,11 @@ impl Scene {
         h: Option<&Bound<'_, PyAny>>,
         duration: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        if name.ends_with(".toml") || name.contains(['/', '\\']) {
+            return Err(PyValueError::new_err(format!(
+                "{name:?} names a file: st.Scene.from_file({name:?}) reads it (st.Scene(name) makes an empty scene)"
+            )));
+        }
         let inner = scene::Scene { name: name.to_owned(), planar, ..scene::Scene::default() };
         let mut scene = Self { inner };
         for (path, value) in [("gravity", gravity), ("step.h", h), ("step.duration", duration)] {
@@ -146,7 +154,8 @@ impl Scene {
             let text = to_toml(&value, &key)?;
             values.push((key, text));
         }
-        let inner = scene::Scene::read_with(&path, &values).map_err(|e| errors::scene(py, &e))?;
+        let inner =
+            guarded(py, || scene::Scene::read_with(&path, &values).map_err(|e| errors::scene(py, &e)))?;
         Ok(Self { inner })
     }
 
@@ -161,7 +170,7 @@ impl Scene {
     #[classmethod]
     #[pyo3(signature = (text, name = "scene"))]
     fn from_toml(_: &Bound<'_, PyType>, py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
-        let inner = scene::Scene::from_toml(name, text).map_err(|e| errors::scene(py, &e))?;
+        let inner = guarded(py, || scene::Scene::from_toml(name, text).map_err(|e| errors::scene(py, &e)))?;
         Ok(Self { inner })
     }
 
@@ -189,7 +198,7 @@ impl Scene {
 
     /// Write the scene to a file.
     fn save(&self, path: PathBuf) -> PyResult<()> {
-        std::fs::write(&path, self.inner.to_toml())
+        put(&path, self.inner.to_toml().as_bytes(), true)
             .map_err(|e| PyOSError::new_err(format!("{}: {e}", path.display())))
     }
 
@@ -200,10 +209,10 @@ impl Scene {
     /// list of Fault
     ///     Named tuples ``(path, message, suggestion, place)``.
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut found = self.inner.check();
-        if found.is_empty() {
-            found = Model::new(&self.inner).err().unwrap_or_default();
-        }
+        let found = guarded(py, || {
+            let found = self.inner.check();
+            Ok(if found.is_empty() { Model::new(&self.inner).err().unwrap_or_default() } else { found })
+        })?;
         errors::faults(py, &found)
             .value(py)
             .getattr("faults")?
@@ -453,10 +462,12 @@ pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
 
 /// Compiles a scene.
 pub fn compile(py: Python<'_>, scene: &scene::Scene) -> PyResult<Model> {
-    Model::new(scene).map_err(|faults| {
-        if faults.is_empty() {
-            return pyo3::exceptions::PyValueError::new_err(InvalidModel::from(faults).to_string());
-        }
-        errors::faults(py, &faults)
+    guarded(py, || {
+        Model::new(scene).map_err(|faults| {
+            if faults.is_empty() {
+                return PyValueError::new_err(InvalidModel::from(faults).to_string());
+            }
+            errors::faults(py, &faults)
+        })
     })
 }

@@ -6,6 +6,7 @@ mod drive;
 use crate::convert::helper;
 use crate::errors;
 use crate::history::History;
+use crate::interrupt::guarded;
 use crate::memory::{Coordinates, Shared};
 use crate::model::Model;
 use crate::recording::Recording;
@@ -59,7 +60,7 @@ const LOOK: usize = 256;
 /// >>> for _ in range(2000):
 /// ...     sim.effort["elbow"] = 20 * (1 - sim.q["elbow"]) - 2 * sim.v["elbow"]
 /// ...     report = sim.step()
-#[pyclass(module = "stiction", name = "Simulation", subclass, dict, weakref)]
+#[pyclass(module = "stiction", name = "Simulation", subclass, weakref)]
 pub struct Simulation {
     model: Py<Model>,
     state: state::State,
@@ -458,7 +459,7 @@ impl Simulation {
     /// Rigid bodies that overlap at the current state, deepest first: a list of ``(name, name, depth in m)``.
     fn overlaps(&mut self, py: Python<'_>) -> PyResult<Vec<(String, String, f64)>> {
         self.pull(py)?;
-        let found = overlaps(&self.model.get().inner, &self.state);
+        let found = guarded(py, || Ok(overlaps(&self.model.get().inner, &self.state)))?;
         let found = found.map_err(|why| errors::step(py, &why, self.state.time))?;
         Ok(found
             .into_iter()

@@ -5,7 +5,9 @@
 
 mod balance;
 mod events;
+mod judge;
 mod stepwise;
+mod strikes;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -14,6 +16,7 @@ pub mod timeline;
 pub(crate) use balance::FIRST_ENTRIES;
 pub use balance::{Account, Balance, ENTRIES, Entry, UNIT};
 pub use events::{Event, EventKind};
+pub use judge::EnergyWarning;
 pub use stepwise::Stepwise;
 pub use summary::Summary;
 
@@ -27,10 +30,13 @@ use crate::step::{ElementReport, Energy, Failed, StepReport, Workspace};
 use crate::stepper::Stepper;
 use complementarity::problem::FrictionProblem;
 use events::Watch;
+use std::any::Any;
 use std::error::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use strikes::Made;
 
 /// Least time between two calls of a [`Progress`].
 const FRAME: Duration = Duration::from_millis(100);
@@ -227,6 +233,8 @@ struct Driver {
     made: usize,
     asked: usize,
     unexamined: bool,
+    /// The state in which the step began.
+    before: State,
     /// From when on the next record is due, s.
     due: f64,
     is_record: bool,
@@ -247,6 +255,7 @@ impl Driver {
             made: 0,
             asked: options.until.steps(model.scene(), state),
             unexamined: options.unexamined,
+            before: State::default(),
             due: 0.0,
             is_record: true,
         };
@@ -261,8 +270,18 @@ impl Driver {
         self.due = (((time + early) / interval).floor() + 1.0) * interval - early;
     }
 
+    /// A step. A panic in it is a failure like others: the state is as it was, and what was recorded is kept.
     fn step(&mut self, state: &mut State) -> Result<(), Failed> {
-        self.step_by(state, |stepper, state, inputs, h| stepper.step_by(state, inputs, h))
+        let made = catch_unwind(AssertUnwindSafe(|| {
+            self.step_by(state, |stepper, state, inputs, h| stepper.step_by(state, inputs, h))
+        }));
+        made.unwrap_or_else(|panic| {
+            std::mem::swap(state, &mut self.before);
+            self.stepper.renew();
+            self.here.kinematics = Kinematics::new(self.stepper.model().system());
+            (self.here.placed, self.here.balanced) = (false, false);
+            Err(Failed::Internal { time: state.time, message: panic_message(&*panic) })
+        })
     }
 
     /// A step that `make` makes.
@@ -277,6 +296,7 @@ impl Driver {
             std::mem::swap(&mut self.stepper.workspace_mut().motion.kinematics, &mut self.here.kinematics);
         }
         self.here.balanced = false;
+        self.before.copy_from(state);
         let h = self.stepper.scene().step.h;
         let made = make(&mut self.stepper, state, &self.inputs, h);
         self.watch.forget_events();
@@ -288,9 +308,12 @@ impl Driver {
         balance::add(&self.report, &mut self.here.balance);
         if matches!(self.stepper.scene().step.scheme, Scheme::Compliant | Scheme::Event) {
             let work = self.stepper.workspace();
-            self.watch.take(self.stepper.model(), &work.located, &work.branches);
+            self.watch.take(self.stepper.model(), &work.located, &work.struck, &work.branches);
         } else if self.report.parts > 0 || self.watch.is_closed() {
-            self.watch.step(state.time, self.stepper.workspace().problem.h, self.stepper.elements());
+            let (model, h) = (self.stepper.model(), self.stepper.workspace().problem.h);
+            let (states, kinematics) = ([&self.before, &*state], &mut self.here.kinematics);
+            let made = Made { model, states, h, kinematics };
+            self.watch.step(Some(made), (state.time, h), self.stepper.elements());
         }
         self.watch.take_changes(self.stepper.model(), &self.stepper.workspace().changes);
         self.is_record = state.time >= self.due;
@@ -320,6 +343,13 @@ impl Driver {
         let mut view = View { state, report, events, is_record, made, asked, stepper, here };
         observers.iter_mut().try_for_each(|o| hook(&mut **o, &mut view))
     }
+}
+
+/// What a panic said.
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without words".to_owned())
 }
 
 /// Steps a model from a state until the end of [`Options`]. On return the state is the last one reached; an error is that of an observer.

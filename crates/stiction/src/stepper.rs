@@ -1,6 +1,6 @@
 //! A model together with all that steps it: the one place that knows which schemes there are.
 
-use crate::dynamics::Kinematics;
+use crate::dynamics::{Kinematics, SingularMass};
 use crate::inputs::Inputs;
 use crate::model::{InvalidModel, Model, Resolved};
 use crate::ode::{AutoScheme, CompliantScheme, EventScheme};
@@ -98,7 +98,7 @@ impl Stepper {
         &self.work.elements
     }
 
-    /// The contact problem of the last step (of its last part, if it was cut), as it was solved: see [`ContactProblem::to_friction`].
+    /// The contact problem of the last step (of its last part, if it was cut), as it was solved: see [`crate::formulation::ContactProblem::to_friction`].
     /// `None` if nothing was near.
     pub fn problem(&self) -> Option<FrictionProblem> {
         self.work.problem.to_friction()
@@ -139,9 +139,26 @@ impl Stepper {
         }
     }
 
+    /// Forgets what steps have left in memory, which does not change later ones; after a panic it may be anything.
+    pub(crate) fn renew(&mut self) {
+        let (stop, keep) = (self.work.solver.stop.take(), self.work.retry.keep_unsolved);
+        *self = Self::of(self.model.clone());
+        self.set_stop(stop);
+        self.set_keep_unsolved(keep);
+    }
+
     /// One step of length `h` under inputs.
     pub fn step_by(&mut self, state: &mut State, inputs: &Inputs, h: f64) -> Result<StepReport, Failed> {
-        self.scheme.step(&self.model, state, inputs, h, &mut self.work)
+        let time = state.time;
+        self.work.books.begin();
+        let made = self.scheme.step(&self.model, state, inputs, h, &mut self.work);
+        made.map_err(|why| match why {
+            Failed::Mass(SingularMass { link, pivot }) => {
+                let body = self.model.scene().bodies.get(link).map_or(String::new(), |b| b.name.clone());
+                Failed::Massless { time, body, pivot }
+            }
+            other => other,
+        })
     }
 
     /// A step of the theta scheme, shown to `watch` part by part.

@@ -11,6 +11,7 @@
 mod clip;
 mod codec;
 mod encode;
+mod http;
 pub mod live;
 pub mod mesh;
 pub mod page;
@@ -22,4 +23,4 @@ pub mod serve;
 pub use clip::{Clip, Ending, Happening, Placed, Steps, Touch};
 pub use encode::Have;
 pub use page::page;
-pub use serve::{ServeError, Source, serve};
+pub use serve::{Address, ServeError, Source, serve};

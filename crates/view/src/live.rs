@@ -4,13 +4,14 @@ use crate::clip::Clip;
 use crate::encode::Have;
 use serde::Deserialize;
 use serde_json::json;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use stiction::inputs::{Inputs, Wrench};
 use stiction::model::Model;
-use stiction::run::{Ended, Fault, Observer, Options, Until, View, run};
+use stiction::run::{Ended, Fault, Observer, Options, Until, View, panic_message, run};
 use stiction::space::{Vector, scale, sub};
 use stiction::step::Failed;
 
@@ -224,7 +225,9 @@ fn once(
     let options = Options { stop: stop_run.clone(), until: Until::Duration, ..Options::default() };
     let mut state = model.initial();
     let mut hand = Hand { shared, stop, stop_run, text, since: None };
-    let ended = run(model, &mut state, &options, &mut [&mut hand]);
+    let ended = catch_unwind(AssertUnwindSafe(|| run(model, &mut state, &options, &mut [&mut hand])));
+    let ended =
+        ended.unwrap_or_else(|panic| Err(format!("internal error: {}", panic_message(&*panic)).into()));
     let mut shared = lock(&shared.0);
     shared.time = state.time;
     match ended {

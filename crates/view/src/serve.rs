@@ -1,28 +1,25 @@
-//! The server: one page, its clip and its commands, for browsers on this machine.
+//! The server: one page, its clip and its commands, for one user's browsers on this machine.
 //!
-//! It listens on the loopback address alone, answers only requests for that address that come from its own page or are typed in by the
-//! user, and has no paths but three: `/`, `/api/clip` and, for live runs, `/api/command`. Files are never named by a request.
+//! It listens on the loopback address. A random key in the page's address keeps other users of the machine out; `Host`, `Origin` and
+//! `Sec-Fetch-Site` keep other sites' pages out. Below the key there are three paths: the page, `api/clip` and, for live runs,
+//! `api/command`. Files are never named by a request. How requests are read, and their bounds: `http.rs`.
 
 use crate::clip::Clip;
 use crate::encode::Have;
+use crate::http::{self, Head, Response, Site};
 use crate::live::{Command, Live};
 use crate::page::PAGE;
 use serde_json::json;
-use std::io::Read;
+use std::fmt::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use stiction::record::{RecordError, STATE_FILE};
-use tiny_http::{Header, Method, Request, Response, Server};
 
-/// Threads that answer.
-const THREADS: usize = 4;
-/// How often they look whether to end.
-const WAIT: Duration = Duration::from_millis(100);
-/// Most bytes of a command.
-const MOST_BYTES: u64 = 1 << 14;
+/// Random bytes of a key.
+const KEY: usize = 16;
 /// Most numbers of a clip that is served.
 const MOST_NUMBERS: usize = 12_000_000;
 
@@ -103,138 +100,155 @@ fn read(folder: &Path) -> Result<Clip, RecordError> {
     Ok(clip)
 }
 
+/// Where a source is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// Address of the page, with its key: who knows it sees the page.
+    pub page: String,
+    /// An address that leads to the page once: for a program whose command line others can read.
+    pub once: String,
+}
+
 /// Serves a source until `stop` is true. Without a port a free one is taken; `announce` is told the address before the first request.
 ///
 /// # Errors
-/// The port is taken.
+/// The port is taken, or the operating system has no random numbers.
 pub fn serve(
     source: &Source,
     port: Option<u16>,
     stop: &AtomicBool,
-    announce: impl FnOnce(SocketAddr),
+    announce: impl FnOnce(&Address),
 ) -> Result<(), ServeError> {
     let asked = port.unwrap_or(0);
     let fault = |source| ServeError::Port { port: asked, source };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, asked)).map_err(fault)?;
     let address = listener.local_addr().map_err(fault)?;
-    let server =
-        Server::from_listener(listener, None).map_err(|e| fault(std::io::Error::other(e.to_string())))?;
-    announce(address);
-    std::thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed) {
-                    if let Ok(Some(request)) = server.recv_timeout(WAIT) {
-                        answer(source, address.port(), request);
-                    }
-                }
-            });
-        }
-    });
-    Ok(())
+    let (key, once) = (key().map_err(fault)?, key().map_err(fault)?);
+    announce(&Address { page: place(address, &key), once: place(address, &once) });
+    let viewer = Viewer { source, port: address.port(), key, once: Mutex::new(Some(once)) };
+    http::serve(&listener, &viewer, stop).map_err(fault)
 }
 
-type Bytes = Response<std::io::Cursor<Vec<u8>>>;
-
-fn answer(source: &Source, port: u16, mut request: Request) {
-    let response = respond(source, port, &mut request);
-    // a browser that has left gets no answer, and that is no fault
-    let _ = request.respond(response);
+fn place(address: SocketAddr, key: &str) -> String {
+    format!("http://{address}/{key}/")
 }
 
-fn text(status: u16, words: &str) -> Bytes {
-    with_headers(
-        Response::from_data(format!("{words}\n")).with_status_code(status),
-        "text/plain; charset=utf-8",
-    )
+/// A key that nobody guesses.
+fn key() -> std::io::Result<String> {
+    let mut bytes = [0; KEY];
+    getrandom::fill(&mut bytes).map_err(|e| std::io::Error::other(format!("no random numbers: {e}")))?;
+    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
+        // writing to a string cannot fail
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
 }
 
-fn respond(source: &Source, port: u16, request: &mut Request) -> Bytes {
-    let header = |name: &'static str| {
-        request.headers().iter().find(|h| h.field.equiv(name)).map(|h| h.value.as_str().to_owned())
-    };
-    let post = *request.method() == Method::Post;
-    let asked = Asked {
-        host: header("Host"),
-        origin: header("Origin"),
-        site: header("Sec-Fetch-Site"),
-        port,
-        changes: post,
-    };
-    if !asked.is_allowed() {
-        return text(403, "this server answers only the page that it serves, at the address that it printed");
+/// Whether two texts are the same, in a time that does not tell where they differ.
+fn is_same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |all, (x, y)| all | (x ^ y)) == 0
+}
+
+/// What is served, and to whom.
+struct Viewer<'a> {
+    source: &'a Source,
+    port: u16,
+    key: String,
+    once: Mutex<Option<String>>,
+}
+
+impl Viewer<'_> {
+    /// The path below the key; `None` without it.
+    fn below<'h>(&self, head: &'h Head) -> Option<&'h str> {
+        let (key, rest) = head.path.strip_prefix('/')?.split_once('/')?;
+        is_same(key, &self.key).then_some(rest)
     }
-    let url = request.url().to_owned();
-    let (path, query) = url.split_once('?').unwrap_or((&url, ""));
-    match (request.method(), path, source) {
-        (Method::Get, "/", _) => with_headers(Response::from_data(PAGE), "text/html; charset=utf-8"),
-        (Method::Get, "/api/clip", _) => {
-            let number = |name: &str| {
-                let pairs = query.split('&').filter_map(|p| p.split_once('='));
-                let value = pairs.filter(|(key, _)| *key == name).map(|(_, value)| value).next_back();
-                value.and_then(|v| v.parse().ok()).unwrap_or(usize::MAX)
-            };
-            let zero = |n: usize| if n == usize::MAX { 0 } else { n };
-            let [run, frames, contacts, events] = ["run", "frames", "contacts", "events"].map(number);
-            let have = Have { frames: zero(frames), contacts: zero(contacts), events: zero(events) };
-            let bytes = match source {
-                Source::Recording(watched) => watched.encode(run, have),
-                Source::Live(live) => live.encode(run, have),
-            };
-            with_headers(Response::from_data(bytes), "application/octet-stream")
+
+    /// Whether a request is for the page by the address that leads there once, which it then no longer does.
+    fn uses_up(&self, head: &Head) -> bool {
+        let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = head.path.trim_matches('/');
+        let right = head.method == "GET" && once.as_ref().is_some_and(|key| is_same(asked, key));
+        if right {
+            *once = None;
         }
-        (Method::Post, "/api/command", Source::Live(live)) => {
-            let mut body = String::new();
-            let read = request.as_reader().take(MOST_BYTES).read_to_string(&mut body);
-            let command = read
-                .map_err(|e| e.to_string())
-                .and_then(|_| serde_json::from_str::<Command>(&body).map_err(|e| format!("no command: {e}")));
-            match command.and_then(|command| live.command(command)) {
-                Ok(()) => text(200, "done"),
-                Err(e) => text(400, &e),
+        right
+    }
+
+    fn clip(&self, query: &str) -> Vec<u8> {
+        let number = |name: &str| {
+            let pairs = query.split('&').filter_map(|p| p.split_once('='));
+            let value = pairs.filter(|(key, _)| *key == name).map(|(_, value)| value).next_back();
+            value.and_then(|v| v.parse().ok())
+        };
+        let [frames, contacts, events] = ["frames", "contacts", "events"].map(|n| number(n).unwrap_or(0));
+        let (run, have) = (number("run").unwrap_or(usize::MAX), Have { frames, contacts, events });
+        match self.source {
+            Source::Recording(watched) => watched.encode(run, have),
+            Source::Live(live) => live.encode(run, have),
+        }
+    }
+}
+
+impl Site for Viewer<'_> {
+    fn admit(&self, head: &Head) -> Result<(), Response> {
+        let asked = Asked {
+            host: head.header("host"),
+            origin: head.header("origin"),
+            site: head.header("sec-fetch-site"),
+            port: self.port,
+            changes: head.method == "POST",
+        };
+        if !asked.is_allowed() {
+            let why = "this server answers only the page that it serves, at the address that it printed";
+            return Err(Response::text(403, why));
+        }
+        match self.below(head) {
+            Some(_) => Ok(()),
+            None if self.uses_up(head) => Err(Response::elsewhere(format!("/{}/", self.key))),
+            None => {
+                Err(Response::text(404, "nothing is here: the address that the program printed is longer"))
             }
         }
-        (_, "/" | "/api/clip" | "/api/command", _) => text(405, "not to be had in this way"),
-        _ => text(404, "nothing is here"),
     }
-}
 
-/// A page of this server may do nothing but ask this server, and no other page may use it.
-fn with_headers(response: Bytes, kind: &str) -> Bytes {
-    let policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; \
-                  img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-    let headers = [
-        ("Content-Type", kind),
-        ("Content-Security-Policy", policy),
-        ("X-Content-Type-Options", "nosniff"),
-        ("Cross-Origin-Resource-Policy", "same-origin"),
-        ("Referrer-Policy", "no-referrer"),
-        ("Cache-Control", "no-store"),
-    ];
-    let made = headers.iter().filter_map(|(name, value)| Header::from_bytes(*name, *value).ok());
-    made.fold(response, Response::with_header)
+    fn answer(&self, head: &Head, body: &[u8]) -> Response {
+        match (&*head.method, self.below(head).unwrap_or_default(), self.source) {
+            ("GET", "", _) => Response::new("text/html; charset=utf-8", PAGE.as_bytes()),
+            ("GET", "api/clip", _) => Response::new("application/octet-stream", self.clip(&head.query)),
+            ("POST", "api/command", Source::Live(live)) => {
+                let command = serde_json::from_slice::<Command>(body).map_err(|e| format!("no command: {e}"));
+                match command.and_then(|command| live.command(command)) {
+                    Ok(()) => Response::text(200, "done"),
+                    Err(e) => Response::text(400, &e),
+                }
+            }
+            (_, "" | "api/clip" | "api/command", _) => Response::text(405, "not to be had in this way"),
+            _ => Response::text(404, "nothing is here"),
+        }
+    }
 }
 
 /// Where a request says that it comes from and goes to.
-struct Asked {
-    host: Option<String>,
-    origin: Option<String>,
-    site: Option<String>,
+struct Asked<'a> {
+    host: Option<&'a str>,
+    origin: Option<&'a str>,
+    site: Option<&'a str>,
     port: u16,
     /// Whether it changes something.
     changes: bool,
 }
 
-impl Asked {
+impl Asked<'_> {
     /// Another site's page may reach this port, under a name that leads here or not: its host or origin tells.
     fn is_allowed(&self) -> bool {
         let hosts = ["127.0.0.1", "localhost"].map(|h| format!("{h}:{}", self.port));
-        let host = self.host.as_ref().is_some_and(|h| hosts.contains(h));
-        let origin = match &self.origin {
+        let host = self.host.is_some_and(|host| hosts.iter().any(|h| h == host));
+        let origin = match self.origin {
             Some(origin) => hosts.iter().any(|h| *origin == format!("http://{h}")),
             None => !self.changes,
         };
-        let site = self.site.as_deref().is_none_or(|s| s == "same-origin" || s == "none");
+        let site = self.site.is_none_or(|s| s == "same-origin" || s == "none");
         host && origin && site
     }
 }
@@ -246,8 +260,7 @@ mod tests {
     #[test]
     fn only_the_own_origin_is_answered() {
         let asked = |host: &str, origin: Option<&str>, site: Option<&str>, changes| {
-            let [origin, site] = [origin, site].map(|x| x.map(str::to_owned));
-            Asked { host: Some(host.to_owned()), origin, site, port: 8000, changes }.is_allowed()
+            Asked { host: Some(host), origin, site, port: 8000, changes }.is_allowed()
         };
         assert!(asked("127.0.0.1:8000", None, None, false));
         assert!(asked("localhost:8000", Some("http://localhost:8000"), Some("same-origin"), true));

@@ -63,6 +63,9 @@ impl Hardest {
     pub fn write(mut self, folder: &Path, scene: &Resolved) -> Result<Vec<Kept>, String> {
         let folder = folder.join("problems");
         let io = |e: io::Error| format!("{}: {e}", folder.display());
+        if folder.is_symlink() {
+            return Err(format!("{}: a link, which is not followed", folder.display()));
+        }
         if folder.is_dir() {
             for entry in fs::read_dir(&folder).map_err(io)? {
                 let path = entry.map_err(io)?.path();

@@ -3,7 +3,7 @@
 //! The start is examined as `analyze` does, with a short search. Every step looks at slipping contacts alone, which costs next to nothing: `A` of song2001 (29)
 //! below 0, or what the step itself says of its motion. Only then its state is examined, at most once in [`STRIDE`] steps.
 
-use std::io::{Write, stderr};
+use crate::tell;
 use stiction::analysis::stability::{Cluster, Preferred, Question, Verdict, examine};
 use stiction::model::Model;
 use stiction::run::{EventKind, Fault, Observer, View};
@@ -39,8 +39,7 @@ impl Warnings {
             "t = {time:.6} s: {name}: {words} (stiction analyze says more; law = \"auto\" makes such contacts compliant)"
         );
         if self.aloud {
-            // nobody is left to tell if this fails
-            let _ = writeln!(stderr(), "warning: {line}");
+            tell(&format!("warning: {line}"));
         }
         self.told.push((name, kind));
         self.found.push(line);

@@ -5,6 +5,7 @@ use crate::accelerate::{Asked, answer};
 use crate::boundary::derivative;
 use crate::convert::helper;
 use crate::errors;
+use crate::interrupt::guarded;
 use crate::report::StepReport;
 use pyo3::prelude::*;
 use stiction::boundary::{NotDifferentiable, Parameters};
@@ -95,7 +96,7 @@ impl Simulation {
         let none = Parameters::default();
         let parameters = parameters.as_ref().map_or(&none, |(_, list)| list);
         let count = parameters.len();
-        let made = py.detach(|| steps.step_with_derivatives(state, inputs, parameters));
+        let made = guarded(py, || Ok(py.detach(|| steps.step_with_derivatives(state, inputs, parameters))))?;
         let failed = match &made {
             Err(NotDifferentiable::Failed(why)) => Some(why),
             _ => None,

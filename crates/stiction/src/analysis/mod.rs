@@ -7,6 +7,8 @@ pub mod instant;
 pub mod joints;
 pub mod stability;
 pub mod surfaces;
+pub mod warnings;
 
 mod ends;
+mod given;
 mod prescribed;

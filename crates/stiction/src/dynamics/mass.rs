@@ -7,6 +7,8 @@
 //! `i` of `L` has entries only at the dofs that move `i`; these are stored together, root first, so that rows
 //! of a chain share their beginnings and the inner loop runs over neighbours.
 //!
+//! Of long chains neither `M` nor `L` is written out: [`super::articulated`].
+//!
 //! A single free body needs no factorisation: with `c` from its origin to its centre,
 //! `M (a, w') = (F, c x F + I w')`, `F = m (a + w' x c)`; and with `I^-1 = K K'`,
 //! `H (a, w') = (m^1/2 (a + w' x c), K^-1 w')`.
@@ -16,10 +18,11 @@ use std::sync::Arc;
 
 use complementarity::matrix::dot;
 
+use super::articulated::{Articulated, LEAST_PIVOT, SingularMass};
 use super::joint::three;
 use super::kinematics::same;
 use super::spatial::{SpatialInertia, Symmetric};
-use super::system::{Model, Row};
+use super::system::{Model, Row, Tree};
 use super::{Kinematics, System};
 use crate::space::{Tensor, Vector, add, cross, dot as dot3, root_spd, scale, sub, times, transpose_times};
 
@@ -32,6 +35,8 @@ pub struct MassMatrix {
     /// Rows of `M`, and of the factor: `L` with `D^-1/2` on the diagonal.
     entries: Vec<f64>,
     factor: Vec<f64>,
+    /// In place of rows, the trees that are long chains; `None` for others.
+    long: Vec<Option<Articulated>>,
     /// Composite inertia of each body.
     composite: Vec<SpatialInertia>,
     /// Configuration of the trees that are not free bodies; NaN before they are factored.
@@ -62,20 +67,6 @@ pub struct FreePoint {
     pub size: f64,
 }
 
-/// The mass matrix is not positive definite: links without mass are in a singular configuration, or the
-/// configuration is not finite.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error("mass matrix is not positive definite: pivot {pivot} at the joint of link {link}")]
-pub struct SingularMass {
-    /// Link whose joint has the pivot.
-    pub link: usize,
-    /// The pivot, which should be positive.
-    pub pivot: f64,
-}
-
-/// A pivot below this share of its diagonal entry counts as rounding.
-const LEAST_PIVOT: f64 = 1e-14;
-
 impl MassMatrix {
     /// Allocates the matrix; [`update`](Self::update) sets it.
     pub fn new(system: &System) -> Self {
@@ -85,6 +76,9 @@ impl MassMatrix {
             free: vec![FreeBody::default(); model.trees.len()],
             entries: vec![0.0; model.entries()],
             factor: vec![0.0; model.entries()],
+            long: (0..model.trees.len())
+                .map(|t| model.trees[t].long.then(|| Articulated::new(model, t)))
+                .collect(),
             composite: vec![SpatialInertia::default(); model.bodies.len()],
             at: vec![f64::NAN; model.configuration_size],
         }
@@ -129,10 +123,15 @@ impl MassMatrix {
         self.free.copy_from_slice(&other.free);
         self.entries.copy_from_slice(&other.entries);
         let model = &*self.system.model;
-        for (row, more) in model.rows.iter().zip(diagonal) {
-            self.entries[row.start + row.depth] += more;
+        for (t, (own, other)) in self.long.iter_mut().zip(&other.long).enumerate() {
+            if let (Some(own), Some(other)) = (own, other) {
+                own.assign_with(other, &diagonal[model.trees[t].dofs.clone()], model, t)?;
+            }
         }
-        for tree in model.trees.iter().filter(|t| !t.is_free_body()) {
+        for tree in model.trees.iter().filter(|t| !t.is_free_body() && !t.long) {
+            for (row, more) in model.rows[tree.dofs.clone()].iter().zip(&diagonal[tree.dofs.clone()]) {
+                self.entries[row.start + row.depth] += more;
+            }
             let stored = stored(model, &tree.dofs);
             self.factor[stored.clone()].copy_from_slice(&self.entries[stored]);
             factorise(model, tree.dofs.clone(), &self.entries, &mut self.factor)?;
@@ -155,6 +154,11 @@ impl MassMatrix {
             let tree = &model.trees[body.tree];
             if tree.is_free_body() {
                 self.free[body.tree].add_inertia(*link, tensor)?;
+                continue;
+            }
+            if let (Some(long), Some(b)) = (&mut self.long[body.tree], model.places[*link].0) {
+                long.add_inertia(b, tensor, model, body.tree)?;
+                self.at[tree.coordinates.clone()].fill(f64::NAN);
                 continue;
             }
             let chain = &model.chains[body.chain.clone()];
@@ -182,6 +186,11 @@ impl MassMatrix {
         }
         let own = tree.coordinates.clone();
         self.at[own.clone()].fill(f64::NAN);
+        if let Some(long) = &mut self.long[t] {
+            long.update(model, t, kinematics)?;
+            self.at[own.clone()].copy_from_slice(&kinematics.configuration()[own]);
+            return Ok(());
+        }
         compose(model, tree.bodies.clone(), kinematics, &mut self.composite, &mut self.entries);
         let stored = stored(model, &tree.dofs);
         self.factor[stored.clone()].copy_from_slice(&self.entries[stored]);
@@ -224,6 +233,9 @@ impl MassMatrix {
         if model.trees[tree].is_free_body() {
             return self.free[tree].solve_root_transposed(x);
         }
+        if let Some(long) = &self.long[tree] {
+            return long.solve_root_transposed(model, tree, x);
+        }
         for i in dofs.clone().rev() {
             let (row, chain) = model.row(i);
             let (l, root) = self.factor_row(row);
@@ -262,6 +274,9 @@ impl MassMatrix {
         if model.trees[tree].is_free_body() {
             return self.free[tree].solve_root(x);
         }
+        if let Some(long) = &self.long[tree] {
+            return long.solve_root(model, tree, x);
+        }
         for i in dofs.clone() {
             let (row, chain) = model.row(i);
             let (l, root) = self.factor_row(row);
@@ -278,6 +293,9 @@ impl MassMatrix {
         let (model, dofs) = self.dofs(tree, x);
         if model.trees[tree].is_free_body() {
             return self.free[tree].times_root(x);
+        }
+        if let Some(long) = &self.long[tree] {
+            return long.times_root(model, tree, x);
         }
         for i in dofs.clone().rev() {
             let (row, chain) = model.row(i);
@@ -322,6 +340,9 @@ impl MassMatrix {
         if model.trees[tree].is_free_body() {
             return self.free[tree].multiply(x, out);
         }
+        if let Some(long) = &self.long[tree] {
+            return long.multiply(model, tree, x, out);
+        }
         let start = dofs.start;
         for i in dofs {
             let (row, chain) = model.row(i);
@@ -339,6 +360,7 @@ impl MassMatrix {
     /// Memory that it holds, roughly.
     pub(crate) fn bytes(&self) -> usize {
         8 * (self.entries.len() + self.factor.len())
+            + self.long.iter().flatten().map(Articulated::bytes).sum::<usize>()
             + size_of::<FreeBody>() * self.free.len()
             + size_of::<SpatialInertia>() * self.composite.len()
     }
@@ -353,7 +375,14 @@ impl MassMatrix {
             let start = model.trees[t].dofs.start;
             return if j < start { 0.0 } else { self.free[t].entry(i - start, j - start) };
         }
-        chain.iter().position(|&k| k == j).map_or(0.0, |d| self.entries[row.start + d])
+        let Some(d) = chain.iter().position(|&k| k == j) else { return 0.0 };
+        match &self.long[t] {
+            Some(long) => {
+                let Tree { bodies, dofs, .. } = &model.trees[t];
+                long.entry(row.body - bodies.start, i - dofs.start, j - dofs.start)
+            }
+            None => self.entries[row.start + d],
+        }
     }
 }
 

@@ -13,6 +13,7 @@
 //! a system in fast flight loses no digits; one far from the world's origin loses those of its positions
 //! alone.
 
+mod articulated;
 mod bias;
 mod body_tangent;
 mod drift;
@@ -28,12 +29,13 @@ mod tangent;
 mod tangent_transposed;
 mod valid;
 
+pub use articulated::SingularMass;
 pub(crate) use body_tangent::body_derivative;
 pub use drift::{Drift, NotDrifted};
 pub(crate) use drift_tangent::{Begin, Points, Stencil, TreeDrift, combine};
 pub use joint::Joint;
 pub use kinematics::Kinematics;
-pub use mass::{FreePoint, MassMatrix, SingularMass};
+pub use mass::{FreePoint, MassMatrix};
 pub(crate) use pivoted_cholesky::PivotedCholesky;
 pub use system::{System, Tree};
 pub(crate) use tangent::{LinkChange, Variation, advance_derivative, difference};

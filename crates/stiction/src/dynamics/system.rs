@@ -30,6 +30,8 @@ pub struct Tree {
     pub(super) bodies: Range<usize>,
     /// Whether the root is on a free joint.
     pub(super) free: bool,
+    /// Whether its mass matrix is never written out, for its chains are long ([`super::articulated`]).
+    pub(super) long: bool,
     /// Whether the tree is one body whose mass matrix is constant: without forces its velocities stay.
     pub(crate) even: bool,
 }
@@ -319,10 +321,12 @@ impl Model {
                 dofs: 0..0,
                 bodies: 0..0,
                 free: false,
+                long: false,
                 even: false
             };
             trees
         ];
+        let long = long_trees(&bodies, trees.len());
         let (mut chains, mut rows, mut q) = (Vec::new(), Vec::new(), 0);
         let mut entries = 0;
         for b in 0..bodies.len() {
@@ -337,6 +341,7 @@ impl Model {
                     dofs: v..v,
                     bodies: b..b,
                     free: joint == Joint::Free,
+                    long: long[bodies[b].tree],
                     even: bodies[b].is_even(),
                 };
             }
@@ -351,7 +356,8 @@ impl Model {
                 let depth = chains.len() - chain;
                 rows.push(Row { start: entries, depth, chain, body: b });
                 chains.push(i);
-                entries += depth + 1;
+                // long chains store no rows
+                entries += if long[bodies[b].tree] { 0 } else { depth + 1 };
             }
             (bodies[b].q, bodies[b].v, bodies[b].chain) = (q, v, chain..chains.len());
             q += coordinates;
@@ -379,7 +385,8 @@ impl Model {
 
     /// Number of stored entries of the mass matrix.
     pub fn entries(&self) -> usize {
-        self.rows.last().map_or(0, |r| r.start + r.depth + 1)
+        let last = self.rows.last().map(|r| (r, self.trees[self.bodies[r.body].tree].long));
+        last.map_or(0, |(r, long)| if long { r.start } else { r.start + r.depth + 1 })
     }
 
     /// Row `i` and the dofs of its entries.
@@ -387,6 +394,23 @@ impl Model {
         let row = self.rows[i];
         (row, &self.chains[row.chain..=row.chain + row.depth])
     }
+}
+
+/// Mean number of dofs above a dof from which on the mass matrix of a tree is not written out: sweeps along the tree are then faster than rows.
+const LONG: usize = 100;
+
+/// Which trees are long chains.
+fn long_trees(bodies: &[Body], trees: usize) -> Vec<bool> {
+    let (mut above, mut sums) = (vec![0; bodies.len()], vec![(0, 0); trees]);
+    for (b, body) in bodies.iter().enumerate() {
+        let own = body.joint.velocity_size();
+        let before = body.parent.map_or(0, |p| above[p]);
+        above[b] = before + own;
+        let (entries, dofs) = &mut sums[body.tree];
+        *entries += own * before;
+        *dofs += own;
+    }
+    sums.into_iter().map(|(entries, dofs)| entries > LONG * dofs).collect()
 }
 
 /// Puts the bodies of a tree together, keeping parents first.

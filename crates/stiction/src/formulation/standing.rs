@@ -22,8 +22,6 @@ pub struct Standing {
     pub shift: f64,
     /// `E^-1` of a compliant row; 0 if it is rigid.
     pub e_inv: f64,
-    /// Reference speed of the row, m/s or rad/s.
-    pub reference: f64,
 }
 
 impl ContactProblem {
@@ -94,7 +92,6 @@ impl ContactProblem {
             a.begin(1);
             let (mut velocity, mut terms) = (0.0, 0.0);
             (standing.start, standing.known) = (0.0, 0.0);
-            standing.reference = row.reference(model.scene(), (system, model.pace()), &motion.kinematics);
             for tree in row.trees(model.scene(), system).into_iter().flatten() {
                 let dofs = system.trees()[tree].dofs.clone();
                 let own = &mut self.row[dofs.clone()];
@@ -130,7 +127,7 @@ impl ContactProblem {
                     let owner = row.joint.map(|j| Owner::Body(j.body));
                     let slowest = match scene.step.scheme {
                         Scheme::Implicit => f64::NEG_INFINITY,
-                        _ => -self.recovery_velocity(model, motion, owner.as_slice()),
+                        _ => -self.recovery_velocity(model, motion, owner.as_slice(), [0.0; 3]),
                     };
                     self.add_gap(element, gap, slowest);
                     (0.0, 0.0)
@@ -140,7 +137,7 @@ impl ContactProblem {
                     (0.0, -drive)
                 }
                 Some(c) => {
-                    let e_inv = 1.0 / (self.h * c.stiffness + c.damping);
+                    let e_inv = 1.0 / row.step_damping(self.h, self.theta);
                     let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
                     self.one[(0, 0)] = e_inv;
                     a.add_patch(element, &self.one);

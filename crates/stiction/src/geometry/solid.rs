@@ -242,7 +242,7 @@ impl Solid {
     }
 
     /// Whether it reaches to infinity: a half-space, some quadrics.
-    pub(super) fn is_unbounded(&self) -> bool {
+    pub(crate) fn is_unbounded(&self) -> bool {
         self.is_half_space() || !self.reach.is_finite()
     }
 
@@ -279,6 +279,11 @@ impl Solid {
             Shape::Ellipse { semi_axes: a } => least_of_ellipsoid(a),
             _ => 0.0,
         }
+    }
+
+    /// How far it reaches from its origin, beyond a ball about it whose radius is that of its edges: 0 for a ball.
+    pub(crate) fn uneven(&self) -> f64 {
+        self.reach - self.radius
     }
 
     /// Whether it touches along normals that are given: as shapes do that are known by corners and what is round about them.

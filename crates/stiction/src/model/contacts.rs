@@ -1,12 +1,15 @@
 //! The contact table: the contact law and friction between any two parts, resolved once.
 
 use super::{ContactRule, Owner, Part, Resolved, rule::Sides};
-use crate::contact::{Compliance, Directions, Law, Layer, Material, Pair, Patch, RowSpring, StatedLayer};
+use crate::contact::{
+    Compliance, ContactPoint, Directions, Law, Layer, Material, Pair, Patch, RowSpring, StatedLayer,
+};
 use crate::geometry::{Unsupported, supported};
+use crate::scene::resolved::PairOf;
 use crate::scene::{Fault, FrictionKind, Method};
 use crate::state::ContactId;
 use complementarity::problem::{Element, Friction};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
@@ -73,29 +76,54 @@ impl Rule {
         self.compliance.as_ref().map(Compliance::patch).or(self.auto.as_deref())
     }
 
+    /// Whether the force acts where the layers of both bodies meet, each as it is deformed.
+    pub fn meets_between_layers(&self) -> bool {
+        self.layers.len() == 2 && self.given.contact_point == ContactPoint::Compliance
+    }
+
     /// Whether friction is anisotropic.
     pub fn is_anisotropic(&self) -> bool {
         self.given.grain.is_some()
     }
 }
 
-/// Contact rules of all pairs of parts that can touch.
+/// Contact rules of all pairs of parts that can touch. Parts of the same class, which share a material and a kind of owner, have the same rules, unless the scene has an exception
+/// for their bodies: memory and time grow with the parts and not with their pairs.
 #[derive(Debug)]
 pub struct ContactTable {
     rules: Vec<Rule>,
-    materials: usize,
-    /// Rule of the first pair of parts with given materials, indexed by both materials; `None` if they cannot
-    /// touch.
-    by_materials: Vec<Option<Option<usize>>>,
-    /// Rules of pairs of parts that differ from `by_materials`; the lower part number comes first.
+    classes: usize,
+    /// Rule of two parts by their classes, that of the lower part number first; `None` if they cannot touch.
+    by_classes: Vec<Option<usize>>,
+    /// Rules of pairs of parts whose bodies have an exception; the lower part number comes first.
     others: HashMap<[u32; 2], Option<usize>, BuildHasherDefault<PairHasher>>,
-    /// Owner and material of each part, and whether it moves.
-    parts: Vec<(Owner, usize, bool)>,
+    parts: Vec<Listed>,
     rows: usize,
     bounces: bool,
     auto: bool,
     directions: Directions,
 }
+
+/// What the table knows of a part.
+#[derive(Debug, Clone, Copy)]
+struct Listed {
+    owner: Owner,
+    /// Parent of its body.
+    parent: Option<usize>,
+    moves: bool,
+    class: usize,
+}
+
+impl Listed {
+    /// Whether contacts between two parts are possible by their owners: a body and itself, a link and its parent, and what does not move have none.
+    fn is_apart(&self, other: &Self) -> bool {
+        let hangs = |a: &Self, b: &Self| matches!((a.parent, b.owner), (Some(p), Owner::Body(j)) if p == j);
+        self.owner != other.owner && (self.moves || other.moves) && !hangs(self, other) && !hangs(other, self)
+    }
+}
+
+/// Parts of one class, the first of each owner.
+type Members = Vec<usize>;
 
 impl ContactTable {
     /// Whether some contacts have restitution.
@@ -106,38 +134,52 @@ impl ContactTable {
     /// One rule for each two materials and each way in which two parts of them meet, checked once, without its compliance
     /// ([`Self::compile`]); or all that is wrong.
     pub(super) fn new(scene: &Resolved, parts: &[Part]) -> Result<Self, Vec<Fault>> {
-        let n = scene.materials.len();
+        let (list, members) = classes(scene, parts);
         let mut table = Self {
             rules: vec![],
-            materials: n,
-            by_materials: vec![None; n * n],
+            classes: members.len(),
+            by_classes: vec![None; members.len() * members.len()],
             others: HashMap::default(),
-            parts: parts.iter().map(|p| (p.owner, p.material, p.moves)).collect(),
+            parts: list,
             rows: 0,
             bounces: false,
             auto: false,
             directions: if scene.planar { Directions::Planar } else { Directions::Spatial },
         };
         let (mut sides, mut faults): (Vec<Sides>, _) = (vec![], vec![]);
-        for i in 0..parts.len() {
-            for j in i + 1..parts.len() {
-                let Some((a, b)) = table.ordered(i, j) else { continue };
-                let two = [&parts[i], &parts[j]].map(|p| (p.owner, p.material));
-                let rule = scene.contact_rule(two[0], two[1]);
-                if rule.is_some() && !supported(&parts[i].solid, &parts[j].solid) {
-                    faults.push(unsupported(scene, [&parts[i], &parts[j]]));
-                }
-                let index = rule.map(|rule| {
-                    let materials = [parts[a].material, parts[b].material];
-                    let same = |r: &Rule| r.materials == materials && r.given == rule;
-                    table.rules.iter().position(same).unwrap_or_else(|| {
-                        let layers = scene.layers(&rule, if a == i { two } else { [two[1], two[0]] });
-                        table.rules.push(Rule::new(rule, layers, materials, table.directions));
-                        sides.push(two);
-                        table.rules.len() - 1
-                    })
-                });
-                table.set(i, j, index);
+        let excepted = excepted(scene);
+        let mut pairs: Vec<[usize; 2]> = vec![];
+        for one in &members {
+            pairs.extend(members.iter().filter_map(|other| table.first_pair(one, other, &excepted)));
+        }
+        let of_classes = pairs.len();
+        pairs.extend(table.pairs_of(&excepted));
+        // the rules are numbered as their pairs are
+        let mut order: Vec<usize> = (0..pairs.len()).collect();
+        order.sort_unstable_by_key(|&k| pairs[k]);
+        for k in order {
+            let [i, j] = pairs[k];
+            let (a, b) = table.ordered(i, j);
+            let two = [&parts[a], &parts[b]].map(|p| (p.owner, p.material));
+            let rule = scene.contact_rule(two[0], two[1]);
+            if rule.is_some() && !supported(&parts[i].solid, &parts[j].solid) {
+                faults.push(unsupported(scene, [&parts[i], &parts[j]]));
+            }
+            let index = rule.map(|rule| {
+                let materials = [parts[a].material, parts[b].material];
+                let same = |r: &Rule| r.materials == materials && r.given == rule;
+                table.rules.iter().position(same).unwrap_or_else(|| {
+                    let layers = scene.layers(&rule, two);
+                    table.rules.push(Rule::new(rule, layers, materials, table.directions));
+                    sides.push([&parts[i], &parts[j]].map(|p| (p.owner, p.material)));
+                    table.rules.len() - 1
+                })
+            });
+            if k < of_classes {
+                let place = table.place(i, j);
+                table.by_classes[place] = index;
+            } else {
+                table.others.insert([i as u32, j as u32], index);
             }
         }
         table.auto = table.rules.iter().any(|r| matches!(r.given.law, Law::Auto(_)));
@@ -197,28 +239,68 @@ impl ContactTable {
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
-    fn set(&mut self, i: usize, j: usize, rule: Option<usize>) {
-        let Some((a, b)) = self.ordered(i, j) else { return };
-        let known = &mut self.by_materials[self.parts[a].1 * self.materials + self.parts[b].1];
-        if *known.get_or_insert(rule) != rule {
-            self.others.insert([i as u32, j as u32], rule);
+    /// The first two parts `i < j` of these classes that contacts are possible between, of owners without an exception.
+    fn first_pair(
+        &self,
+        one: &Members,
+        other: &Members,
+        excepted: &HashSet<[Owner; 2]>,
+    ) -> Option<[usize; 2]> {
+        let moves = |members: &Members| members.first().is_some_and(|&i| self.parts[i].moves);
+        if !moves(one) && !moves(other) {
+            return None;
         }
+        one.iter().find_map(|&i| {
+            let free = |j: &&usize| {
+                let (a, b) = (&self.parts[i], &self.parts[**j]);
+                a.is_apart(b) && !excepted.contains(&sorted([a.owner, b.owner]))
+            };
+            let after = other.partition_point(|&j| j <= i);
+            other[after..].iter().find(free).map(|&j| [i, j])
+        })
+    }
+
+    /// Pairs of parts `i < j` of owners with an exception.
+    fn pairs_of(&self, excepted: &HashSet<[Owner; 2]>) -> Vec<[usize; 2]> {
+        let mut of: HashMap<Owner, Vec<usize>> = HashMap::new();
+        if !excepted.is_empty() {
+            self.parts.iter().enumerate().for_each(|(i, p)| of.entry(p.owner).or_default().push(i));
+        }
+        let parts = |owner: &Owner| of.get(owner).map_or(&[][..], Vec::as_slice);
+        let mut pairs = vec![];
+        for [a, b] in excepted {
+            for &i in parts(a) {
+                let two = parts(b).iter().map(|&j| [i.min(j), i.max(j)]);
+                pairs.extend(two.filter(|[i, j]| self.parts[*i].is_apart(&self.parts[*j])));
+            }
+        }
+        pairs
+    }
+
+    fn place(&self, i: usize, j: usize) -> usize {
+        self.parts[i].class * self.classes + self.parts[j].class
     }
 
     /// The two parts `i < j` in their order within a contact: a world part comes first, so that the normal
-    /// points into the body. `None` if neither moves, both belong to one body, or there is no such part.
-    fn ordered(&self, i: usize, j: usize) -> Option<(usize, usize)> {
-        let (one, other) = (self.parts.get(i)?, self.parts.get(j)?);
-        let apart = one.0 != other.0 && (one.2 || other.2);
-        apart.then_some(if matches!(other.0, Owner::World(_)) { (j, i) } else { (i, j) })
+    /// points into the body.
+    fn ordered(&self, i: usize, j: usize) -> (usize, usize) {
+        if matches!(self.parts[j].owner, Owner::World(_)) { (j, i) } else { (i, j) }
     }
 
     /// Parts of a pair (the lower number first) in their order within a contact, and the index of their rule;
     /// `None` if they cannot touch.
     pub fn find(&self, [i, j]: [u32; 2]) -> Option<((u32, u32), usize)> {
-        let (a, b) = self.ordered(i as usize, j as usize)?;
-        let by_materials = self.by_materials[self.parts[a].1 * self.materials + self.parts[b].1];
-        let rule = self.others.get(&[i, j]).copied().or(by_materials)??;
+        let [one, other] = [i, j].map(|k| self.parts.get(k as usize));
+        if !one?.is_apart(other?) {
+            return None;
+        }
+        let by_classes = || self.by_classes[self.place(i as usize, j as usize)];
+        // scenes without exceptions need no search
+        let rule = match self.others.is_empty() {
+            true => by_classes(),
+            false => self.others.get(&[i, j]).copied().unwrap_or_else(by_classes),
+        }?;
+        let (a, b) = self.ordered(i as usize, j as usize);
         Some(((a as u32, b as u32), rule))
     }
 
@@ -263,6 +345,44 @@ impl ContactTable {
     pub fn directions(&self) -> Directions {
         self.directions
     }
+}
+
+/// The parts with their classes, and the members of each class. Shapes without an end are a class of their own, for two of them cannot touch.
+fn classes(scene: &Resolved, parts: &[Part]) -> (Vec<Listed>, Vec<Members>) {
+    let mut known: HashMap<(usize, bool, bool, bool), usize> = HashMap::new();
+    let mut members: Vec<Members> = vec![];
+    let mut list: Vec<Listed> = Vec::with_capacity(parts.len());
+    for (i, part) in parts.iter().enumerate() {
+        let parent = match part.owner {
+            Owner::Body(k) => scene.bodies[k].link.parent,
+            Owner::World(_) => None,
+        };
+        let of_world = matches!(part.owner, Owner::World(_));
+        let key = (part.material, of_world, part.moves, part.solid.is_unbounded());
+        let class = *known.entry(key).or_insert_with(|| {
+            members.push(vec![]);
+            members.len() - 1
+        });
+        // parts of one owner follow one another
+        if members[class].last().is_none_or(|&last| parts[last].owner != part.owner) {
+            members[class].push(i);
+        }
+        list.push(Listed { owner: part.owner, parent, moves: part.moves, class });
+    }
+    (list, members)
+}
+
+/// Owners with an exception, each pair in order.
+fn excepted(scene: &Resolved) -> HashSet<[Owner; 2]> {
+    let of = scene.pairs.iter().filter_map(|pair| match pair.of {
+        PairOf::Owners(owners) => Some(sorted(owners)),
+        PairOf::Materials(_) => None,
+    });
+    of.collect()
+}
+
+fn sorted([a, b]: [Owner; 2]) -> [Owner; 2] {
+    [a.min(b), a.max(b)]
 }
 
 /// The layer of `law = "auto"` without `compliant_law`: that of the analysis of stability, for the mean mass of the bodies.

@@ -9,21 +9,22 @@ pub use crate::scene::resolved;
 mod close;
 mod contacts;
 mod loops;
-mod pace;
+mod place;
 mod rule;
+mod scales;
 mod standing;
 mod summary;
 
 pub use crate::ids::Owner;
 pub use crate::scene::resolved::Resolved;
 pub use contacts::{ContactTable, Rule};
-pub use pace::Pace;
 pub use rule::ContactRule;
+pub use scales::{Scale, Scales};
 pub use standing::{JointDof, StandingKind, StandingRow, Target};
 pub use summary::summary;
 
 use crate::contact::Law;
-use crate::dynamics::System;
+use crate::dynamics::{InvalidSystem, System};
 use crate::geometry::{Solid, bounding_box};
 use crate::scene::{Fault, Scene, Scheme};
 use crate::space::{Pose, length};
@@ -49,7 +50,7 @@ pub struct Model {
     contacts: ContactTable,
     standing: Vec<StandingRow>,
     reaches: Vec<f64>,
-    pace: Pace,
+    scales: Scales,
 }
 
 /// A shape of a body or of the world. Parts are numbered body by body, then world part by world part.
@@ -79,8 +80,8 @@ impl Model {
         contacts.compile(&resolved).map_err(named)?;
         let reaches = reaches(&parts, resolved.bodies.len());
         let standing = standing::rows(&resolved, &system);
-        let pace = Pace::new(&resolved, &system, &reaches);
-        Ok(Self { scene: resolved, system, parts, contacts, standing, reaches, pace })
+        let scales = Scales::new(&resolved, &system, &parts);
+        Ok(Self { scene: resolved, system, parts, contacts, standing, reaches, scales })
     }
 
     /// The resolved scene that the model was compiled from.
@@ -113,9 +114,9 @@ impl Model {
         &self.reaches
     }
 
-    /// Reference speeds of bodies and joints, of which a small share is slow.
-    pub fn pace(&self) -> &Pace {
-        &self.pace
+    /// What is small in the scene.
+    pub fn scales(&self) -> &Scales {
+        &self.scales
     }
 
     /// State at the start of the scene, with its loops and gears closed to rounding.
@@ -175,7 +176,15 @@ pub(crate) fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, Co
     let alone = |message: String| vec![Fault { message, ..Fault::default() }];
     let armature: Vec<Vec<f64>> =
         scene.bodies.iter().map(|b| b.axes.iter().map(|a| a.armature).collect()).collect();
-    let system = System::with_armature(scene.links(), &armature).map_err(|e| alone(e.to_string()))?;
+    let system = System::with_armature(scene.links(), &armature).map_err(|e| match e {
+        InvalidSystem::NoInertia { link, .. } => {
+            let body = &scene.bodies[link];
+            let why = "expected mass, armature of the joint, or a child on a joint whose mass resists each motion of this one";
+            let message = format!("'{}' can move without moving any mass: {why}", body.name);
+            vec![Fault::new(format!("body[{}].mass", body.given), message)]
+        }
+        other => alone(other.to_string()),
+    })?;
     let parts = parts(scene, &system).map_err(alone)?;
     let contacts = ContactTable::new(scene, &parts)?;
     let auto = contacts.is_auto();
@@ -203,7 +212,10 @@ fn beyond_scheme(scene: &Resolved, system: &System, auto: bool) -> Option<String
     let known = |row: &StandingRow| match scene.step.scheme {
         _ if auto => false,
         Scheme::Theta => true,
-        Scheme::Implicit => row.restitution == 0.0 && (!midpoint || (of_joint(row) && rigid(row))),
+        Scheme::Implicit => {
+            row.restitution == 0.0
+                && (!midpoint || of_joint(row) && rigid(row) || matches!(row.kind, StandingKind::Spring(_)))
+        }
         Scheme::Compliant => !rigid(row),
         Scheme::Event => !rigid(row) || !matches!(row.kind, StandingKind::Drive(_)),
     };

@@ -1,6 +1,7 @@
 //! The tables of a recording: each column with its name, unit and value together. `docs/run.md` says what they mean.
 
 use super::names::{Name, Names};
+use super::saved::is_state;
 use crate::analysis::joints::JointReport;
 use crate::model::Owner;
 use crate::run::{ENTRIES, Event, FIRST_ENTRIES, UNIT};
@@ -255,5 +256,6 @@ pub(super) fn table(table: Table, moments: bool) -> Arc<recording::Table> {
 /// What recordings consist of.
 pub(super) static LAYOUT: LazyLock<Arc<Layout>> = LazyLock::new(|| {
     let tables = Table::ALL.map(|t| table(t, true)).to_vec();
-    Arc::new(Layout { tables, files: vec![SCENE_FILE], mark: STATE_FILE })
+    let files = vec![SCENE_FILE];
+    Arc::new(Layout { tables, files, mark: STATE_FILE, program: "stiction", is_mark: is_state })
 });

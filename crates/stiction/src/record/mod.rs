@@ -11,7 +11,7 @@ mod saved;
 
 pub use columns::{SCENE_FILE, STATE_FILE, columns, table_name};
 pub use recorder::Recorder;
-pub use recording::{Column, Error as RecordError, Format, Kind, Rows};
+pub use recording::{Column, Error as RecordError, Format, Kind, Rows, put};
 pub use saved::{read_state, save_state, state_from_text, state_text};
 
 use crate::model::{InvalidModel, Model};

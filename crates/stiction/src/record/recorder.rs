@@ -365,6 +365,8 @@ impl Observer for Recorder {
             | Failed::Undetected(_)
             | Failed::NotFinite { .. }
             | Failed::Mass(_)
+            | Failed::Massless { .. }
+            | Failed::Internal { .. }
             | Failed::Model(_) => (),
         }
         self.write_step(view, h, "failed");

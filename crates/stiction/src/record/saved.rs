@@ -137,6 +137,23 @@ pub(super) fn scene_name(path: &Path) -> Result<String, RecordError> {
     named.map(|n| n.scene).map_err(|e| RecordError::malformed(path, format!("no saved state: {e}")))
 }
 
+/// Whether bytes are a state as this program saves it, of any version.
+pub(super) fn is_state(bytes: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Like {
+        version: u32,
+        #[serde(rename = "scene")]
+        _scene: String,
+        #[serde(rename = "time")]
+        _time: f64,
+        #[serde(rename = "position")]
+        _position: Vec<f64>,
+        #[serde(rename = "velocity")]
+        _velocity: Vec<f64>,
+    }
+    serde_json::from_slice::<Like>(bytes).is_ok_and(|like| (1..=VERSION).contains(&like.version))
+}
+
 /// Time of the state that a file holds, if it holds one.
 pub(super) fn time(path: &Path) -> Option<f64> {
     #[derive(Deserialize)]

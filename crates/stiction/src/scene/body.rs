@@ -19,10 +19,9 @@ pub struct Body {
     pub joint: Option<Joint>,
     /// Pose of the joint in the parent's coordinates; the parent's origin by default. Not for free bodies.
     pub mount: Option<Pose>,
-    /// Mass, kg; by default computed from shapes and density.
+    /// Mass, kg; by default computed from shapes and density. 0 for a link that only connects joints: what its joint moves must have inertia.
     pub mass: Option<f64>,
-    /// Centre of mass in body coordinates, m; by default computed from the shapes, or the origin if `inertia`
-    /// is given.
+    /// Centre of mass in body coordinates, m; by default computed from the shapes, the origin without them.
     pub center: Option<Numbers>,
     /// Inertia tensor about the centre of mass, kg m^2: [xx, yy, zz] or [xx, yy, zz, xy, xz, yz]; planar: one
     /// number. By default computed from the shapes.

@@ -1,5 +1,6 @@
 //! Faults of a scene: what is wrong, where, and what was expected.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -97,11 +98,11 @@ impl fmt::Display for Fault {
         match self.place {
             Some(place) => write!(f, "{}:{}: ", place.line, place.column)?,
             None if self.path.is_empty() => {}
-            None => write!(f, "{}: ", self.path)?,
+            None => write!(f, "{}: ", one_line(&self.path))?,
         }
-        f.write_str(&self.message)?;
+        f.write_str(&one_line(&self.message))?;
         match &self.suggestion {
-            Some(name) => write!(f, ", did you mean '{name}'?"),
+            Some(name) => write!(f, ", did you mean '{}'?", one_line(name)),
             None => Ok(()),
         }
     }
@@ -110,12 +111,12 @@ impl fmt::Display for Fault {
 impl fmt::Display for SceneError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreadable { file, source } => write!(f, "{file}: {source}"),
+            Self::Unreadable { file, source } => write!(f, "{}: {source}", one_line(file)),
             Self::Invalid { file, faults } => {
                 for (i, fault) in faults.iter().enumerate() {
                     let line_break = if i == 0 { "" } else { "\n" };
                     let file = fault.file.as_deref().unwrap_or(file);
-                    let file = if fault.place.is_some() { format!("{file}:") } else { String::new() };
+                    let file = if fault.place.is_some() { one_line(file) + ":" } else { String::new() };
                     write!(f, "{line_break}{file}{fault}")?;
                 }
                 Ok(())
@@ -131,6 +132,31 @@ impl std::error::Error for SceneError {
             Self::Invalid { .. } => None,
         }
     }
+}
+
+/// A text as it may be shown: characters that a terminal would obey (escape sequences, changes of the direction of text) stand as escapes; line breaks and tabs stay.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        // as in JSON, so that JSON stays what it is
+        match obeyed(c) {
+            true => shown += &format!("\\u{:04x}", u32::from(c)),
+            false => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// The same in one line.
+fn one_line(text: &str) -> String {
+    printable(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// The known name with the fewest edits to `name`, if these are at most a third of its length (at least 1).
@@ -171,6 +197,17 @@ mod tests {
         let place = Place::new(text, &(text.find('x').unwrap()..text.len() - 1));
         assert_eq!((place.line, place.column, place.length), (2, 10, 1));
         assert_eq!(Place::new("", &(7..9)), Place { offset: 0, length: 0, line: 1, column: 1 });
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown_as_an_escape() {
+        assert_eq!(printable("a\tb\n\u{e9}"), "a\tb\n\u{e9}");
+        assert_eq!(
+            printable("\u{1b}[31m\u{9b}2J\u{7f}\r\u{202e}"),
+            "\\u001b[31m\\u009b2J\\u007f\\u000d\\u202e"
+        );
+        let fault = Fault::new("let.x".to_owned(), "unknown '\u{1b}]0;x\u{7}'\nsecond");
+        assert_eq!(fault.to_string(), "let.x: unknown '\\u001b]0;x\\u0007'\\nsecond");
     }
 
     #[test]

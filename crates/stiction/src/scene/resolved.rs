@@ -1,11 +1,11 @@
 //! A scene with its names looked up, its defaults filled in and its masses computed.
 
-use crate::contact::{FrictionRule, Law};
+use crate::contact::{ContactPoint, FrictionRule, Law};
 use crate::dynamics::Link;
 use crate::geometry::Shape;
 pub use crate::ids::Owner;
 
-use super::{self as scene, Axes, Course, LoopKind, Material, StepSettings, Table};
+use super::{self as scene, Axes, Course, Fault, LoopKind, Material, StepSettings, Table};
 use crate::space::{Pose, Quaternion, Vector, add, scale, sub};
 
 /// A checked scene with names resolved to indices ([`crate::scene::Scene::resolve`]). Numbers are finite,
@@ -28,6 +28,8 @@ pub struct Resolved {
     pub laws: Vec<Law>,
     /// How the coefficients of friction of two materials combine where no pair overrides it.
     pub friction_rule: FrictionRule,
+    /// Where between two undeformed surfaces contact forces act where no pair overrides it.
+    pub contact_point: ContactPoint,
     /// Exceptions for pairs of materials or bodies.
     pub pairs: Vec<Pair>,
     /// Applied forces and torques.
@@ -44,6 +46,8 @@ pub struct Resolved {
     pub step: StepSettings,
     /// What a run records.
     pub record: Recorded,
+    /// What is allowed and most likely not meant, by the paths of values.
+    pub warnings: Vec<Fault>,
 }
 
 /// What a run records.

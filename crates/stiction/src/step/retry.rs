@@ -15,6 +15,12 @@ const EXAMINED: usize = 600;
 /// Halvings after which a part that is not solved to the scene's tolerance is accepted at [`super::solve::LOOSE`]; the report lists it.
 const LOOSE_LEVEL: usize = 2;
 
+/// Most names of prescribed motions that a failure lists.
+const MOST_NAMES: usize = 3;
+
+/// Halvings of a step at whose end turning bodies overlap; then the overlap is accepted, and undone later.
+const CUTS: usize = 5;
+
 /// Most halvings of a step, whatever the scene allows.
 const MOST_RETRIES: usize = 50;
 
@@ -53,6 +59,7 @@ pub(super) fn step(
         let implicit = model.scene().step.scheme == Scheme::Implicit;
         work.solver.single = implicit || level >= LOOSE_LEVEL.min(retries);
         work.solver.loose = !implicit && work.solver.single;
+        work.may_cut = level < CUTS.min(retries);
         work.attempts += 1;
         watch(Moment::Before(state));
         let made_part = match model.scene().step.scheme {
@@ -134,7 +141,26 @@ fn diagnose(model: &Model, work: &Workspace) -> String {
         None if model.scene().step.solver != Method::Auto => "solver = \"auto\" may help",
         None => "a smaller step, more retries, a larger tolerance or compliant contacts may help",
     };
-    let mut lines = found.lines(name);
+    let prescribed = prescribed(model);
+    let mut lines = match prescribed.is_empty() {
+        true => vec![],
+        false => {
+            vec![format!("a prescribed motion ({}) may meet what cannot give way", prescribed.join(", "))]
+        }
+    };
+    lines.extend(found.lines(name));
     lines.push(help.to_owned());
     format!(": {}", lines.join("; "))
+}
+
+/// Names of what moves whatever resists it: drives without gains and largest effort, and world parts in motion.
+fn prescribed(model: &Model) -> Vec<String> {
+    let drives =
+        model.standing().iter().filter(|row| row.is_rigid_drive()).map(|row| row.name(model.scene()));
+    let parts = model.scene().world.iter().filter(|w| w.motion.is_some()).map(|w| w.name.clone());
+    let mut names: Vec<String> = drives.chain(parts).take(MOST_NAMES + 1).collect();
+    if names.len() > MOST_NAMES {
+        names[MOST_NAMES] = "...".to_owned();
+    }
+    names
 }

@@ -41,7 +41,7 @@ pub struct Forces {
     /// `s = A lambda + b`, m/s and rad/s.
     pub velocity: Vec<f64>,
     /// Speed up to which each element is said to rest, m/s, for a rotational row rad/s: the tolerance times its reference speed
-    /// ([`crate::model::Pace`]), and not less than what rounding leaves of its velocity.
+    /// ([`crate::model::Scales`]), and not less than what rounding leaves of its velocity.
     pub rest: Vec<f64>,
     /// What the solver remembers for the next step; before a solve, what it remembers of the last.
     pub memory: SolverMemory,

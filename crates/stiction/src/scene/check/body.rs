@@ -150,6 +150,11 @@ impl Checker<'_> {
         for (k, (inner, axis)) in joint.axes().into_iter().enumerate() {
             let within = own.key(inner.unwrap_or_default());
             let at = if inner.is_some() { within } else { own };
+            // the names of joints and of their axes say what is a rotation
+            let rotates = !matches!((key, inner), ("prismatic", _) | (_, Some("translation")));
+            if let Some(limits) = axis.limits.filter(|_| rotates) {
+                self.doubt_limits(limits, key, at.key("limits"));
+            }
             axes.push(self.joint_axis(&axis, start.get(k).copied().unwrap_or(0.0), at));
         }
         let step = &self.scene.step;
@@ -295,6 +300,12 @@ impl Checker<'_> {
         if turns {
             let orientation = body.orientation.as_ref().map(|o| self.orientation(o, at.key("orientation")).0);
             q.extend(orientation.unwrap_or([1.0, 0.0, 0.0, 0.0]));
+        }
+        if let Some(angle) = body.angle.filter(|_| angles) {
+            self.doubt_angle(angle, at.key("angle"));
+        }
+        for (k, angle) in body.angles.iter().flatten().enumerate().filter(|_| two) {
+            self.doubt_angle(*angle, at.key("angles").index(k));
         }
         if angles {
             q.push(self.angle(body.angle, body.angle_deg, at).unwrap_or(0.0));

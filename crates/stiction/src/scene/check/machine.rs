@@ -1,5 +1,6 @@
 //! Motors, loops, gears, motion of world parts.
 
+use super::doubt::is_rotation;
 use super::load::Names;
 use super::{At, Checker};
 use crate::scene::resolved::{Compliant, Drive, End, Gear, Loop, Motor, Resolved, WorldMotion as Motion};
@@ -19,6 +20,9 @@ impl Checker<'_> {
             self.fault(at.key("axis"), "axis in a planar scene, expected none: it is z");
         }
         let axis = m.axis.as_ref().filter(|_| !self.planar);
+        if let Some(angle) = &m.angle {
+            self.doubt_course(angle, at.key("angle"));
+        }
         Motion {
             position: m
                 .position
@@ -46,6 +50,11 @@ impl Checker<'_> {
             if motors.iter().any(|other| (other.body, other.dof) == (body, dof)) {
                 let message = format!("'{}' has two motors on one joint, expected one", m.body);
                 self.fault(at.key("body"), message);
+            }
+            if let Some(position) =
+                m.position.as_ref().filter(|_| is_rotation(&resolved.bodies[body].link.joint, dof))
+            {
+                self.doubt_course(position, at.key("position"));
             }
             let max_effort = m.max_effort.map_or(f64::INFINITY, |x| self.positive(x, at.key("max_effort")));
             let start = resolved.bodies[body].position.get(dof);

@@ -3,6 +3,7 @@
 
 mod body;
 mod contact;
+mod doubt;
 mod load;
 mod machine;
 mod mass;
@@ -29,13 +30,20 @@ impl Scene {
         let told = |fault: &Fault| found.iter().any(|f| within(&f.path, &fault.path));
         let more: Vec<Fault> = more.into_iter().filter(|fault| !told(fault)).collect();
         found.extend(more);
-        if found.is_empty() { Ok(resolved) } else { Err(self.named(found)) }
+        if found.is_empty() {
+            let warnings = if resolved.warnings.is_empty() { vec![] } else { self.named(resolved.warnings) };
+            Ok(Resolved { warnings, ..resolved })
+        } else {
+            Err(self.named(found))
+        }
     }
 
     /// The resolved scene, and what is wrong by places in lists; the former holds only if nothing is.
     pub(super) fn resolved(&self) -> (Resolved, Vec<Fault>) {
-        let mut checker = Checker { scene: self, planar: self.planar, faults: Vec::new() };
-        let resolved = checker.resolve();
+        let (faults, warnings) = (Vec::new(), Vec::new());
+        let mut checker = Checker { scene: self, planar: self.planar, faults, warnings };
+        let mut resolved = checker.resolve();
+        resolved.warnings = checker.warnings;
         (resolved, checker.faults)
     }
 }
@@ -45,6 +53,7 @@ struct Checker<'a> {
     scene: &'a Scene,
     planar: bool,
     faults: Vec<Fault>,
+    warnings: Vec<Fault>,
 }
 
 impl Checker<'_> {
@@ -68,12 +77,14 @@ impl Checker<'_> {
             laws: self.laws(&materials),
             materials,
             friction_rule: scene.friction_rule,
+            contact_point: self.contact_point(),
             pairs: Vec::new(),
             loads: Vec::new(),
             springs: Vec::new(),
             motors: Vec::new(),
             loops: Vec::new(),
             gears: Vec::new(),
+            warnings: Vec::new(),
             step: scene.step.clone(),
             record: Recorded { interval: self.interval(), tables: self.tables() },
         };

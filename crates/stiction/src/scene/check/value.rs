@@ -73,9 +73,17 @@ impl Checker<'_> {
         radians.or(degrees.map(f64::to_radians))
     }
 
+    /// The same of a rotation that is given once, and not of one that may go on.
+    fn fixed_angle(&mut self, radians: Option<f64>, degrees: Option<f64>, at: At<'_>) -> Option<f64> {
+        if let Some(angle) = radians {
+            self.doubt_angle(angle, at.key("angle"));
+        }
+        self.angle(radians, degrees, at)
+    }
+
     /// A rotation in space.
     pub fn orientation(&mut self, o: &Orientation, at: At<'_>) -> Quaternion {
-        match (o.quaternion, &o.axis, self.angle(o.angle, o.angle_deg, at)) {
+        match (o.quaternion, &o.axis, self.fixed_angle(o.angle, o.angle_deg, at)) {
             (Some(q), None, None) => {
                 let largest = q.iter().fold(0.0_f64, |m, a| m.max(a.abs()));
                 if largest == 0.0 {
@@ -104,7 +112,7 @@ impl Checker<'_> {
         at: At<'_>,
     ) -> Pose {
         let position = position.map_or([0.0; 3], |p| self.vector(p, at.key("position")));
-        let angle = self.angle(radians, degrees, at);
+        let angle = self.fixed_angle(radians, degrees, at);
         let here = at.key("orientation");
         let attitude = match (orientation, angle) {
             (Some(_), _) if self.planar => {
