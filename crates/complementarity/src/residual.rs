@@ -305,7 +305,8 @@ impl Evaluation {
             self.by_element.fill(0.0);
         }
         for (own, element) in self.relative.iter_mut().zip(&self.by_element) {
-            *own = if element.is_nan() { f64::INFINITY } else { own.max(*element) };
+            // f64::max leaves out what is not a number
+            *own = if own.is_nan() { *own } else { own.max(*element) };
         }
         self.worst = self.relative.iter().fold(0.0, worst);
         self.worst

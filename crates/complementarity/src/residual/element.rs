@@ -4,12 +4,17 @@
 //! any friction, for its slip is 1e-10 of what the load alone would do to its normal velocity. So each element is also judged alone. With `sigma` the support function
 //! of its friction set at `-s_t` (for a disc the slip speed), `U` its reference speed and `S = max(U, sigma)`:
 //!
-//! - *feasibility*: the part of the friction force that is beyond its bound, over both; the velocity at which a gap closes beyond zero, over `S`;
-//! - *work gap* (De Saxce and Feng 1998), where the element carries a force: `min(s_n, A_nn lambda_n) / S` at the normal, and for friction the smaller of `sigma / U`
-//!   and `(mu sigma + lambda_t . s_t / lambda_n) / ((1 + mu) sigma)`: either it rests, or its friction is what its slip demands.
+//! - *feasibility*: the part of the friction force that is beyond its bound, as a share of the force; the velocity at which a gap closes beyond zero, over `S`;
+//! - *work gap* (De Saxce and Feng 1998), where the element carries a force: `min(s_n, A_nn lambda_n) / S` at the normal. The gap of friction, `mu sigma + lambda_t . s_t / lambda_n`,
+//!   has two causes. Either the element rests, `sigma / U`, or both are small: what its friction lacks to its bound, as a share of the bound; and the gap of the same
+//!   friction grown to its bound, over `S`. On a disc the latter is of second order in the angle, so that the distance of the slip from one against the friction is used.
+//!
+//! So an element with the residual `r` obeys the law exactly for velocities that differ by at most `r S` from its own and a friction that differs by a share `r`.
+//! The angle may be large where slip is slow: a slip of `1e-9 U` that is not known to `1e-10 U` has no direction.
 //!
 //! Velocities count from the rounding of their own row on: `s_i` is a sum, and what its terms lose is no residual.
 
+use crate::element::law::Law;
 use crate::element::{Contact, Element, Mode};
 use crate::operator::MOST_ROWS;
 
@@ -41,8 +46,8 @@ pub(super) struct Judged<'a> {
 struct Friction {
     gauge: f64,
     sigma: f64,
-    /// `lambda_t . s_t`.
-    power: f64,
+    /// Velocity that is not against the friction: of a disc its length, else the work gap of the friction at its bound.
+    astray: f64,
     /// Rounding of the velocities, and the sum of their terms.
     rounding: f64,
 }
@@ -103,27 +108,14 @@ impl Judged<'_> {
         let n = self.lambda[0].max(0.0);
         let load = (mu * n + friction.gauge) * self.mobility;
         if load > DUST * scale {
-            worst = worst.max(over(friction.gauge - mu * n, friction.gauge + mu * n));
+            worst = worst.max(over(friction.gauge - mu * n, friction.gauge));
         }
         if mu > 0.0 && n * self.mobility > DUST * scale {
-            worst = worst.max(self.work_of_friction(&friction, (mu, n), contact));
+            let rests = over(friction.sigma - friction.rounding, self.reference);
+            let lacks = over(mu * n - friction.gauge, mu * n);
+            worst = worst.max(rests.min(lacks.max(over(friction.astray, scale))));
         }
         worst
-    }
-
-    /// Either the element rests, or its friction is what its slip demands.
-    fn work_of_friction(&self, f: &Friction, (mu, n): (f64, f64), contact: &Contact) -> f64 {
-        let rests = over(f.sigma - f.rounding, self.reference);
-        if rests <= 0.0 {
-            return rests;
-        }
-        // rounding turns the slip: a loss of second order on a disc, of first order along the side of a polygon
-        let turned = match contact.friction {
-            crate::element::Friction::Cone | crate::element::Friction::Ellipsoid => f.rounding / f.sigma,
-            _ => 2.0,
-        };
-        let lost = mu * f.sigma + f.power / n - mu * f.rounding * turned;
-        rests.min(over(lost, (1.0 + mu) * f.sigma))
     }
 
     fn friction(&self, contact: &Contact) -> Friction {
@@ -133,13 +125,20 @@ impl Judged<'_> {
             let axis = self.element.axis(k);
             (l[k], s[k]) = (if axis > 0.0 { self.lambda[k] / axis } else { 0.0 }, axis * self.s[k]);
         }
-        let law = crate::element::law::Law::of(contact.friction, rows);
-        Friction {
-            gauge: law.gauge(&l[..rows]),
-            sigma: law.lift(&s[..rows]),
-            power: l[1..rows].iter().zip(&s[1..rows]).map(|(l, s)| l * s).sum(),
-            rounding: self.roundings() * self.terms_of_friction(),
-        }
+        let law = Law::of(contact.friction, rows);
+        let (gauge, sigma) = (law.gauge(&l[..rows]), law.lift(&s[..rows]));
+        let rounding = self.roundings() * self.terms_of_friction();
+        l[1..rows].iter_mut().for_each(|l| *l /= gauge.max(f64::MIN_POSITIVE));
+        let along = l[1..rows].iter().zip(&s[1..rows]).map(|(l, s)| l * s).sum::<f64>();
+        let astray = match law {
+            Law::Disc => {
+                let across = l[1..rows].iter().zip(&s[1..rows]).map(|(l, s)| s - along.min(0.0) * l);
+                across.map(|s| s * s).sum::<f64>().sqrt() - rounding
+            }
+            // both terms lose as much
+            _ => sigma + along - 2.0 * rounding,
+        };
+        Friction { gauge, sigma, astray, rounding }
     }
 
     /// `0 <= lambda_n _|_ s_n >= 0`, over a speed.
