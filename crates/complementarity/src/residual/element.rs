@@ -2,15 +2,15 @@
 //!
 //! Sums over an island or a body ([`super`]) cannot see a row whose velocity is far below that of another row: a slider of 0.1 g under 1,000 N would be "solved" with
 //! any friction, for its slip is 1e-10 of what the load alone would do to its normal velocity. So each element is also judged alone. With `sigma` the support function
-//! of its friction set at `-s_t` (for a disc the slip speed), `U` its reference speed and `S = max(U, sigma)`:
+//! of its friction set at `-s_t` (for a disc the slip speed), `V` its reference speed and `S = max(V, sigma)`:
 //!
 //! - *feasibility*: the part of the friction force that is beyond its bound, as a share of the force; the velocity at which a gap closes beyond zero, over `S`;
 //! - *work gap* (De Saxce and Feng 1998), where the element carries a force: `min(s_n, A_nn lambda_n) / S` at the normal. The gap of friction, `mu sigma + lambda_t . s_t / lambda_n`,
-//!   has two causes. Either the element rests, `sigma / U`, or both are small: what its friction lacks to its bound, as a share of the bound; and the gap of the same
+//!   has two causes. Either the element rests, `sigma / V`, or both are small: what its friction lacks to its bound, as a share of the bound; and the gap of the same
 //!   friction grown to its bound, over `S`. On a disc the latter is of second order in the angle, so that the distance of the slip from one against the friction is used.
 //!
 //! So an element with the residual `r` obeys the law exactly for velocities that differ by at most `r S` from its own and a friction that differs by a share `r`.
-//! The angle may be large where slip is slow: a slip of `1e-9 U` that is not known to `1e-10 U` has no direction.
+//! The angle is then at most `r V / sigma`: the slower the slip, the less it has a direction.
 //!
 //! Velocities count from the rounding of their own row on: `s_i` is a sum, and what its terms lose is no residual.
 
@@ -34,7 +34,7 @@ pub(super) struct Judged<'a> {
     pub s: &'a [f64],
     /// Mean eigenvalue of the linear rows of its own block of `A`.
     pub mobility: f64,
-    /// `U`.
+    /// `V`.
     pub reference: f64,
     /// Sums of the absolute values of the terms of `s`; empty: rounding is not looked at.
     pub terms: &'a [f64],
