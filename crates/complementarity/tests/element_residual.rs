@@ -200,3 +200,39 @@ fn every_kind_of_element_has_its_own_residual() {
     near(of(Element::Bounded { limit: 1.0 }, 2.0, -1.0), 0.0);
     near(of(Element::Bounded { limit: 0.0 }, 2.0, 0.0), 0.0);
 }
+
+/// Size and direction of friction, by closed forms: what it lacks to its bound is a share, and what is not against it is a velocity.
+#[test]
+fn friction_is_judged_by_its_size_and_its_direction() {
+    let a = Operator::Dense(complementarity::matrix::Matrix::identity(3));
+    let reference = 0.5;
+    let of = |friction: Friction, t: [f64; 2], slip: [f64; 2]| {
+        // the bound is 0.5 * 2
+        let (lambda, element) = ([2.0, t[0], t[1]], [Element::contact(3, 0.5, friction)]);
+        let b = [-2.0, slip[0] - t[0], slip[1] - t[1]];
+        let p = ContactProblem { reference: &[reference], ..ContactProblem::new(&a, &b, &element) };
+        residual::contact(p, &lambda, &mut Evaluation::default()).element
+    };
+    let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    let cone = |t, slip| of(Friction::Cone, t, slip);
+    near(cone([-1.0, 0.0], [0.1, 0.0]), 0.0);
+    near(cone([0.3, 0.2], [0.0, 0.0]), 0.0);
+    // a tenth is missing; where slip is slow, the contact nearly rests
+    near(cone([-0.9, 0.0], [0.1, 0.0]), 0.1);
+    near(cone([-0.9, 0.0], [0.01, 0.0]), 0.01 / reference);
+    near(cone([-1.25, 0.0], [0.1, 0.0]), 0.2);
+    // turned: the slip that is not against it, over the speed of the element or its own if that is faster
+    for angle in [1e-6f64, 1e-2, 0.5] {
+        let t = [-angle.cos(), -angle.sin()];
+        near(cone(t, [0.1, 0.0]), 0.1 * angle.sin() / reference);
+        near(cone(t, [1e-8, 0.0]), 1e-8 * angle.sin() / reference);
+        near(cone(t, [5.0, 0.0]), angle.sin());
+    }
+    near(cone([1.0, 0.0], [5.0, 0.0]), 1.0);
+    // on a square all forces of a side are against a slip across it; else the work that is missing
+    let square = |t, slip| of(Friction::Pyramid, t, slip);
+    near(square([-1.0, 0.4], [0.1, 0.0]), 0.0);
+    near(square([-1.0, -1.0], [0.1, 0.05]), 0.0);
+    near(square([-1.0, 0.4], [0.1, 0.05]), (0.15 - 0.08) / reference);
+    near(square([-0.8, 0.4], [0.1, 0.0]), 0.2);
+}
