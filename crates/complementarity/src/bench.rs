@@ -39,6 +39,8 @@ pub(crate) struct Goal {
     pub size: f64,
     /// What is left; written by the solver.
     pub left: f64,
+    /// Residual of the worst element by itself, after the round before.
+    pub element: f64,
 }
 
 /// What a solver works on: the islands of a problem whose elements all have one number of rows.
@@ -92,6 +94,10 @@ pub(crate) struct Limits {
 const MARGIN: f64 = 0.8;
 /// Times that targets are lowered where islands are solved in the units of solvers, and not as posed, or a body is not.
 const MOST_ROUNDS: usize = 6;
+/// Share of what is left (squared) that an island is asked for next, where one of its elements is not solved by itself.
+const SHRINK_FOR_ELEMENT: f64 = 1e-4;
+/// An island goes on, whether or not it has reached what it was asked for, while a round leaves this share of its worst element's residual.
+const NEARER: f64 = 0.5;
 /// Least relative residual that is tried.
 const LEAST: f64 = 1e-15;
 
@@ -239,7 +245,14 @@ impl Bench {
             let (size, start, near) = evaluation.of_island(posed(&evaluation.islands, k));
             let foreseen = if near { 1.0 } else { limits.foresight.powi(2) };
             let target = MARGIN * limits.tolerance.powi(2) * size * foreseen;
-            goals.push(Goal { start, target, aim: MARGIN * limits.goal.powi(2) * size, size, left: start });
+            goals.push(Goal {
+                start,
+                target,
+                aim: MARGIN * limits.goal.powi(2) * size,
+                size,
+                left: start,
+                element: f64::INFINITY,
+            });
         }
         part.unknowns(&evaluation.offsets, lambda, y);
         for round in 0..MOST_ROUNDS {
@@ -262,15 +275,26 @@ impl Bench {
             iterations += by_rows!(rows, work.run(job, y));
             part.forces(&evaluation.offsets, y, lambda);
             evaluation.evaluate(problem, lambda);
-            // islands that are solved for the solver, but not as posed, or not for a body
+            // islands that are solved for the solver, but not as posed, or not for a body or an element
             let mut again = false;
             for (k, goal) in goals.iter_mut().enumerate() {
-                let relative = evaluation.relative[posed(&evaluation.islands, k)];
+                let island = posed(&evaluation.islands, k);
+                let relative = evaluation.relative[island];
                 let least = LEAST * LEAST * goal.size;
-                let shrink = if round == 0 { 0.5 } else { 0.05 };
-                let next = (shrink * (limits.tolerance / relative).powi(2) * goal.target).max(least);
-                goal.start = evaluation.of_island(posed(&evaluation.islands, k)).1;
-                if relative > limits.tolerance && goal.left <= goal.target && goal.target > least {
+                let own = evaluation.by_element[island];
+                let again_near = goal.element.is_finite() && own <= NEARER * goal.element;
+                let nearer = own > limits.tolerance && again_near;
+                goal.element = own;
+                let shrink = match own {
+                    // of an element that is not solved nothing says how far the island has to go
+                    own if own > limits.tolerance => SHRINK_FOR_ELEMENT * (goal.left / goal.target).min(1.0),
+                    _ if round == 0 => 0.5 * (limits.tolerance / relative).powi(2),
+                    _ => 0.05 * (limits.tolerance / relative).powi(2),
+                };
+                let next = (shrink * goal.target).max(least);
+                goal.start = evaluation.of_island(island).1;
+                let reached = goal.left <= goal.target && goal.target > least;
+                if relative > limits.tolerance && (reached || nearer) {
                     (goal.target, goal.aim, again) = (next, goal.aim.min(next), true);
                 }
             }

@@ -50,6 +50,16 @@ impl Operator {
         }
     }
 
+    /// `out = |A| |x|` by the terms that [`Self::times`] adds up. `scratch` is memory to use.
+    pub(crate) fn absolute_times(&self, x: &[f64], out: &mut [f64], scratch: &mut Vec<f64>) {
+        let product = |row: &[f64]| row.iter().zip(x).map(|(a, x)| (a * x).abs()).sum::<f64>();
+        match self {
+            Self::Dense(a) => (0..a.rows()).for_each(|i| out[i] = product(a.row(i))),
+            Self::Blocks(a) => a.absolute_times(x, out),
+            Self::Factored(a) => a.absolute_times(x, out, scratch),
+        }
+    }
+
     /// The block of an element, whose rows are `at`, with itself, row by row.
     pub fn diagonal(&self, element: usize, at: Range<usize>, out: &mut [f64]) {
         match self {
@@ -342,6 +352,20 @@ impl BlockMatrix {
                 }
                 for (o, row) in own.iter_mut().zip(block.chunks_exact(from.len())) {
                     *o += row.iter().zip(from).map(|(a, b)| a * b).sum::<f64>();
+                }
+            }
+        }
+    }
+
+    /// `out = |A| |x|`.
+    fn absolute_times(&self, x: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for c in 0..self.elements() {
+            let own = &mut out[self.offsets[c]..self.offsets[c + 1]];
+            for (k, block) in self.blocks_of(c) {
+                let from = &x[self.offsets[k]..self.offsets[k + 1]];
+                for (o, row) in own.iter_mut().zip(block.chunks_exact(from.len())) {
+                    *o += row.iter().zip(from).map(|(a, b)| (a * b).abs()).sum::<f64>();
                 }
             }
         }

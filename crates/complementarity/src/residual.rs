@@ -14,8 +14,11 @@
 //! - forces count up to [`MOST_FORCE`] times the load of their island: two forces that press a body from both sides can grow without end, and must not hide that it overlaps;
 //! - the scale of a body is at least [`LEAST_BODY`] of its island's, as far as rounding lets forces be found;
 //! - what the terms summed in `b` leave by rounding is no residual, nor for a body what the forces on its neighbours leave.
+//!
+//! Each element is also judged by itself (`residual/element.rs`); the relative residual is the larger of both.
 
 mod bounded;
+mod element;
 
 pub(crate) use bounded::with_jacobian;
 pub use bounded::{boxed, nonlinear};
@@ -25,6 +28,7 @@ use crate::islands::Islands;
 use crate::matrix::{dot, length, norm};
 use crate::operator::{Factored, MOST_ROWS, Operator, Segment};
 use crate::problem::{ContactProblem, FrictionProblem, Lcp, MixedLcp};
+use element::{Judged, own_reference};
 use serde::Serialize;
 
 /// Forces count up to this multiple of the load in the scale of a residual.
@@ -35,6 +39,8 @@ pub const LEAST_BODY: f64 = 1e-8;
 const NEAR: f64 = 0.1;
 /// Relative residual of a body from which on the rounding of its neighbours' forces is looked at.
 const ABOVE_ROUNDING: f64 = 1e-13;
+/// The same of a single element, whose own rounding costs a product with `A`.
+const ELEMENT_ABOVE_ROUNDING: f64 = 1e-14;
 /// Roundings of the largest term of `b` that are no residual.
 const ROUNDINGS: f64 = 4.0;
 
@@ -43,9 +49,14 @@ const ROUNDINGS: f64 = 4.0;
 pub struct Residual {
     /// Norm of the natural map with step 1, `|lambda - P(lambda - s~)|`, in the units of the problem.
     pub absolute: f64,
-    /// Contact problems: the residual without units (module's head); problems with box bounds: that of [`boxed`]. Others: `|r| / |q|`, or
-    /// `|r|` where `q` is zero.
+    /// Contact problems: the residual without units (module's head), the larger of `natural` and, where the problem says what is slow
+    /// ([`ContactProblem::reference`]), `element`; problems with box bounds: that of
+    /// [`boxed`]. Others: `|r| / |q|`, or `|r|` where `q` is zero. This is what tolerances are about.
     pub relative: f64,
+    /// Contact problems: that of islands and bodies, by natural maps. Others: `relative`.
+    pub natural: f64,
+    /// Contact problems: that of the worst element by itself. Others: 0.
+    pub element: f64,
     /// `|r| / |q|` with step 1, the measure of FCLIB; `|r|` where `q` is zero.
     #[serde(rename = "fclib_relative")]
     pub fclib: f64,
@@ -59,10 +70,21 @@ impl Default for Residual {
 
 impl Residual {
     /// An exact solution.
-    pub const ZERO: Self = Self { absolute: 0.0, relative: 0.0, fclib: 0.0 };
+    pub const ZERO: Self = Self { absolute: 0.0, relative: 0.0, natural: 0.0, element: 0.0, fclib: 0.0 };
 
     /// No result at all.
-    pub const NONE: Self = Self { absolute: f64::INFINITY, relative: f64::INFINITY, fclib: f64::INFINITY };
+    pub const NONE: Self = Self {
+        absolute: f64::INFINITY,
+        relative: f64::INFINITY,
+        natural: f64::INFINITY,
+        element: f64::INFINITY,
+        fclib: f64::INFINITY,
+    };
+
+    /// One that is not of a contact problem, where nothing is judged by elements.
+    pub const fn plain(absolute: f64, relative: f64, fclib: f64) -> Self {
+        Self { absolute, relative, natural: relative, element: 0.0, fclib }
+    }
 
     fn of(r: impl Iterator<Item = f64> + Clone, constant: &[f64]) -> Self {
         let (absolute, size) = (length(r), norm(constant));
@@ -70,7 +92,7 @@ impl Residual {
             return Self::NONE;
         }
         let relative = if size > 0.0 { absolute / size } else { absolute };
-        Self { absolute, relative, fclib: relative }
+        Self::plain(absolute, relative, relative)
     }
 }
 
@@ -171,18 +193,29 @@ pub struct Evaluation {
     by_island: Vec<Sums>,
     /// By first velocity of the body.
     by_body: Vec<Sums>,
-    /// Relative residual of each island, worst body included; and the largest of all.
+    /// Relative residual of each island, worst body and worst element included; and the largest of all.
     pub(crate) relative: Vec<f64>,
     worst: f64,
+    /// That of the worst element of each island.
+    pub(crate) by_element: Vec<f64>,
+    /// That of the worst element of all, asked for or not.
+    element: f64,
+    /// Largest relative residual of an island or body.
+    pub(crate) natural: f64,
+    /// Sums of the absolute values of the terms of `speed`, row by row, and whether they are those of the forces evaluated last; the same of `product`.
+    absolute: Vec<f64>,
+    absolute_known: bool,
+    absolute_product: Vec<f64>,
 }
 
 impl Evaluation {
     /// Reads offsets, islands and `rho` of a problem; false if its parts do not fit each other.
     pub(crate) fn prepare(&mut self, problem: ContactProblem<'_>) -> bool {
-        let ContactProblem { a, b, elements, terms } = problem;
+        let ContactProblem { a, b, elements, terms, reference } = problem;
         problem.write_offsets(&mut self.offsets);
         let fits = self.offsets[elements.len()] == b.len()
             && (terms.is_empty() || terms.len() == b.len())
+            && (reference.is_empty() || reference.len() == elements.len())
             && a.fits(&self.offsets)
             && elements.iter().all(|e| e.fault().is_none());
         if !fits {
@@ -231,7 +264,7 @@ impl Evaluation {
 
     /// Evaluates forces of the problem that was prepared: velocities, and the relative residual of each island and of all.
     pub(crate) fn evaluate(&mut self, problem: ContactProblem<'_>, lambda: &[f64]) -> f64 {
-        let ContactProblem { a, b, elements, terms } = problem;
+        let ContactProblem { a, b, elements, terms, .. } = problem;
         self.speed.resize(b.len(), 0.0);
         a.times(lambda, &mut self.speed, &mut self.product);
         self.speed.iter_mut().zip(b).for_each(|(s, b)| *s += b);
@@ -264,8 +297,83 @@ impl Evaluation {
         }
         // f64::max leaves out what is not a number
         let worst = |m: f64, x: &f64| if x.is_nan() { f64::INFINITY } else { m.max(*x) };
+        self.natural = self.relative.iter().fold(0.0, worst);
+        self.judge_elements(problem, lambda);
+        self.element = self.by_element.iter().fold(0.0, worst);
+        if problem.reference.is_empty() {
+            // nothing says what is slow: elements are reported, and not asked for
+            self.by_element.fill(0.0);
+        }
+        for (own, element) in self.relative.iter_mut().zip(&self.by_element) {
+            // f64::max leaves out what is not a number
+            *own = if own.is_nan() { *own } else { own.max(*element) };
+        }
         self.worst = self.relative.iter().fold(0.0, worst);
         self.worst
+    }
+
+    /// Judges each element by itself. The rounding of its rows is looked at where it may matter, for that costs a product with `A`.
+    fn judge_elements(&mut self, problem: ContactProblem<'_>, lambda: &[f64]) {
+        self.absolute_known = false;
+        if self.worst_elements(problem, lambda) > ELEMENT_ABOVE_ROUNDING {
+            self.add_absolute(problem, lambda);
+            self.absolute_known = true;
+            self.worst_elements(problem, lambda);
+        }
+    }
+
+    /// Sums of the absolute values of the terms of all velocities.
+    fn add_absolute(&mut self, problem: ContactProblem<'_>, lambda: &[f64]) {
+        let ContactProblem { a, b, terms, .. } = problem;
+        self.absolute.resize(b.len(), 0.0);
+        a.absolute_times(lambda, &mut self.absolute, &mut self.absolute_product);
+        let terms = if terms.is_empty() { b } else { terms };
+        self.absolute.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term.abs());
+    }
+
+    /// Writes the residual of the worst element of each island; the largest.
+    fn worst_elements(&mut self, problem: ContactProblem<'_>, lambda: &[f64]) -> f64 {
+        self.by_element.clear();
+        self.by_element.resize(self.islands.count(), 0.0);
+        let mut worst = 0.0f64;
+        for c in 0..problem.elements.len() {
+            let own = self.judged(problem, lambda, c).residual();
+            let island = &mut self.by_element[self.islands.number_of(c)];
+            *island = if own.is_nan() { f64::INFINITY } else { island.max(own) };
+            worst = worst.max(*island);
+        }
+        worst
+    }
+
+    fn judged<'a>(&'a self, problem: ContactProblem<'a>, lambda: &'a [f64], c: usize) -> Judged<'a> {
+        let at = self.offsets[c]..self.offsets[c + 1];
+        let (element, own, units) = (&problem.elements[c], &lambda[at.clone()], &self.units[at.clone()]);
+        let given = if problem.terms.is_empty() { problem.b } else { problem.terms };
+        let reference = problem.reference.get(c).copied();
+        Judged {
+            element,
+            lambda: own,
+            s: &self.speed[at.clone()],
+            mobility: units[0].powi(-2),
+            reference: reference.unwrap_or_else(|| own_reference(element, own, &given[at.clone()], units)),
+            terms: if self.absolute_known { &self.absolute[at] } else { &[] },
+            count: self.islands.island(self.islands.number_of(c)).len(),
+        }
+    }
+
+    /// Writes the speed up to which each element rests, at a tolerance, with the forces that were evaluated last.
+    pub fn write_rest(
+        &self,
+        problem: ContactProblem<'_>,
+        lambda: &[f64],
+        tolerance: f64,
+        out: &mut Vec<f64>,
+    ) {
+        out.clear();
+        if self.speed.len() != problem.b.len() || lambda.len() != problem.b.len() {
+            return;
+        }
+        out.extend((0..problem.elements.len()).map(|c| self.judged(problem, lambda, c).rest(tolerance)));
     }
 
     /// Relative residual of the elements on a body, given by its first velocity and one of its elements.
@@ -301,7 +409,7 @@ impl Evaluation {
         }
         let (absolute, size) = (square.sqrt(), norm(problem.b));
         let fclib = if size > 0.0 { absolute / size } else { absolute };
-        Residual { absolute, relative: self.worst, fclib }
+        Residual { absolute, relative: self.worst, natural: self.natural, element: self.element, fclib }
     }
 
     /// Relative residual of an element's island as last evaluated; `None` if it was not.

@@ -115,6 +115,8 @@ pub struct ContactProblem {
     pub linear_rows: usize,
     /// Sum of the absolute values of the terms of `b`, row by row.
     terms: Vec<f64>,
+    /// Reference speed of each element, m/s or rad/s ([`crate::model::Scales`]).
+    reference: Vec<f64>,
     /// Mobility `j M^-1 j'` of each element's normal row, 1/kg.
     mobility: Vec<f64>,
     /// Contacts of the last step whose deformation others carry on, across a seam.
@@ -157,6 +159,7 @@ pub fn assemble(
     problem.laws(model, laws, motion, contacts);
     problem.standing_laws(model, &state.position, motion);
     problem.add_moving(contacts.elements.len());
+    problem.reference_speeds(model, contacts, &state.position);
     problem.pose_at_end(model, motion);
 }
 
@@ -191,6 +194,7 @@ impl ContactProblem {
             fastest: 0.0,
             linear_rows,
             terms: vec![],
+            reference: vec![],
             mobility: vec![],
             inherited: vec![],
             carried: vec![],
@@ -295,8 +299,20 @@ impl ContactProblem {
 
     /// As solvers see it.
     pub fn view(&self) -> problem::ContactProblem<'_> {
-        let Self { operator: a, b, elements, terms, .. } = self;
-        problem::ContactProblem { a, b, elements, terms }
+        let Self { operator: a, b, elements, terms, reference, .. } = self;
+        problem::ContactProblem { a, b, elements, terms, reference }
+    }
+
+    /// Reference speed of each element, at a configuration.
+    fn reference_speeds(&mut self, model: &Model, contacts: &ContactSet, position: &[f64]) {
+        let scales = model.scales();
+        self.reference.clear();
+        for c in &contacts.contacts {
+            let own = contacts.elements[c.elements()].iter();
+            self.reference.extend(own.map(|e| scales.contact(c.owners, e.point).speed));
+        }
+        let rows = self.standing.iter().map(|s| model.standing()[s.row].scale(model, position).speed);
+        self.reference.extend(rows);
     }
 
     /// Matrix `A` as its factors.

@@ -75,6 +75,7 @@ pub fn bounce(
     }
     memory.choose(problem, forces);
     memory.forces.lambda.clone_from(&forces.lambda);
+    memory.forces.rest.clone_from(&forces.rest);
     for k in (0..problem.elements.len()).filter(|&k| memory.takes_part[k]) {
         memory.forces.lambda[problem.rows_of(k)].fill(0.0);
     }

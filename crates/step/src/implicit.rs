@@ -392,6 +392,7 @@ fn iterate(
             let found = residual::contact(problem.view(), &forces.lambda, evaluation);
             if found.relative <= tolerance {
                 forces.velocity.clone_from(&evaluation.speed);
+                evaluation.write_rest(problem.view(), &forces.lambda, tolerance, &mut forces.rest);
                 report.violation = report.violation.max(open);
                 report.residual = found;
                 return Ok(());

@@ -16,8 +16,8 @@ use complementarity::residual::Residual;
 use complementarity::solver::Choice;
 use std::borrow::Cow;
 
-/// Elements whose slip is below this share of the largest free velocity are said to stick.
-const STILL: f64 = 1e-9;
+/// Share of its largest effort up to which a drive is not said to be at it.
+const AT_BOUND: f64 = 1e-9;
 
 /// Why a step did not happen. The state is as it was.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -342,7 +342,8 @@ pub struct StepReport {
     pub violation: f64,
     /// Elements whose overlap no motion was found to undo; they do not approach further.
     pub relaxed: usize,
-    /// Parts that were accepted at a relative residual above the scene's tolerance, up to 1e-6, because shorter ones did not reach it.
+    /// Parts that were accepted at a relative residual above the scene's tolerance: up to 1e-6, because shorter ones did not reach it, or because
+    /// only single elements are above it ([`Residual::element`]).
     pub loose: usize,
     /// Time steps that took the place of located events where these crowd (`scheme = "event"`), and the time in them, s.
     pub stepped: usize,
@@ -443,13 +444,12 @@ pub fn elements(
     out.clear();
     let Solved { contacts, problem, forces, .. } = solved;
     let (linear, h) = (problem.linear_rows, problem.h);
-    let still = STILL * problem.fastest;
     let pick = |v: &[f64]| [v[0], v[1], if linear == 3 { v[2] } else { 0.0 }];
     for (index, c) in contacts.contacts.iter().enumerate() {
         let rule = &model.contacts().rules()[c.rule];
-        let still = match rule.given.friction_set {
-            FrictionKind::Smooth { velocity } => velocity,
-            _ => still,
+        let smooth = match rule.given.friction_set {
+            FrictionKind::Smooth { velocity } => Some(velocity),
+            _ => None,
         };
         let impact = rule.friction > 0.0 && is_jammed(model, solved, c);
         // gaps of a patch that was there before come from its travel
@@ -484,9 +484,10 @@ pub fn elements(
                     report.friction_loss -= h * lambda[i] * (s[i] + left(i));
                 }
             }
+            let rest = problem.row_velocity(rows.start + linear - 1, forces.rest[k]);
             let status = match () {
                 () if force[0] <= 0.0 => Status::Open,
-                () if fastest <= still => Status::Stick,
+                () if fastest <= smooth.unwrap_or(rest) => Status::Stick,
                 () => Status::Slip,
             };
             out.push(ElementReport {
@@ -530,7 +531,6 @@ pub fn standing(
 ) {
     out.clear();
     let Solved { contacts, problem, forces, motion, .. } = solved;
-    let still = STILL * problem.fastest;
     report.violation = report.violation.max(projection.open);
     for (standing, element) in problem.standing.iter().zip(contacts.elements.len()..) {
         let at = problem.rows_of(element).start;
@@ -541,19 +541,22 @@ pub fn standing(
         let after = books.velocity_after(problem, at);
         let own = standing.shift + standing.e_inv * forces.lambda[at] + problem.gap_rate[element];
         let slip = problem.row_velocity(at, forces.velocity[at] - own);
+        let rest = problem.row_velocity(at, forces.rest[element]);
         let (theta, shift) = (problem.theta, standing.shift + problem.gap_rate[element]);
         let free = (problem.b[at] + problem.left_out(at) - shift - theta * standing.start) / (1.0 - theta);
         let hits = bounced || approaches(standing.start, free, problem.fastest);
         let bounces = bounced && model.standing()[standing.row].restitution > 0.0;
         let (start, gap_rate) = (standing.start, problem.gap_rate[element]);
-        let row = Row { force, start, after, slip, gap_rate, hits, bounces };
-        out.push(report_row(model, solved, standing.row, row, still, (report, books)));
+        let row = Row { force, start, after, slip, rest, gap_rate, hits, bounces };
+        out.push(report_row(model, solved, standing.row, row, (report, books)));
     }
     for eliminated in &motion.servos.rows {
         let (force, _) = eliminated.effort(&motion.velocity, kicked);
         let (start, after) = (motion.velocity[eliminated.dof], kicked[eliminated.dof]);
-        let row = Row { force, start, after, slip: after, gap_rate: 0.0, hits: false, bounces: false };
-        out.push(report_row(model, solved, eliminated.row, row, still, (report, books)));
+        // a servo: nothing that sticks
+        let row =
+            Row { force, start, after, slip: after, rest: 0.0, gap_rate: 0.0, hits: false, bounces: false };
+        out.push(report_row(model, solved, eliminated.row, row, (report, books)));
     }
     if !motion.servos.rows.is_empty() {
         out.sort_unstable_by_key(|r| r.row);
@@ -569,6 +572,8 @@ struct Row {
     after: f64,
     /// Velocity that friction is about.
     slip: f64,
+    /// Slip up to which it rests.
+    rest: f64,
     /// What its gap adds to the velocity.
     gap_rate: f64,
     /// Whether it was approaching when the step began.
@@ -581,15 +586,14 @@ fn report_row(
     model: &Model,
     Solved { motion, problem, .. }: Solved<'_>,
     index: usize,
-    Row { force, start, after, slip, gap_rate, hits, bounces }: Row,
-    still: f64,
+    Row { force, start, after, slip, rest, gap_rate, hits, bounces }: Row,
     (report, books): (&mut StepReport, &mut Books),
 ) -> StandingReport {
     let (row, h) = (&model.standing()[index], motion.h);
     let gap = row.gap(model.scene(), &motion.kinematics, &motion.position, &motion.targets).unwrap_or(0.0);
     let status = match (row.kind, row.element) {
-        (StandingKind::Friction(_), _) if slip.abs() > still => Status::Slip,
-        (StandingKind::Drive(_), Element::Bounded { limit }) if force.abs() >= limit * (1.0 - STILL) => {
+        (StandingKind::Friction(_), _) if slip.abs() > rest => Status::Slip,
+        (StandingKind::Drive(_), Element::Bounded { limit }) if force.abs() >= limit * (1.0 - AT_BOUND) => {
             Status::Slip
         }
         (_, Element::Unilateral) if force <= 0.0 => Status::Open,

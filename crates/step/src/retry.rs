@@ -57,7 +57,8 @@ pub(super) fn step(
         work.solver.try_harder = level > 0 || retries == 0;
         // the implicit scheme accepts no end that is not solved
         let implicit = model.scene().step.scheme == Scheme::Implicit;
-        work.solver.loose = !implicit && level >= LOOSE_LEVEL.min(retries);
+        work.solver.single = implicit || level >= LOOSE_LEVEL.min(retries);
+        work.solver.loose = !implicit && work.solver.single;
         work.may_cut = level < CUTS.min(retries);
         work.attempts += 1;
         watch(Moment::Before(state));

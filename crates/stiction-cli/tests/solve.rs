@@ -119,7 +119,7 @@ fn every_key_of_the_json_object_is_there() {
     let value: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(keys(&value), KEYS);
     assert_eq!(keys(&value["problem"]), ["contacts", "equalities", "friction", "kind", "size"]);
-    assert_eq!(keys(&value["residual"]), ["absolute", "fclib_relative", "relative"]);
+    assert_eq!(keys(&value["residual"]), ["absolute", "element", "fclib_relative", "natural", "relative"]);
     assert_eq!(value["file"], file.to_str().unwrap());
     assert_eq!(value["problem"]["kind"], "lcp");
     assert_eq!(value["problem"]["size"], 2);

@@ -66,7 +66,8 @@ impl StepReport {
         self.inner.parts
     }
 
-    /// Whether every part reached the scene's tolerance; else some were accepted at a residual of up to 1e-6.
+    /// Whether every part reached the scene's tolerance; else some were accepted as they are: at a residual of up to 1e-6, or with a
+    /// contact that is not solved by itself.
     #[getter]
     fn within_tolerance(&self) -> bool {
         self.inner.loose == 0

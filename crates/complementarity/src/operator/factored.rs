@@ -253,6 +253,37 @@ impl Factored {
         }
     }
 
+    /// `out = c |W| |W'| |x| + |E^-1| |x|`.
+    pub(super) fn absolute_times(&self, x: &[f64], out: &mut [f64], scratch: &mut Vec<f64>) {
+        scratch.clear();
+        scratch.resize(self.speeds, 0.0);
+        for c in 0..self.elements() {
+            let own = &x[self.offsets[c]..self.offsets[c + 1]];
+            for (s, w) in self.segments(c).filter(|_| own.iter().any(|f| *f != 0.0)) {
+                let v = &mut scratch[s.first..][..s.len];
+                for (f, row) in own.iter().zip(w.chunks_exact(s.len)) {
+                    v.iter_mut().zip(row).for_each(|(v, w)| *v += (f * w).abs());
+                }
+            }
+        }
+        for c in 0..self.elements() {
+            let own = &mut out[self.offsets[c]..self.offsets[c + 1]];
+            own.fill(0.0);
+            for (s, w) in self.segments(c) {
+                let v = &scratch[s.first..][..s.len];
+                for (o, row) in own.iter_mut().zip(w.chunks_exact(s.len)) {
+                    *o += self.c * row.iter().zip(v).map(|(w, v)| w.abs() * v).sum::<f64>();
+                }
+            }
+            let Some((first, data)) = self.patch(c) else { continue };
+            let order = data.len() / own.len();
+            let from = &x[first..][..order];
+            for (o, row) in own.iter_mut().zip(data.chunks_exact(order)) {
+                *o += row.iter().zip(from).map(|(e, x)| (e * x).abs()).sum::<f64>();
+            }
+        }
+    }
+
     /// What forces at element `k` do to the velocities of element `c`, row by row.
     pub fn block(&self, c: usize, k: usize, out: &mut [f64]) {
         let (rows, width) = (self.rows(c), self.rows(k));

@@ -30,12 +30,15 @@ pub struct ContactProblem<'a> {
     pub elements: &'a [Element],
     /// Sizes of the terms summed in `b`, row by row, if they are known: residuals below their rounding mean nothing. Empty: the size of `b` itself.
     pub terms: &'a [f64],
+    /// Reference speed of each element, m/s, for a rotational row rad/s: what is slow is a small share of it ([`crate::residual`]). Empty: a thousandth of what
+    /// its own `b` and force make, and the residual of elements is then reported but not asked for.
+    pub reference: &'a [f64],
 }
 
 impl<'a> ContactProblem<'a> {
     /// With no more known of `b` than its value.
     pub fn new(a: &'a Operator, b: &'a [f64], elements: &'a [Element]) -> Self {
-        Self { a, b, elements, terms: &[] }
+        Self { a, b, elements, terms: &[], reference: &[] }
     }
 
     /// Writes the first row of each element, and the number of rows.

@@ -71,7 +71,7 @@ pub(crate) fn with_jacobian(
     if absolute.is_nan() {
         return Residual::NONE;
     }
-    Residual { absolute, relative, fclib: if size > 0.0 { absolute / size } else { absolute } }
+    Residual::plain(absolute, relative, if size > 0.0 { absolute / size } else { absolute })
 }
 
 /// The middle one of `z - l >= z - u` and `f`: the natural map of a box.

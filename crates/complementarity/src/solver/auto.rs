@@ -206,7 +206,9 @@ impl Auto {
         self.given.clear();
         self.given.extend_from_slice(lambda);
         let within = self.bench.start <= tolerance;
-        let goal = if self.bench.start <= AT_REST { 0.0 } else { self.settings.goal * tolerance };
+        // forces of bodies at rest are good, even where an element's own are not
+        let goal =
+            if self.bench.evaluation.natural <= AT_REST { 0.0 } else { self.settings.goal * tolerance };
         let goal = goal.max(LEAST_GOAL).min(tolerance);
         let limits = Limits { tolerance, goal, foresight: FORESIGHT };
         self.escalation.settings.clone_from(&self.settings);

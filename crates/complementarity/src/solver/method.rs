@@ -229,6 +229,11 @@ impl Solver {
         }
     }
 
+    /// Writes the speed up to which each element rests at the tolerance, with the forces of the last result: m/s, for a rotational row rad/s.
+    pub fn write_rest(&self, problem: ContactProblem<'_>, lambda: &[f64], out: &mut Vec<f64>) {
+        self.evaluation().write_rest(problem, lambda, self.tolerance, out);
+    }
+
     /// Whether an element belongs to an island that the last solve left above the tolerance.
     pub fn left_unsolved(&self, element: usize) -> bool {
         self.evaluation()

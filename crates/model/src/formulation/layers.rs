@@ -157,6 +157,7 @@ impl ContactProblem {
             self.terms[row] += far / self.h;
         }
         self.standing_laws(model, position, motion);
+        self.reference_speeds(model, contacts, position);
     }
 
     /// Forces of the last step where the contacts are the same.

@@ -623,7 +623,7 @@ impl Path {
         (equations.motion.h, equations.motion.time) = (self.time - begin, *begin);
         report.parts = usize::from(!elements.is_empty());
         let error = self.worst * equations.model.scene().step.accuracy;
-        report.residual = Residual { absolute: error, relative: error, fclib: error };
+        report.residual = Residual::plain(error, error, error);
         report.trust = Trust::Unique;
         Ok(())
     }

@@ -75,7 +75,7 @@ impl Path<'_> {
             return Err(wrong(defect, ": the forces of redundant contacts contradict each other".to_owned()));
         }
         if defect > self.report.residual.relative.max(SEEN) {
-            self.report.residual = Residual { absolute: defect, relative: defect, fclib: defect };
+            self.report.residual = Residual::plain(defect, defect, defect);
         }
         let name = |c: &Contact| self.model.contact_name(c.id).unwrap_or_default();
         for n in &self.s.near.contacts {

@@ -184,7 +184,7 @@ impl Path<'_> {
         }
         state.solver.level = (self.h / pace.length).log2().ceil().clamp(0.0, 40.0) as u32;
         let error = pace.worst * self.model.scene().step.accuracy;
-        let located = Residual { absolute: error, relative: error, fclib: error };
+        let located = Residual::plain(error, error, error);
         if located.relative > self.report.residual.relative {
             self.report.residual = located;
         }

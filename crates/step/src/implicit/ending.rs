@@ -12,9 +12,6 @@ use crate::state::{RowId, State, next_time};
 use complementarity::matrix::dot;
 use complementarity::solver::auto::WARM_START;
 
-/// Elements whose slip is below this share of the largest free velocity are said to stick.
-pub(super) const STILL: f64 = 1e-9;
-
 /// Takes the end that was found.
 pub(super) fn finish(
     model: &Model,
@@ -51,7 +48,6 @@ pub(super) fn finish(
     let springs = model.scene().step.tangential_springs;
     work.elements.clear();
     state.memory.clear();
-    let still = STILL * work.problem.fastest;
     for (c, soft) in work.contacts.contacts.iter().zip(&work.implicit.soft) {
         let rule = &model.contacts().rules()[c.rule];
         let rows = work.problem.rows_of(c.first);
@@ -81,7 +77,7 @@ pub(super) fn finish(
         }
         let status = match () {
             () if force[0] <= 0.0 => Status::Open,
-            () if fastest <= still => Status::Stick,
+            () if fastest <= work.forces.rest[c.first] => Status::Stick,
             () => Status::Slip,
         };
         let mut deformation = [0.0; 3];

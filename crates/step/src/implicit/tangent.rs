@@ -12,7 +12,6 @@
 //! midpoint rule does not stand.
 
 use super::super::{Failed, Workspace};
-use super::ending::STILL;
 use super::{Scratch, detect_again, relative};
 use crate::dynamics::PivotedCholesky;
 use crate::formulation::relative_row;
@@ -57,7 +56,7 @@ pub(super) fn project(model: &Model, work: &mut Workspace) -> Result<bool, Faile
     end.kinematics.go_to(position, after);
     end.mass.go_to(&end.kinematics)?;
     detect_again(model, end, motion.margin, detection, next)?;
-    let (dofs, linear, still) = (after.len(), problem.linear_rows, STILL * problem.fastest);
+    let (dofs, linear) = (after.len(), problem.linear_rows);
     tangent.kept.clear();
     tangent.rows.clear();
     tangent.impulse.clear();
@@ -71,7 +70,7 @@ pub(super) fn project(model: &Model, work: &mut Workspace) -> Result<bool, Faile
         let at = known.map_or((c, contacts.elements[c.first].point), |e| (e, next.elements[e.first].point));
         let slip =
             forces.velocity[rows.start + 1..rows.start + linear].iter().map(|s| s * s).sum::<f64>().sqrt();
-        let sticks = slip <= still && problem.elements[c.first].mu() > 0.0;
+        let sticks = slip <= forces.rest[c.first] && problem.elements[c.first].mu() > 0.0;
         let axes = [at.0.frame.n, at.0.frame.t, at.0.frame.o];
         for (i, axis) in axes.into_iter().enumerate().take(if sticks { linear } else { 1 }) {
             let row = tangent.add(rows.start + i, dofs);
@@ -83,7 +82,7 @@ pub(super) fn project(model: &Model, work: &mut Workspace) -> Result<bool, Faile
         let (at, own) = (problem.rows_of(element).start, &model.standing()[standing.row]);
         let held = match own.kind {
             StandingKind::Friction(limit) => {
-                forces.velocity[at].abs() <= still && forces.lambda[at].abs() < limit
+                forces.velocity[at].abs() <= forces.rest[element] && forces.lambda[at].abs() < limit
             }
             _ => own.is_limit() && forces.lambda[at] > 0.0,
         };

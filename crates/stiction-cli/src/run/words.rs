@@ -72,11 +72,16 @@ fn warnings(o: &Outcome) -> Vec<String> {
     let mut list: Vec<String> =
         o.warnings.iter().chain(&o.misfit).chain(&o.overlaps).chain(&o.unstable).cloned().collect();
     if s.loose > 0 {
+        let worst = s.worst.0;
+        // single elements are worse than what is accepted of a problem as a whole
+        let single =
+            if worst.relative > worst.natural { ", of a contact or joint row by itself" } else { "" };
         list.push(format!(
-            "the tolerance of {:e} was not reached in {}, first at {}: accepted at up to 1e-6",
+            "the tolerance of {:e} was not reached in {}, first at {}: accepted at up to {:.1e}{single}",
             o.model.scene().step.tolerance,
             of(s.loose, "step"),
-            instant(s.first_loose)
+            instant(s.first_loose),
+            worst.relative
         ));
     }
     if let Some((time, rows)) = &s.first_relaxed {

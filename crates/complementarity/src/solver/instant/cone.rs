@@ -98,7 +98,7 @@ pub fn cone_residual(problem: &InstantProblem, forces: &[f64], displacements: &[
     let outside = problem.border().map_or(0.0, |border| norm(&border.load));
     let size = norm(forces).max(norm(&load)).max(outside);
     let relative = if size > 0.0 { absolute / size } else { absolute };
-    if relative.is_nan() { Residual::NONE } else { Residual { absolute, relative, fclib: relative } }
+    if relative.is_nan() { Residual::NONE } else { Residual::plain(absolute, relative, relative) }
 }
 
 /// Newton's method on the reduced unknowns `x` (without the friction of sliding contacts) and displacements.
