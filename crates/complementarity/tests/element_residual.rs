@@ -1,8 +1,7 @@
 //! The residual of an element by itself: what it sees that sums over an island do not, and that solvers go on until it holds.
-#![allow(missing_docs)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod piles;
+use crate::piles;
 
 use complementarity::operator::{Factored, Operator};
 use complementarity::problem::{ContactProblem, Element, Friction};

@@ -10,6 +10,7 @@ mod cone;
 mod cone_families;
 mod conversion;
 mod decide;
+mod element_residual;
 mod elements;
 mod families;
 mod instant;

@@ -1,7 +1,5 @@
 //! Light parts under large loads have the friction of their load, however slow they slip: closed forms of Coulomb's law.
-#![allow(missing_docs)]
 
-use stiction::scene::Scene;
 use stiction::step::{ElementReport, Status};
 use stiction::stepper::Stepper;
 
@@ -65,7 +63,7 @@ duration = {DURATION}
 
 /// Runs a scene; calls `check` with the contacts, the velocities, and whether the step is solved, after each step.
 fn run(name: &str, toml: &str, steps: usize, mut check: impl FnMut(&[ElementReport], &[f64])) {
-    let scene = Scene::from_toml(name, toml).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let scene = stiction::from_toml(name, toml).unwrap_or_else(|e| panic!("{name}: {e}"));
     let mut stepper = Stepper::new(scene).unwrap_or_else(|e| panic!("{name}: {e}"));
     let mut state = stepper.initial();
     for _ in 0..steps {

@@ -46,6 +46,7 @@ mod instant;
 mod instant_of_models;
 mod joint_rows;
 mod joints;
+mod light_slider;
 mod loops;
 mod machine_derivatives;
 mod machine_examples;
