@@ -1,6 +1,7 @@
 //! Step and recording.
 
 use super::{At, Checker};
+use crate::capabilities::{Thing, Use};
 use crate::{Branch, ForceTime, FrictionKind, GapLevel, Scheme, Table};
 use complementarity::problem::{SIDES, SIDES_EXPECTED};
 
@@ -14,11 +15,14 @@ impl Checker<'_> {
         if step.scheme == Scheme::Implicit {
             let expected = "0, or 0.5 (midpoint), with scheme = \"implicit\"";
             self.number(step.explicit_share, at.key("explicit_share"), |x| x == 0.0 || x == 0.5, expected);
-            if step.gap == GapLevel::Velocity {
-                self.fault(at.key("gap"), "gap is velocity, expected position with scheme = \"implicit\"");
-            }
-            if step.forces == Some(ForceTime::Theta) {
-                self.fault(at.key("forces"), "forces is theta, expected start with scheme = \"implicit\"");
+        }
+        let things = [
+            (step.gap == GapLevel::Velocity, Thing::VelocityGap, "gap"),
+            (step.forces == Some(ForceTime::Theta), Thing::LateForces, "forces"),
+        ];
+        for (_, thing, key) in things.into_iter().filter(|(has, ..)| *has) {
+            if let Some(message) = thing.refusal(Use::from(step.scheme), |_| true) {
+                self.fault(at.key(key), message);
             }
         }
         self.friction_kind(step.friction, at.key("friction"));
