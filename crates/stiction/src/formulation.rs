@@ -100,6 +100,8 @@ pub struct ContactProblem {
     pub standing: Vec<Standing>,
     /// Velocity that moving surfaces and drives add to `J v`, row by row; empty if there is none.
     pub moving: Vec<f64>,
+    /// What of `moving` comes from the turning of bodies in the step, and not from outside; empty if there is none.
+    pub(crate) turning: Vec<f64>,
     /// Whether each row is about the velocity at the end of the step; empty if none is.
     at_end: Vec<bool>,
     /// `theta W v` of these rows, m/s.
@@ -177,6 +179,7 @@ impl ContactProblem {
             relaxed: vec![],
             standing: vec![],
             moving: vec![],
+            turning: vec![],
             at_end: vec![],
             left: vec![],
             scale: vec![],
@@ -396,6 +399,7 @@ impl ContactProblem {
         self.b.clear();
         self.terms.clear();
         self.moving.clear();
+        self.turning.clear();
         self.mobility.clear();
         for c in &contacts.contacts {
             self.contact_rows(model, motion, contacts, c);
@@ -469,6 +473,12 @@ impl ContactProblem {
                 self.terms[at + i] += own.abs();
             }
         }
+    }
+
+    /// Velocity that is moved from outside in a row: by surfaces and drives.
+    pub(crate) fn moved(&self, row: usize) -> f64 {
+        let of = |list: &[f64]| list.get(row).copied().unwrap_or(0.0);
+        of(&self.moving) - of(&self.turning)
     }
 
     /// Writes `(1-theta) (J v + u)`, row by row, with `u` of moving surfaces and drives; `scratch` becomes `H v / h`.

@@ -7,6 +7,7 @@ mod surfaces;
 pub(crate) use load::each_load;
 pub use servos::{Eliminated, Servos};
 pub use surfaces::Surfaces;
+pub(crate) use surfaces::carried;
 
 use crate::dynamics::{Kinematics, MassMatrix, SingularMass};
 use crate::geometry::bounding_box;

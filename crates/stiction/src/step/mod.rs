@@ -18,6 +18,7 @@
 mod advance;
 mod approach;
 pub(crate) mod books;
+pub(crate) mod carrier;
 mod carry;
 pub(crate) mod detect;
 mod flush;

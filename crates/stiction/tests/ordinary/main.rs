@@ -6,6 +6,7 @@
 #![allow(missing_docs)]
 
 mod bench;
+mod carousels;
 mod energy;
 mod feeders;
 mod grasps;
