@@ -146,7 +146,7 @@ pub fn assemble(
 ) {
     (problem.h, problem.theta) = (motion.h, motion.theta);
     problem.choose_standing(model, state, motion);
-    problem.remember(model, state, contacts);
+    problem.remember(model, state, motion, contacts);
     problem.jacobian(model, motion, contacts);
     if problem.theta > 0.0 && !problem.resolves(model, laws, contacts) {
         problem.theta = 0.0;
@@ -222,7 +222,7 @@ impl ContactProblem {
 
     /// Takes deformations and forces of all elements from the state; new contacts are undeformed and carry no
     /// force. Where a state remembers nothing, it is a start, and point contacts that overlap are pressed in by as much, as in the scheme `compliant`.
-    fn remember(&mut self, model: &Model, state: &State, contacts: &ContactSet) {
+    fn remember(&mut self, model: &Model, state: &State, motion: &Motion, contacts: &ContactSet) {
         self.deformation.clear();
         self.start.clear();
         self.inherited.clear();
@@ -246,6 +246,9 @@ impl ContactProblem {
             match known {
                 Some(known) if known.deformations.len() == deforms => {
                     self.deformation.extend_from_slice(known.deformations);
+                    if let ([_, t, o], 1) = (&mut self.deformation[first..], c.count) {
+                        (*t, *o) = turned([*t, *o], self.h * motion.spin(c.owners, c.frame.n)).into();
+                    }
                     if rotates(model, c) {
                         let from = c.frame.along_x();
                         let own = self.deformation[first..].as_chunks_mut().0;
@@ -550,6 +553,12 @@ impl ContactProblem {
 /// move.)
 pub(crate) fn rotates(model: &Model, contact: &Contact) -> bool {
     contact.count == 1 && model.contacts().rules()[contact.rule].is_anisotropic()
+}
+
+/// A tangential deformation that turns by an angle about the normal, with the materials that are deformed.
+pub(crate) fn turned([t, o]: [f64; 2], angle: f64) -> [f64; 2] {
+    let (sin, cos) = angle.sin_cos();
+    [cos * t - sin * o, sin * t + cos * o]
 }
 
 /// Adds the row of a relative velocity of a contact along a direction, or angular velocity about it, over all

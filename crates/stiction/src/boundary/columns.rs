@@ -145,7 +145,14 @@ impl Step<'_> {
                 pressed / problem.scale[index] - relaxed
             };
             let own = active.iter().find(|a| a.element == c.first);
+            let angle = if linear == 3 { h * motion.spin(c.owners, c.frame.n) } else { 0.0 };
             for i in 0..linear {
+                let by = if linear == 3 { [0.0, -angle * delta[2], angle * delta[1]] } else { [0.0; 3] };
+                let relaxed: f64 = (0..linear).map(|j| law.e_inv_k()[(i, j)] * by[j]).sum();
+                memory[at + i] += by[i] - h * relaxed;
+                if let Some(a) = own {
+                    slip[a.first + i] -= relaxed;
+                }
                 let values = [-2.0, -1.0, 1.0, 2.0].map(|k| rate(h * (1.0 + 1e-3 * k), i));
                 let slope = combine(values, 1e-3);
                 if let Some(a) = own {

@@ -187,6 +187,7 @@ pub(crate) struct Part {
     pub(super) drift: DriftMap,
     /// Deformations after the step, from `xi`, deformations and `lambda`.
     pub(super) memory_q: Sparse,
+    pub(super) memory_v: Sparse,
     pub(super) memory_memory: Sparse,
     pub(super) memory_lambda: Sparse,
     pub(super) closing: Option<Closing>,
@@ -425,6 +426,7 @@ impl Part {
         let (state, remembered) = out.split_at_mut(2 * n);
         self.drift.times(&input, state);
         self.memory_q.times(1.0, xi, remembered);
+        self.memory_v.times(1.0, dv, remembered);
         self.memory_memory.times(1.0, memory, remembered);
         self.memory_lambda.times(1.0, &lambda, remembered);
         for (column, p) in &with {
@@ -474,6 +476,7 @@ impl Part {
         let (xi, dv) = head.split_at_mut(n);
         xi.copy_from_slice(&input[..n]);
         self.memory_q.transpose_times(1.0, remembered, xi);
+        self.memory_v.transpose_times(1.0, remembered, dv);
         self.memory_memory.transpose_times(1.0, remembered, memory);
         let mut lambda = vec![0.0; self.rows];
         self.memory_lambda.transpose_times(1.0, remembered, &mut lambda);

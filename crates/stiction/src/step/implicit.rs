@@ -363,7 +363,7 @@ fn iterate(
         for c in &contacts.contacts {
             let found = known.iter().find(|s| s.id == c.id).copied();
             soft.push(found.unwrap_or_else(|| {
-                let mut new = Soft::new(c.id, linear, state);
+                let mut new = Soft::new(c.id, linear, state, h * motion.spin(c.owners, c.frame.n));
                 new.press(
                     &model.contacts().rules()[c.rule].layers,
                     depth(begin, c.id, contacts.elements[c.first].gap),
