@@ -100,6 +100,8 @@ pub struct ContactProblem {
     pub standing: Vec<Standing>,
     /// Velocity that moving surfaces and drives add to `J v`, row by row; empty if there is none.
     pub moving: Vec<f64>,
+    /// What of `moving` comes from the turning of bodies in the step, and not from outside; empty if there is none.
+    pub(crate) turning: Vec<f64>,
     /// Whether each row is about the velocity at the end of the step; empty if none is.
     at_end: Vec<bool>,
     /// `theta W v` of these rows, m/s.
@@ -146,7 +148,7 @@ pub fn assemble(
 ) {
     (problem.h, problem.theta) = (motion.h, motion.theta);
     problem.choose_standing(model, state, motion);
-    problem.remember(model, state, contacts);
+    problem.remember(model, state, motion, contacts);
     problem.jacobian(model, motion, contacts);
     if problem.theta > 0.0 && !problem.resolves(model, laws, contacts) {
         problem.theta = 0.0;
@@ -187,6 +189,7 @@ impl ContactProblem {
             relaxed: vec![],
             standing: vec![],
             moving: vec![],
+            turning: vec![],
             at_end: vec![],
             left: vec![],
             scale: vec![],
@@ -230,7 +233,7 @@ impl ContactProblem {
 
     /// Takes deformations and forces of all elements from the state; new contacts are undeformed and carry no
     /// force. Where a state remembers nothing, it is a start, and point contacts that overlap are pressed in by as much, as in the scheme `compliant`.
-    fn remember(&mut self, model: &Model, state: &State, contacts: &ContactSet) {
+    fn remember(&mut self, model: &Model, state: &State, motion: &Motion, contacts: &ContactSet) {
         self.deformation.clear();
         self.start.clear();
         self.inherited.clear();
@@ -254,6 +257,9 @@ impl ContactProblem {
             match known {
                 Some(known) if known.deformations.len() == deforms => {
                     self.deformation.extend_from_slice(known.deformations);
+                    if let ([_, t, o], 1) = (&mut self.deformation[first..], c.count) {
+                        (*t, *o) = turned([*t, *o], self.h * motion.spin(c.owners, c.frame.n)).into();
+                    }
                     if rotates(model, c) {
                         let from = c.frame.along_x();
                         let own = self.deformation[first..].as_chunks_mut().0;
@@ -419,6 +425,7 @@ impl ContactProblem {
         self.b.clear();
         self.terms.clear();
         self.moving.clear();
+        self.turning.clear();
         self.mobility.clear();
         for c in &contacts.contacts {
             self.contact_rows(model, motion, contacts, c);
@@ -494,6 +501,12 @@ impl ContactProblem {
         }
     }
 
+    /// Velocity that is moved from outside in a row: by surfaces and drives.
+    pub(crate) fn moved(&self, row: usize) -> f64 {
+        let of = |list: &[f64]| list.get(row).copied().unwrap_or(0.0);
+        of(&self.moving) - of(&self.turning)
+    }
+
     /// Writes `(1-theta) (J v + u)`, row by row, with `u` of moving surfaces and drives; `scratch` becomes `H v / h`.
     pub fn relative_velocities(
         &self,
@@ -563,6 +576,12 @@ impl ContactProblem {
 /// move.)
 pub fn rotates(model: &Model, contact: &Contact) -> bool {
     contact.count == 1 && model.contacts().rules()[contact.rule].is_anisotropic()
+}
+
+/// A tangential deformation that turns by an angle about the normal, with the materials that are deformed.
+pub(crate) fn turned([t, o]: [f64; 2], angle: f64) -> [f64; 2] {
+    let (sin, cos) = angle.sin_cos();
+    [cos * t - sin * o, sin * t + cos * o]
 }
 
 /// Adds the row of a relative velocity of a contact along a direction, or angular velocity about it, over all

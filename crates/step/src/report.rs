@@ -513,11 +513,8 @@ pub fn elements(
 
 /// Work that surfaces which move by themselves do in an element, J.
 pub(crate) fn moving_work(problem: &ContactProblem, element: usize, lambda: &[f64]) -> f64 {
-    if problem.moving.is_empty() {
-        return 0.0;
-    }
-    let moving = &problem.moving[problem.rows_of(element)];
-    -problem.h * lambda.iter().zip(moving).map(|(f, u)| f * u).sum::<f64>()
+    let rows = problem.rows_of(element);
+    -problem.h * lambda.iter().zip(rows).map(|(f, row)| f * problem.moved(row)).sum::<f64>()
 }
 
 /// What the standing rows of a step did, and their losses and works. `kicked`: velocity after the forces of the step.

@@ -353,7 +353,7 @@ impl Step<'_> {
         for island in members.chunk_by(|a, b| a.0 == b.0) {
             let own: Vec<&Active> = island.iter().map(|(_, k)| &active[*k]).collect();
             let unknowns: Vec<usize> = own.iter().flat_map(|a| a.unknowns.clone()).collect();
-            let mut m = match part.groups.is_empty() {
+            let mut m = match part.groups.is_empty() && part.turning.bytes() == 0 {
                 true => self.island(&own, unknowns.len()),
                 false => self.island_by_response(part, &own, unknowns.len()),
             };
@@ -437,7 +437,7 @@ impl Step<'_> {
         m
     }
 
-    /// The same where implicit forces change the mass matrix.
+    /// The same where implicit forces change the mass matrix, or bodies carry others round.
     fn island_by_response(&self, part: &Part, own: &[&Active], size: usize) -> Matrix {
         let mut m = Matrix::zeros(size, size);
         let (mut lambda, mut slip) = (vec![0.0; part.rows], vec![0.0; part.rows]);
@@ -447,7 +447,9 @@ impl Step<'_> {
                 lambda.fill(0.0);
                 slip.fill(0.0);
                 lambda[a.first..a.first + a.rows].copy_from_slice(&a.tangent.column(k)[..a.rows]);
-                part.jacobian.times(1.0 - part.theta, &part.response(&lambda), &mut slip);
+                let answer = part.response(&lambda);
+                part.jacobian.times(1.0 - part.theta, &answer, &mut slip);
+                part.turning.times(1.0 - part.theta, &answer, &mut slip);
                 part.compliance.times(1.0, &lambda, &mut slip);
                 let mut i = 0;
                 for b in own {
