@@ -158,6 +158,13 @@ fn trust_words(o: &Outcome) -> Vec<String> {
             branch.join("; ")
         ));
     }
+    if s.rested > 0 {
+        lines.push(format!(
+            "kept at rest in {}, first in the step to t = {:.6} s: a solution at rest exists, and the solver found another motion; step.branch = \"nearest\" follows that",
+            steps(s.rested),
+            s.first_rested
+        ));
+    }
     let several = s.trust[Trust::ForcesNotUnique as usize] + s.trust[Trust::MotionNotUnique as usize] > 0;
     if several {
         let but =
@@ -290,6 +297,7 @@ pub fn json(o: &Outcome) -> String {
         "loose_steps": s.loose,
         "time_steps": s.stepped,
         "time_steps_seconds": s.stepped_time,
+        "rested_steps": s.rested,
         "near_steps": s.near,
         "unchosen_steps": s.unchosen,
         "trust": Trust::ALL.iter().zip(s.trust).map(|(t, n)| (t.name().to_owned(), n.into())).collect::<serde_json::Map<String, Value>>(),

@@ -57,6 +57,10 @@ pub struct Summary {
     /// The first step whose motion is not unique: the time it ended, s, the rows between which it is not, and what they do in the
     /// branch that was taken.
     pub first_without_motion: Option<(f64, Vec<(RowId, Status)>)>,
+    /// Steps in which contacts were kept at rest though another motion solves the step too, and the time the first of them ended, s.
+    pub rested: usize,
+    /// See `rested`.
+    pub first_rested: f64,
     /// Time in which contacts were compliant by `law = "auto"`, s, and that of all steps; both 0 without that law.
     pub compliant_time: f64,
     /// See `compliant_time`.
@@ -92,6 +96,8 @@ impl Default for Summary {
             near: 0,
             first_impact: None,
             first_without_motion: None,
+            rested: 0,
+            first_rested: 0.0,
             first_events: vec![],
             compliant_time: 0.0,
             auto_time: 0.0,
@@ -168,6 +174,12 @@ impl Summary {
                 self.first_loose = time;
             }
             self.loose += 1;
+        }
+        if report.rested {
+            if self.rested == 0 {
+                self.first_rested = time;
+            }
+            self.rested += 1;
         }
         self.iterations += report.iterations;
         self.unchosen += usize::from(!report.choice.is_made());

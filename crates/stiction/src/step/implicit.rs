@@ -220,7 +220,8 @@ fn iterate(
     work: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failed> {
-    let Workspace { motion, contacts, problem, forces, detection, solver, advancing, implicit, .. } = work;
+    let Workspace { motion, contacts, problem, forces, detection, solver, advancing, implicit, rest, .. } =
+        work;
     let Scratch {
         end,
         next,
@@ -390,7 +391,7 @@ fn iterate(
             report.parts = report.parts.saturating_sub(1);
         }
         report.residual = Residual::ZERO;
-        solver.solve(problem, state.time, forces, report)?;
+        rest.solve(model, solver, (problem, end), (state.time, forces, report))?;
         regimes = false;
         for (c, soft) in contacts.contacts.iter().zip(&mut *soft) {
             let at = problem.rows_of(c.first);

@@ -25,6 +25,7 @@ pub(crate) mod jam;
 mod overlap;
 mod project;
 pub(crate) mod report;
+mod rest;
 pub(crate) mod retry;
 mod solve;
 pub(crate) mod theta;
@@ -86,6 +87,7 @@ pub struct Workspace {
     pub(crate) retry: retry::Memory,
     implicit: implicit::Scratch,
     approach: approach::Approach,
+    rest: rest::Rest,
 }
 
 impl Workspace {
@@ -113,6 +115,7 @@ impl Workspace {
             retry: retry::Memory::default(),
             implicit: implicit::Scratch::default(),
             approach: approach::Approach::default(),
+            rest: rest::Rest::default(),
         }
     }
 }

@@ -317,6 +317,8 @@ pub struct StepReport {
     pub relaxed: usize,
     /// Parts that were accepted at a relative residual above the scene's tolerance, up to 1e-6, because shorter ones did not reach it.
     pub loose: usize,
+    /// Whether contacts were kept at rest though another motion solves the step too (`step.branch`).
+    pub rested: bool,
     /// Time steps that took the place of located events where these crowd (`scheme = "event"`), and the time in them, s.
     pub stepped: usize,
     /// See `stepped`.
@@ -348,6 +350,7 @@ impl Default for StepReport {
             violation: 0.0,
             relaxed: 0,
             loose: 0,
+            rested: false,
             stepped: 0,
             stepped_time: 0.0,
             choice: Choice::Unique,

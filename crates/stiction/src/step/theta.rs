@@ -82,7 +82,19 @@ pub(crate) fn step(
             refuse_dent(model, &work.detection, c, &work.contacts.elements[c.first], state.time)?;
         }
     }
-    let Workspace { laws, motion, contacts, problem, forces, advancing, solver, impacts, .. } = work;
+    let Workspace {
+        laws,
+        motion,
+        contacts,
+        problem,
+        forces,
+        advancing,
+        solver,
+        impacts,
+        rest,
+        other_motion,
+        ..
+    } = work;
     let bounced = bounce(model, (motion, contacts), problem, forces, solver, impacts, (state.time, report))?;
     advancing.bounced.clear();
     if bounced {
@@ -90,6 +102,7 @@ pub(crate) fn step(
     }
     let mut solved = Solved { laws, motion, contacts, problem, forces };
     advance(model, solved, advancing, state, report)?;
+    rest.note((model, contacts, problem), state, report, other_motion);
     if bounced {
         solved.forces = &impacts.forces;
     }
@@ -117,7 +130,8 @@ fn solve(
         if by_distance {
             work.approach.start_from_last(model, &work.contacts, &work.problem, &mut work.forces);
         }
-        work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
+        let Workspace { rest, solver, problem, motion, forces, .. } = &mut *work;
+        rest.solve_or_relax(model, solver, (problem, motion), (state.time, forces, report))?;
         if model.scene().step.force_time() == ForceTime::Theta {
             settle(model, state, inputs, before, work, report)?;
         }
@@ -211,7 +225,7 @@ fn settle(
     work: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failed> {
-    let Workspace { motion, problem, solver, forces, settling, .. } = work;
+    let Workspace { motion, problem, solver, forces, settling, rest, .. } = work;
     let Scratch { kinematics, position, velocity, free, change: by } = settling;
     let kinematics = kinematics.get_or_insert_with(|| Kinematics::new(model.system()));
     let (theta, h) = (problem.theta, motion.h);
@@ -249,7 +263,7 @@ fn settle(
         problem.add_velocity(motion.kick(), by);
         report.parts = parts;
         let at_rest = forces.memory.at_rest;
-        solver.solve_or_relax(problem, state.time, forces, report)?;
+        rest.solve_or_relax(model, solver, (problem, motion), (state.time, forces, report))?;
         // the first answer of a step is a good start of the next round, whether or not the bodies are at rest
         forces.memory.at_rest &= at_rest;
     }

@@ -10,6 +10,7 @@ mod regimes;
 use super::blocks::{Blocks, vectorised};
 use super::krylov::Krylov;
 use super::law::respond;
+use super::rest;
 use crate::element::law::Law;
 use crate::element::linear::Regime;
 use crate::operator::MOST_ROWS;
@@ -44,6 +45,8 @@ pub(super) struct Island<const D: usize, const P: usize> {
     /// instead of them.
     origin: Vec<f64>,
     about_zero: bool,
+    /// Whether velocities act against the whole cone (`rest.rs`), not by Coulomb's law.
+    associated: bool,
     /// Velocities `W W' lambda + b` of the origin.
     base: Vec<f64>,
     /// Forces `lambda`.
@@ -205,6 +208,16 @@ impl<const D: usize, const P: usize> Island<D, P> {
         self.about_zero = true;
     }
 
+    /// Sets whether velocities act against the whole cone.
+    pub fn set_associated(&mut self, associated: bool) {
+        self.associated = associated;
+    }
+
+    /// Velocities `s` of the forces whose residual was evaluated last.
+    pub fn speeds(&self) -> &[f64] {
+        &self.s
+    }
+
     /// Proximal term `eps lambda0` of a row.
     fn towards(&self, eps: f64, row: usize) -> f64 {
         if self.about_zero { 0.0 } else { eps * self.weight[row] * self.origin[row] }
@@ -273,7 +286,14 @@ impl<const D: usize, const P: usize> Island<D, P> {
             }
             self.p[e.row..][..e.rows].copy_from_slice(&p[..e.rows]);
             let own = &mut self.force[e.row..][..e.rows];
-            self.regimes[k] = respond(e.law, &p[..e.rows], &d[..e.rows], own);
+            self.regimes[k] =
+                match self.associated && rest::differs(e.law, &self.compliance[e.row..][..e.rows]) {
+                    true => {
+                        rest::respond(e.law, &p[..e.rows], d[0], own);
+                        Regime::Stick
+                    }
+                    false => respond(e.law, &p[..e.rows], &d[..e.rows], own),
+                };
             self.push(k, -1.0, &mut defect);
         }
         self.defect = defect;
@@ -287,7 +307,11 @@ impl<const D: usize, const P: usize> Island<D, P> {
             for i in 0..e.rows {
                 d[i] = eps * self.weight[e.row + i] + self.compliance[e.row + i];
             }
-            regime.slope(e.law.1, &d[..e.rows], &mut self.slope[e.slope..][..e.rows * e.rows]);
+            let slope = &mut self.slope[e.slope..][..e.rows * e.rows];
+            match self.associated && rest::differs(e.law, &self.compliance[e.row..][..e.rows]) {
+                true => rest::slope(e.law, &self.p[e.row..][..e.rows], d[0], slope),
+                false => regime.slope(e.law.1, &d[..e.rows], slope),
+            }
         }
     }
 

@@ -223,14 +223,19 @@ impl Path<'_> {
         let is_wanted = |c: &&ContactForce| {
             let opens = matches!(c.transition, Transition::StickToOpen | Transition::SlipToOpen);
             match branch {
-                Branch::Nearest => false,
+                Branch::Rest | Branch::Nearest => false,
                 Branch::KeepContact => !opens,
                 Branch::Separate => opens,
                 Branch::Slip => matches!(c.transition, Transition::StickToSlip | Transition::SlipToSlip),
                 Branch::Stick => c.transition == Transition::StickToStick,
             }
         };
-        let wanted = |p: &Possible| p.contacts.iter().filter(is_wanted).count();
+        // contacts that all stick, and may all go on to
+        let rests = |p: &Possible| p.contacts.iter().all(|c| c.transition == Transition::StickToStick);
+        let wanted = |p: &Possible| match branch {
+            Branch::Rest => usize::from(rests(p)),
+            _ => p.contacts.iter().filter(is_wanted).count(),
+        };
         list.iter().min_by(|a, b| wanted(b).cmp(&wanted(a)).then(far(a).total_cmp(&far(b)))).cloned()
     }
 

@@ -1,0 +1,324 @@
+//! Solutions at rest: forces within the friction sets that leave no relative velocity at any element.
+//!
+//! Whether there are any is a convex question. With the associated law (velocity against the whole cone, without De Saxce's `mu |s_t|`) the
+//! problem is `min 1/2 lambda' A lambda + b' lambda` over the friction sets: the least kinetic energy that admissible forces leave, whose
+//! velocities `A lambda + b` are unique. If forces exist with `A lambda + b = 0`, that is the least, so that it is found; and there the
+//! associated law and Coulomb's agree, since De Saxce's term vanishes without slip. So the search cannot miss a solution at rest where
+//! friction holds with some margin, however many other motions the step's problem has.
+//!
+//! The method is that of [`super`]: proximal centres with a decreasing compliance `eps`, and Newton's method on
+//! `G(u) = u - W' lambda(W u + b) = 0`, with `lambda = P_K(p / eps)`, the projection on the cone, in the place of Coulomb's explicit law. `G` is the
+//! gradient of a convex function then. Forces start from zero, and those found depend on no warm start. Where the law's own rounds
+//! ([`super::choice`]) reach the limit of equal compliance without another motion, forces are chosen as everywhere.
+
+use super::run::{Ended, FIRST, Run};
+use super::{Velocities, Want};
+use crate::bench::{Bench, Done, Job, Limits, Task, Work};
+use crate::element::law::Law;
+use crate::operator::{MOST_ROWS, Operator};
+use crate::outcome::{Budget, Choice, End, Outcome};
+use crate::problem::ContactProblem;
+
+/// Name in reports.
+pub const NAME: &str = "rest";
+
+/// Factor of `eps` from centre to centre, and its least value as a share of the mean diagonal of `A`.
+const DOWN: f64 = 0.1;
+const LEAST: f64 = 1e-9;
+/// A centre is solved to this share of what the proximal term adds to the velocities (square), in at most so many Newton steps.
+const ACCURACY: f64 = 1e-4;
+const STEPS: usize = 40;
+/// Below this `eps`, as a share of the mean diagonal, a centre that leaves more than this share of the residual (square) of the one before
+/// ends the search: where forces hold, each centre takes a factor of `eps` off.
+const DECIDED: (f64, f64) = (1e-4, 0.5);
+/// Residual, as a share of the load (square), from which Coulomb's own iterations may end the search.
+const NEAR: f64 = 1e-8;
+/// Rounds of the choice of forces.
+const ROUNDS: usize = 6;
+/// Velocities that differ by less than this share of the load (square) are the same motion.
+const SAME: f64 = 1e-16;
+
+/// Whether the associated law of an element differs from its own: rigid contacts with friction.
+pub(super) fn differs((law, mu): (Law, f64), compliance: &[f64]) -> bool {
+    // the rows of padding yield by themselves
+    law.is_contact() && mu > 0.0 && compliance.iter().take(2).all(|e| *e == 0.0)
+}
+
+/// Associated force `P_K(p / d)` of a rigid contact, with one `d` for all rows.
+pub(super) fn respond((law, mu): (Law, f64), p: &[f64], d: f64, force: &mut [f64]) {
+    force.iter_mut().zip(p).for_each(|(f, p)| *f = p / d);
+    law.project(mu, force);
+}
+
+/// Writes `d lambda / dp`, row by row.
+pub(super) fn slope((law, mu): (Law, f64), p: &[f64], d: f64, out: &mut [f64]) {
+    let rows = p.len();
+    let at: [f64; MOST_ROWS] = std::array::from_fn(|i| if i < rows { p[i] / d } else { 0.0 });
+    out.fill(0.0);
+    let Some(slope) = law.slope(mu, &at) else { return };
+    for i in 0..rows {
+        (0..rows).for_each(|j| out[rows * i + j] = slope[i][j] / d);
+    }
+}
+
+impl<const D: usize, const P: usize> Run<'_, D, P> {
+    /// Searches forces that leave no slip; if there are none that it can find, the forces are the best it met and the first entry is false.
+    pub fn rest(&mut self) -> (bool, Choice) {
+        self.island.weight.fill(1.0);
+        self.island.force.fill(0.0);
+        self.island.recentre();
+        self.memory.best.clone_from(&self.island.force);
+        let mut left = self.island.residual();
+        self.island.set_associated(true);
+        let found = left <= self.target || self.centres(&mut left);
+        self.island.set_associated(false);
+        self.island.force.clone_from(&self.memory.best);
+        if !found && (left > NEAR * self.island.size() || self.solve() != Ended::Solved) {
+            return (false, Choice::NotExamined);
+        }
+        (true, self.choose_at_rest())
+    }
+
+    /// Runs the proximal centres; whether the residual of Coulomb's law came within the target.
+    fn centres(&mut self, left: &mut f64) -> bool {
+        let (mut eps, mut last) = (FIRST * self.mean, *left);
+        while eps >= LEAST * self.mean {
+            // where Newton's method stops short, the next centre begins at what it reached
+            let solved = self.newton_within(STEPS, eps, ACCURACY);
+            if self.good(left) {
+                return true;
+            }
+            let residual = self.island.residual();
+            let decided = eps <= DECIDED.0 * self.mean && solved && residual > DECIDED.1 * last;
+            if decided || self.spent() {
+                return false;
+            }
+            last = residual;
+            self.island.recentre();
+            eps *= DOWN;
+        }
+        false
+    }
+
+    /// Chooses forces, if that leaves the motion as it is.
+    fn choose_at_rest(&mut self) -> Choice {
+        self.island.recentre();
+        self.island.residual();
+        let mut rest = std::mem::take(&mut self.memory.rest);
+        rest.0.clone_from(&self.island.force);
+        rest.1.clear();
+        rest.1.extend_from_slice(self.island.speeds());
+        let mut choice = self.choose_within((ROUNDS, true));
+        self.island.recentre();
+        let residual = self.island.residual();
+        let apart: f64 = self.island.speeds().iter().zip(&rest.1).map(|(a, b)| (a - b) * (a - b)).sum();
+        if !choice.is_made() || residual > self.target || apart > SAME * self.island.size() {
+            self.island.force.clone_from(&rest.0);
+            choice = Choice::NoLimit;
+        }
+        self.memory.rest = rest;
+        choice
+    }
+}
+
+/// What is known of an element when a step begins, m/s.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Beginning {
+    /// Relative velocity with which a closed rigid contact with friction begins the step; `None` if it is another element, or open.
+    pub speed: Option<f64>,
+    /// Change of its relative velocity by the loads of the step, without contact forces.
+    pub load: f64,
+    /// Velocity that a gap within rounding may add.
+    pub noise: f64,
+}
+
+/// Relative velocity with which an element ends a step, m/s, from its number, its forces and velocities; 0 where it does not count.
+pub type Ending<'a> = dyn Fn(usize, &[f64], &[f64]) -> f64 + 'a;
+
+/// Velocities below this share of what the loads of the island change in a step are rest.
+pub const REST: f64 = 1e-6;
+
+/// Search for solutions at rest, with its memory.
+#[derive(Debug, Clone, Default)]
+pub struct RestSearch {
+    bench: Bench,
+    search: Search,
+    /// Of each island, by its first element: what loads change and gaps add, whether it began at rest, and whether it moves.
+    islands: Vec<Seen>,
+    given: Vec<f64>,
+    kept: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    load: f64,
+    noise: f64,
+    began: f64,
+    ended: f64,
+    /// Whether contacts with friction are closed.
+    closed: bool,
+    wanted: bool,
+}
+
+impl Seen {
+    fn limit(&self) -> f64 {
+        REST * self.load + 2.0 * self.noise
+    }
+}
+
+/// The part of the search that works island by island.
+#[derive(Debug, Clone, Default)]
+struct Search {
+    velocities: Velocities,
+    tolerance: f64,
+    choice: Choice,
+}
+
+impl Work for Search {
+    fn run<const D: usize>(&mut self, job: Job<'_>, y: &mut [f64]) -> usize {
+        let Job { problem, islands, goals, sweeper, .. } = job;
+        let mut total = 0;
+        for k in 0..islands.count() {
+            let goal = &mut goals[k];
+            // islands that are not sought have their solution already
+            if goal.start <= self.tolerance * self.tolerance * goal.size {
+                goal.left = goal.start;
+                continue;
+            }
+            let task = Job::task(problem, islands, goals, k);
+            let (done, choice) = self.velocities.rest(&mut sweeper.budget, task, y);
+            goals[k].left = done.residual;
+            total += done.iterations;
+            self.choice = self.choice.max(choice);
+        }
+        total
+    }
+}
+
+impl Velocities {
+    /// Searches a solution at rest of one island.
+    fn rest(&mut self, budget: &mut Budget, task: Task<'_>, y: &mut [f64]) -> (Done, Choice) {
+        let (_, choice, done) = self.island(Want::Rest, budget, task, y);
+        (done, choice)
+    }
+}
+
+impl RestSearch {
+    /// `s = A lambda + b` of the last result.
+    pub fn speed(&self) -> &[f64] {
+        &self.bench.evaluation.speed
+    }
+
+    /// Elements of the islands that the last search kept at rest.
+    pub fn kept(&self) -> &[usize] {
+        &self.kept
+    }
+
+    /// What is left of the work that the last search was allowed.
+    pub fn budget(&self) -> &Budget {
+        &self.bench.sweeper.budget
+    }
+
+    /// Islands that began at rest, and that do not end there with the forces `lambda` and velocities `speed`: replaces their forces by
+    /// those of a solution at rest, where there is one. `None` if nothing has changed; then `lambda` is what it was. `speed` is empty
+    /// where no solution is known: all islands that began at rest are searched.
+    pub fn solve(
+        &mut self,
+        problem: ContactProblem<'_>,
+        lambda: &mut [f64],
+        speed: &[f64],
+        (beginnings, ending): (&[Beginning], &Ending<'_>),
+        (tolerance, budget): (f64, Budget),
+    ) -> Option<Outcome> {
+        self.kept.clear();
+        self.bench.sweeper.budget = budget;
+        if !matches!(problem.a, Operator::Factored(_)) || !self.bench.evaluation.prepare(problem) {
+            return None;
+        }
+        if !self.select(lambda, speed, beginnings, ending) {
+            return None;
+        }
+        self.given.clear();
+        self.given.extend_from_slice(lambda);
+        for k in 0..beginnings.len() {
+            let evaluation = &self.bench.evaluation;
+            if self.islands[evaluation.islands.number_of(k)].wanted {
+                lambda[evaluation.offsets[k]..evaluation.offsets[k + 1]].fill(0.0);
+            }
+        }
+        let found = self.search(problem, lambda, ending, tolerance);
+        if found.is_none() {
+            lambda.copy_from_slice(&self.given);
+            self.kept.clear();
+        }
+        found
+    }
+
+    /// Finds the islands to search; whether there are any.
+    fn select(
+        &mut self,
+        lambda: &[f64],
+        speed: &[f64],
+        beginnings: &[Beginning],
+        ending: &Ending<'_>,
+    ) -> bool {
+        let evaluation = &self.bench.evaluation;
+        self.islands.clear();
+        self.islands.resize(evaluation.islands.count(), Seen::default());
+        for (k, begin) in beginnings.iter().enumerate() {
+            let seen = &mut self.islands[evaluation.islands.number_of(k)];
+            seen.load = seen.load.max(begin.load);
+            seen.noise = seen.noise.max(begin.noise);
+            let Some(began) = begin.speed else { continue };
+            seen.closed = true;
+            seen.began = seen.began.max(began);
+            let at = evaluation.offsets[k]..evaluation.offsets[k + 1];
+            seen.ended = match speed.is_empty() {
+                true => f64::INFINITY,
+                false => seen.ended.max(ending(k, &lambda[at.clone()], &speed[at])),
+            };
+        }
+        for seen in &mut self.islands {
+            seen.wanted = seen.closed && seen.began <= seen.limit() && seen.ended > seen.limit();
+        }
+        self.islands.iter().any(|seen| seen.wanted)
+    }
+
+    /// Searches the islands that are wanted and keeps what it finds.
+    fn search(
+        &mut self,
+        problem: ContactProblem<'_>,
+        lambda: &mut [f64],
+        ending: &Ending<'_>,
+        tolerance: f64,
+    ) -> Option<Outcome> {
+        let Self { bench, search, islands, given, kept } = self;
+        (search.tolerance, search.choice) = (tolerance, Choice::Unique);
+        search.velocities.settings.tolerance = tolerance;
+        if bench.begin(problem, lambda, -1.0, NAME).is_some() {
+            return None;
+        }
+        let limits = Limits { tolerance: 0.5 * tolerance, goal: 0.5 * tolerance, foresight: 1.0 };
+        let done = bench.solve(problem, lambda, limits, (NAME, End::Stalled), search);
+        // what was not found, or does not rest, keeps its forces
+        let evaluation = &bench.evaluation;
+        let number = |k: usize| evaluation.islands.number_of(k);
+        for k in 0..problem.elements.len() {
+            let at = evaluation.offsets[k]..evaluation.offsets[k + 1];
+            let seen = &mut islands[number(k)];
+            let ends = ending(k, &lambda[at.clone()], &evaluation.speed[at]);
+            seen.wanted &= evaluation.relative[number(k)] <= tolerance && ends <= seen.limit();
+        }
+        kept.extend((0..problem.elements.len()).filter(|&k| islands[number(k)].wanted));
+        if kept.is_empty() {
+            return None;
+        }
+        for k in (0..problem.elements.len()).filter(|&k| !islands[number(k)].wanted) {
+            let at = evaluation.offsets[k]..evaluation.offsets[k + 1];
+            lambda[at.clone()].copy_from_slice(&given[at]);
+        }
+        let by = (NAME, done.iterations, done.end);
+        let outcome = bench.outcome(problem, lambda, tolerance, by);
+        outcome.is_solved().then(|| Outcome { choice: search.choice, ..outcome })
+    }
+}
