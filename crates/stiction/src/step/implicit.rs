@@ -204,6 +204,7 @@ fn solve(
     report: &mut StepReport,
 ) -> Result<(), Failed> {
     let earlier = std::mem::replace(&mut report.residual, Residual::ZERO);
+    work.rest.begin();
     let found = iterate(model, state, inputs, theta, work, report);
     if found.is_err() || report.residual.relative < earlier.relative {
         report.residual = earlier;

@@ -28,8 +28,8 @@ pub(super) struct Rest {
     /// Relative velocities when the step begins, row by row.
     before: Vec<f64>,
     scratch: Vec<f64>,
-    /// Whether the last solve kept something at rest, and whether another motion is known.
-    kept: bool,
+    /// Elements that solves of this step kept at rest, and whether another motion is known.
+    kept: Vec<usize>,
     other: bool,
 }
 
@@ -37,6 +37,12 @@ pub(super) struct Rest {
 type Answer<'a> = (f64, &'a mut Forces, &'a mut StepReport);
 
 impl Rest {
+    /// A step, or a part of it, begins.
+    pub fn begin(&mut self) {
+        self.kept.clear();
+        self.other = false;
+    }
+
     /// [`ContactSolver::solve_or_relax`], with rest as the first candidate.
     pub fn solve_or_relax(
         &mut self,
@@ -70,7 +76,6 @@ impl Rest {
         (_, forces, report): Answer<'_>,
         found: Result<(), Failed>,
     ) -> Result<(), Failed> {
-        (self.kept, self.other) = (false, false);
         let failed = matches!(found, Err(Failed::Unsolved { .. }));
         let asked = model.scene().step.branch == Branch::Rest && !problem.is_empty() && problem.theta < 1.0;
         // forces that were kept are those of bodies that stay as they are
@@ -84,19 +89,27 @@ impl Rest {
         let (asks, limits) = ((&self.beginnings[..], &ending as _), (solver.tolerance(), budget));
         let kept = self.search.solve(problem.view(), &mut forces.lambda, speed, asks, limits);
         solver.spend(rows - self.search.budget().rows.min(rows));
-        let Some(outcome) = kept else { return found };
+        let Some(outcome) = kept else {
+            if self.search.has_searched() {
+                // another round of the step moves after all
+                self.begin();
+            }
+            return found;
+        };
         forces.velocity.clear();
         forces.velocity.extend_from_slice(self.search.speed());
         // forces of bodies at rest are kept as long as they solve the problem
         (forces.memory.at_rest, forces.memory.choice) = (true, outcome.choice);
         report.iterations += outcome.iterations;
         report.choice = report.choice.max(outcome.choice);
-        if failed || outcome.residual.relative >= report.residual.relative || report.solver != NAME {
-            report.residual.relative = report.residual.relative.max(outcome.residual.relative);
-            report.solver = NAME;
-        }
         report.parts += usize::from(failed);
-        (self.kept, self.other) = (true, !failed);
+        report.solver = NAME;
+        if outcome.residual.relative >= report.residual.relative {
+            report.residual = outcome.residual;
+        }
+        self.kept.clear();
+        self.kept.extend_from_slice(self.search.kept());
+        self.other |= !failed;
         Ok(())
     }
 
@@ -138,13 +151,13 @@ impl Rest {
         report: &mut StepReport,
         rows: &mut Vec<RowId>,
     ) {
-        if !(self.kept && self.other) {
+        if self.kept.is_empty() || !self.other {
             return;
         }
         (report.trust, state.solver.trust) = (Trust::MotionNotUnique, Trust::MotionNotUnique);
         report.rested = true;
         rows.clear();
-        for &k in self.search.kept() {
+        for &k in self.kept.iter().filter(|k| **k < problem.elements.len()) {
             let id = super::theta::row_id(model, contacts, problem, k);
             if rows.last() != Some(&id) {
                 rows.push(id);

@@ -54,6 +54,7 @@ pub(crate) fn step(
     report: &mut StepReport,
 ) -> Result<(), Failed> {
     work.laws.set_step(model, h)?;
+    work.rest.begin();
     if let Some(drift) = &mut work.advancing.drift {
         drift.hand_over(&state.position, &mut work.motion.kinematics, &mut work.motion.mass);
     }

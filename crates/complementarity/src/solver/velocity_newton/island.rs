@@ -9,8 +9,7 @@ mod regimes;
 
 use super::blocks::{Blocks, vectorised};
 use super::krylov::Krylov;
-use super::law::respond;
-use super::rest;
+use super::law::{has_associated, respond, respond_associated, slope_associated};
 use crate::element::law::Law;
 use crate::element::linear::Regime;
 use crate::operator::MOST_ROWS;
@@ -287,9 +286,9 @@ impl<const D: usize, const P: usize> Island<D, P> {
             self.p[e.row..][..e.rows].copy_from_slice(&p[..e.rows]);
             let own = &mut self.force[e.row..][..e.rows];
             self.regimes[k] =
-                match self.associated && rest::differs(e.law, &self.compliance[e.row..][..e.rows]) {
+                match self.associated && has_associated(e.law, &self.compliance[e.row..][..e.rows]) {
                     true => {
-                        rest::respond(e.law, &p[..e.rows], d[0], own);
+                        respond_associated(e.law, &p[..e.rows], d[0], own);
                         Regime::Stick
                     }
                     false => respond(e.law, &p[..e.rows], &d[..e.rows], own),
@@ -308,8 +307,8 @@ impl<const D: usize, const P: usize> Island<D, P> {
                 d[i] = eps * self.weight[e.row + i] + self.compliance[e.row + i];
             }
             let slope = &mut self.slope[e.slope..][..e.rows * e.rows];
-            match self.associated && rest::differs(e.law, &self.compliance[e.row..][..e.rows]) {
-                true => rest::slope(e.law, &self.p[e.row..][..e.rows], d[0], slope),
+            match self.associated && has_associated(e.law, &self.compliance[e.row..][..e.rows]) {
+                true => slope_associated(e.law, &self.p[e.row..][..e.rows], d[0], slope),
                 false => regime.slope(e.law.1, &d[..e.rows], slope),
             }
         }

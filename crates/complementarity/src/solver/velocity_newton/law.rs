@@ -41,6 +41,29 @@ pub(super) fn respond((law, mu): (Law, f64), p: &[f64], d: &[f64], force: &mut [
     }
 }
 
+/// Whether the associated law (velocity against the whole cone, `rest.rs`) of an element differs from its own: rigid contacts with friction.
+pub(super) fn has_associated((law, mu): (Law, f64), compliance: &[f64]) -> bool {
+    // the rows of padding yield by themselves
+    law.is_contact() && mu > 0.0 && compliance.iter().take(2).all(|e| *e == 0.0)
+}
+
+/// Associated force `P_K(p / d)` of a rigid contact, with one `d` for all rows.
+pub(super) fn respond_associated((law, mu): (Law, f64), p: &[f64], d: f64, force: &mut [f64]) {
+    force.iter_mut().zip(p).for_each(|(f, p)| *f = p / d);
+    law.project(mu, force);
+}
+
+/// Writes its derivative `d lambda / dp`, row by row.
+pub(super) fn slope_associated((law, mu): (Law, f64), p: &[f64], d: f64, out: &mut [f64]) {
+    let rows = p.len();
+    let at: [f64; MOST_ROWS] = std::array::from_fn(|i| if i < rows { p[i] / d } else { 0.0 });
+    out.fill(0.0);
+    let Some(slope) = law.slope(mu, &at) else { return };
+    for i in 0..rows {
+        (0..rows).for_each(|j| out[rows * i + j] = slope[i][j] / d);
+    }
+}
+
 fn length(x: &[f64]) -> f64 {
     x[1..].iter().map(|x| x * x).sum::<f64>().sqrt()
 }

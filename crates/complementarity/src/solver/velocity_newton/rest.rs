@@ -14,8 +14,7 @@
 use super::run::{Ended, FIRST, Run};
 use super::{Velocities, Want};
 use crate::bench::{Bench, Done, Job, Limits, Task, Work};
-use crate::element::law::Law;
-use crate::operator::{MOST_ROWS, Operator};
+use crate::operator::Operator;
 use crate::outcome::{Budget, Choice, End, Outcome};
 use crate::problem::ContactProblem;
 
@@ -37,29 +36,6 @@ const NEAR: f64 = 1e-8;
 const ROUNDS: usize = 6;
 /// Velocities that differ by less than this share of the load (square) are the same motion.
 const SAME: f64 = 1e-16;
-
-/// Whether the associated law of an element differs from its own: rigid contacts with friction.
-pub(super) fn differs((law, mu): (Law, f64), compliance: &[f64]) -> bool {
-    // the rows of padding yield by themselves
-    law.is_contact() && mu > 0.0 && compliance.iter().take(2).all(|e| *e == 0.0)
-}
-
-/// Associated force `P_K(p / d)` of a rigid contact, with one `d` for all rows.
-pub(super) fn respond((law, mu): (Law, f64), p: &[f64], d: f64, force: &mut [f64]) {
-    force.iter_mut().zip(p).for_each(|(f, p)| *f = p / d);
-    law.project(mu, force);
-}
-
-/// Writes `d lambda / dp`, row by row.
-pub(super) fn slope((law, mu): (Law, f64), p: &[f64], d: f64, out: &mut [f64]) {
-    let rows = p.len();
-    let at: [f64; MOST_ROWS] = std::array::from_fn(|i| if i < rows { p[i] / d } else { 0.0 });
-    out.fill(0.0);
-    let Some(slope) = law.slope(mu, &at) else { return };
-    for i in 0..rows {
-        (0..rows).for_each(|j| out[rows * i + j] = slope[i][j] / d);
-    }
-}
 
 impl<const D: usize, const P: usize> Run<'_, D, P> {
     /// Searches forces that leave no slip; if there are none that it can find, the forces are the best it met and the first entry is false.
@@ -147,6 +123,7 @@ pub struct RestSearch {
     islands: Vec<Seen>,
     given: Vec<f64>,
     kept: Vec<usize>,
+    searched: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -214,6 +191,11 @@ impl RestSearch {
         &self.kept
     }
 
+    /// Whether the last call had an island to search.
+    pub fn has_searched(&self) -> bool {
+        self.searched
+    }
+
     /// What is left of the work that the last search was allowed.
     pub fn budget(&self) -> &Budget {
         &self.bench.sweeper.budget
@@ -231,6 +213,7 @@ impl RestSearch {
         (tolerance, budget): (f64, Budget),
     ) -> Option<Outcome> {
         self.kept.clear();
+        self.searched = false;
         self.bench.sweeper.budget = budget;
         if !matches!(problem.a, Operator::Factored(_)) || !self.bench.evaluation.prepare(problem) {
             return None;
@@ -238,6 +221,7 @@ impl RestSearch {
         if !self.select(lambda, speed, beginnings, ending) {
             return None;
         }
+        self.searched = true;
         self.given.clear();
         self.given.extend_from_slice(lambda);
         for k in 0..beginnings.len() {
@@ -292,7 +276,7 @@ impl RestSearch {
         ending: &Ending<'_>,
         tolerance: f64,
     ) -> Option<Outcome> {
-        let Self { bench, search, islands, given, kept } = self;
+        let Self { bench, search, islands, given, kept, .. } = self;
         (search.tolerance, search.choice) = (tolerance, Choice::Unique);
         search.velocities.settings.tolerance = tolerance;
         if bench.begin(problem, lambda, -1.0, NAME).is_some() {
