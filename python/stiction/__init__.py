@@ -36,7 +36,7 @@ from ._core import (
     solve_lcp,
     solve_mixed,
 )
-from ._errors import Error, Fault, RecordingError, SceneError, SceneWarning, StepError
+from ._errors import Error, Fault, RecordingError, RunWarning, SceneError, SceneWarning, StepError
 
 __all__ = [
     "Batch",
@@ -49,6 +49,7 @@ __all__ = [
     "Recording",
     "RecordingError",
     "Run",
+    "RunWarning",
     "Scene",
     "SceneError",
     "SceneWarning",

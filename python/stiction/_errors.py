@@ -35,6 +35,10 @@ class SceneWarning(UserWarning):
     """Something in a scene is allowed and most likely not meant."""
 
 
+class RunWarning(UserWarning):
+    """A run made energy, or booked some without a cause: ``Run.warnings``."""
+
+
 class StepError(Error, RuntimeError):
     """A step failed; the state is the one before it, at ``time``. A run adds its summary as ``run``."""
 

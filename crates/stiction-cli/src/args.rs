@@ -79,6 +79,10 @@ pub struct Run {
     #[arg(long)]
     pub force: bool,
 
+    /// Add every term of the energy balance and the first events to the summary.
+    #[arg(long)]
+    pub verbose: bool,
+
     /// No progress, and only the line with the outcome.
     #[arg(long)]
     pub quiet: bool,

@@ -3,10 +3,10 @@
 use crate::args::Converge;
 use crate::plot::axis::Axis;
 use crate::plot::chart::{BOTTOM, COLOURS, LEFT, SMALL, TOP};
-use crate::plot::png::png;
-use crate::plot::svg::{Anchor, Svg};
+use crate::plot::drawing::{Anchor, Drawing};
+use crate::plot::write_drawing;
 use crate::shoot::axes;
-use crate::{InputError, print, read_scene, write_file};
+use crate::{InputError, print, read_scene};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -47,12 +47,8 @@ pub fn run(arguments: &Converge) -> Result<ExitCode, InputError> {
     };
     let path =
         arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}-convergence.svg", scene.name)));
-    let svg = draw(&study, &scene.name);
-    let data = match path.extension().is_some_and(|e| e == "png") {
-        true => png(&svg).map_err(InputError)?,
-        false => svg.finish().into_bytes(),
-    };
-    write_file(&path, &data)?;
+    let drawing = draw(&study, &scene.name);
+    write_drawing(&path, &drawing)?;
     print(&if arguments.json {
         to_json(&study, arguments, &path)
     } else {
@@ -133,7 +129,7 @@ fn to_text(study: &Study, arguments: &Converge, figure: &Path) -> String {
 }
 
 /// Errors over step lengths, both logarithmic.
-fn draw(study: &Study, title: &str) -> Svg {
+fn draw(study: &Study, title: &str) -> Drawing {
     let (width, height) = (560.0, 360.0);
     let names = ["q", "v", "impulse"];
     let mut lines: Vec<(String, Vec<[f64; 2]>)> = vec![];
@@ -154,21 +150,21 @@ fn draw(study: &Study, title: &str) -> Svg {
         if low <= high { [low.floor(), high.ceil().max(low.floor() + 1.0)] } else { [-1.0, 0.0] }
     };
     let (x, y) = (Axis::new(span(0), "", 6.0), Axis::new(span(1), "", 6.0));
-    let mut svg = Svg::new(LEFT + width + 170.0, TOP + height + BOTTOM);
+    let mut drawing = Drawing::new(LEFT + width + 170.0, TOP + height + BOTTOM);
     let frame = [LEFT, TOP, width, height];
-    axes(&mut svg, frame, (&x, "log10 h, s"), (&y, "log10 error"), title);
+    axes(&mut drawing, frame, (&x, "log10 h, s"), (&y, "log10 error"), title);
     for (k, (name, points)) in lines.iter().enumerate() {
         let colour = COLOURS[k % COLOURS.len()];
         let place = |p: &[f64; 2]| [LEFT + width * x.share(p[0]), TOP + height * (1.0 - y.share(p[1]))];
         let run: Vec<[f64; 2]> = points.iter().map(place).collect();
         for [a, b] in &run {
-            svg.rect([a - 2.5, b - 2.5, 5.0, 5.0], colour);
+            drawing.rect([a - 2.5, b - 2.5, 5.0, 5.0], colour);
         }
-        svg.path(&[run], colour, "");
+        drawing.path(&[run], colour, &[]);
         let at = TOP + 14.0 + 18.0 * k as f64;
-        svg.rect([LEFT + width + 14.0, at - 8.0, 10.0, 10.0], colour);
-        svg.text([LEFT + width + 30.0, at], SMALL, Anchor::Start, name);
+        drawing.rect([LEFT + width + 14.0, at - 8.0, 10.0, 10.0], colour);
+        drawing.text([LEFT + width + 30.0, at], SMALL, Anchor::Start, name);
     }
-    svg.frame(frame);
-    svg
+    drawing.frame(frame);
+    drawing
 }

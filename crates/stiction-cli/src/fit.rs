@@ -2,7 +2,7 @@
 
 use crate::args::Fit as Arguments;
 use crate::plot::chart::{Chart, Line, Panel, Style};
-use crate::plot::png::png;
+use crate::plot::write_drawing;
 use crate::progress::Display;
 use crate::{InputError, print, read_scene, signals, tell, write_file};
 use serde_json::{Map, Value, json};
@@ -59,12 +59,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, InputError> {
     if let Some(path) =
         arguments.figure.as_ref().filter(|_| found.columns.iter().any(|c| !c.times.is_empty()))
     {
-        let svg = chart(&found, &scene.name).draw();
-        let bytes = match path.extension().is_some_and(|e| e == "png") {
-            true => png(&svg).map_err(InputError)?,
-            false => svg.finish().into_bytes(),
-        };
-        write_file(path, &bytes)?;
+        let drawing = chart(&found, &scene.name).draw();
+        write_drawing(path, &drawing)?;
         written.push(("figure", path.display().to_string()));
     }
     let reached = matches!(found.end, End::Solved | End::Several | End::Undecided);

@@ -3,6 +3,9 @@
 //! Exit codes: 0 the question was decided (solved, several solutions, or proved to have none), 1 no decision
 //! was reached, 2 the input or the command line is wrong, 130 interrupted by Ctrl-C, 143 by SIGTERM. Errors are one line on standard error.
 
+// the JSON of a run has many keys
+#![recursion_limit = "256"]
+
 mod accelerate;
 mod analyze;
 mod args;
@@ -10,6 +13,7 @@ mod check;
 mod converge;
 mod export;
 mod fit;
+mod numbers;
 mod plot;
 mod progress;
 mod render;

@@ -3,23 +3,24 @@
 pub mod axis;
 pub mod chart;
 mod data;
+pub mod drawing;
 mod energy;
 mod forces;
 mod legend;
 mod motion;
 mod patch;
-pub mod png;
+mod png;
 mod status;
-pub mod svg;
+mod svg;
 
 use crate::args::{Figure, FigureFormat, Plot};
 use crate::{InputError, print, write_file};
 use clap::ValueEnum;
 use data::Source;
+use drawing::Drawing;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use stiction::scene::Table;
-use svg::Svg;
 
 pub fn run(arguments: &Plot) -> Result<ExitCode, InputError> {
     let sources = Source::open(arguments)?;
@@ -43,7 +44,7 @@ pub fn run(arguments: &Plot) -> Result<ExitCode, InputError> {
             continue;
         }
         match draw(*figure, &sources, arguments) {
-            Ok(Some(svg)) => drawn.push((name, svg)),
+            Ok(Some(drawing)) => drawn.push((name, drawing)),
             Ok(None) if asked => {
                 return Err(InputError(format!("{name}: nothing to draw{}", hint(*figure))));
             }
@@ -58,9 +59,9 @@ pub fn run(arguments: &Plot) -> Result<ExitCode, InputError> {
     }
     std::fs::create_dir_all(&folder).map_err(|e| InputError(format!("{}: {e}", folder.display())))?;
     let mut said = String::new();
-    for (name, svg) in drawn {
+    for (name, drawing) in drawn {
         for format in &arguments.format {
-            let path = write(&folder, &name, &svg, *format)?;
+            let path = write(&folder, &name, &drawing, *format)?;
             said += &format!("figure    {}\n", path.display());
         }
     }
@@ -90,7 +91,7 @@ fn table(figure: Figure) -> Table {
     }
 }
 
-fn draw(figure: Figure, sources: &[Source], arguments: &Plot) -> Result<Option<Svg>, Undrawn> {
+fn draw(figure: Figure, sources: &[Source], arguments: &Plot) -> Result<Option<Drawing>, Undrawn> {
     let (bodies, contacts) = (&arguments.body, &arguments.contact);
     let chart = match figure {
         Figure::Status => return status::draw(sources, contacts),
@@ -119,12 +120,24 @@ fn name(figure: Figure) -> String {
     figure.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default()
 }
 
-fn write(folder: &Path, name: &str, svg: &Svg, format: FigureFormat) -> Result<PathBuf, InputError> {
-    let (ending, bytes) = match format {
-        FigureFormat::Svg => ("svg", svg.finish().into_bytes()),
-        FigureFormat::Png => ("png", png::png(svg).map_err(|e| InputError(format!("{name}: {e}")))?),
+fn write(folder: &Path, name: &str, drawing: &Drawing, format: FigureFormat) -> Result<PathBuf, InputError> {
+    let ending = match format {
+        FigureFormat::Svg => "svg",
+        FigureFormat::Png => "png",
     };
     let path = folder.join(format!("{name}.{ending}"));
-    write_file(&path, &bytes)?;
+    write_drawing(&path, drawing)?;
     Ok(path)
+}
+
+/// Writes a drawing in the format that the file's name asks for.
+pub fn write_drawing(file: &Path, drawing: &Drawing) -> Result<(), InputError> {
+    let wrong = |e: String| InputError(format!("{}: {e}", file.display()));
+    let ending = file.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let bytes = match ending.as_str() {
+        "svg" => svg::svg(drawing).into_bytes(),
+        "png" => png::png(drawing).map_err(wrong)?,
+        _ => return Err(wrong("expected a name that ends in .svg or .png".to_owned())),
+    };
+    write_file(file, &bytes)
 }

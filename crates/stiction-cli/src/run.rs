@@ -3,6 +3,7 @@
 mod hardest;
 mod report;
 mod warn;
+mod words;
 
 use crate::args::Run;
 use crate::check::{overlap_lines, warning_lines};
@@ -145,8 +146,8 @@ pub fn run(arguments: &Run) -> Result<ExitCode, InputError> {
     };
     print(&match (arguments.json, arguments.quiet) {
         (true, _) => report::json(&outcome),
-        (false, true) => report::outcome_line(&outcome),
-        (false, false) => report::text(&outcome),
+        (false, true) => format!("{}\n", words::outcome(&outcome)),
+        (false, false) => words::text(&outcome, arguments.verbose),
     })?;
     Ok(match outcome.ended {
         Ended::Finished => ExitCode::SUCCESS,

@@ -3,8 +3,9 @@
 use crate::args::Shoot;
 use crate::plot::axis::Axis;
 use crate::plot::chart::{BOTTOM, COLOURS, LARGE, LEFT, NORMAL, SMALL, TOP};
-use crate::plot::svg::{Anchor, GREY, Svg};
-use crate::{InputError, print, read_scene, write_file};
+use crate::plot::drawing::{Anchor, Drawing, GREY};
+use crate::plot::write_drawing;
+use crate::{InputError, print, read_scene};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -42,9 +43,9 @@ pub fn run(arguments: &Shoot) -> Result<ExitCode, InputError> {
             record(&scene, &problem, found, &path, arguments.force)?;
             recordings.push(path);
         }
-        if let Some(svg) = draw(&problem, &answer, seconds / shots.max(1) as f64) {
+        if let Some(drawing) = draw(&problem, &answer, seconds / shots.max(1) as f64) {
             let path = folder.join("residual.svg");
-            write_file(&path, svg.finish().as_bytes())?;
+            write_drawing(&path, &drawing)?;
             figure = Some(path);
         }
     }
@@ -238,7 +239,7 @@ fn range(problem: &Problem, answer: &Answer, k: usize) -> [f64; 2] {
 }
 
 /// The residual over one or two unknowns; `None` for more, or if it would take too long.
-fn draw(problem: &Problem, answer: &Answer, shot: f64) -> Option<Svg> {
+fn draw(problem: &Problem, answer: &Answer, shot: f64) -> Option<Drawing> {
     let threads = std::thread::available_parallelism().map_or(1.0, |n| usize::from(n) as f64);
     let affordable = (FIGURE_TIME * threads / shot.max(1e-6)) as usize;
     match problem.size() {
@@ -255,7 +256,7 @@ const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 360.0;
 
 /// Residuals of all conditions over one unknown.
-fn curve(problem: &Problem, answer: &Answer, count: usize) -> Svg {
+fn curve(problem: &Problem, answer: &Answer, count: usize) -> Drawing {
     let [a, b] = range(problem, answer, 0);
     let points: Vec<Vec<f64>> =
         (0..count).map(|i| vec![a + (b - a) * i as f64 / (count - 1) as f64]).collect();
@@ -263,11 +264,11 @@ fn curve(problem: &Problem, answer: &Answer, count: usize) -> Svg {
     let all = values.iter().flatten().flatten().copied().filter(|x| x.is_finite());
     let (low, high) = all.fold((0.0f64, 0.0f64), |(l, h), x| (l.min(x), h.max(x)));
     let (x, y) = (Axis::new([a, b], "", 8.0), Axis::padded([low, high], "", 6.0));
-    let mut svg = Svg::new(LEFT + WIDTH + 30.0, TOP + HEIGHT + BOTTOM);
+    let mut drawing = Drawing::new(LEFT + WIDTH + 30.0, TOP + HEIGHT + BOTTOM);
     let frame = [LEFT, TOP, WIDTH, HEIGHT];
-    axes(&mut svg, frame, (&x, problem.name(0)), (&y, "residual"), &problem.model.scene().name);
+    axes(&mut drawing, frame, (&x, problem.name(0)), (&y, "residual"), &problem.model.scene().name);
     let place = |p: f64, r: f64| [LEFT + WIDTH * x.share(p), TOP + HEIGHT * (1.0 - y.share(r))];
-    svg.clip(frame);
+    drawing.clip(frame);
     for c in 0..problem.conditions.len().max(1) {
         let mut runs: Vec<Vec<[f64; 2]>> = vec![vec![]];
         for (p, r) in points.iter().zip(&values) {
@@ -276,18 +277,18 @@ fn curve(problem: &Problem, answer: &Answer, count: usize) -> Svg {
                 None => runs.push(vec![]),
             }
         }
-        svg.path(&runs, COLOURS[c % COLOURS.len()], "");
+        drawing.path(&runs, COLOURS[c % COLOURS.len()], &[]);
     }
-    svg.unclip();
+    drawing.unclip();
     for found in &answer.solutions {
-        mark(&mut svg, place(found.unknowns[0], 0.0));
+        mark(&mut drawing, place(found.unknowns[0], 0.0));
     }
-    svg.frame(frame);
-    svg
+    drawing.frame(frame);
+    drawing
 }
 
 /// The norm of the residual over two unknowns, in tiles: dark is near zero.
-fn grid(problem: &Problem, answer: &Answer, count: usize) -> Svg {
+fn grid(problem: &Problem, answer: &Answer, count: usize) -> Drawing {
     let [[a, b], [c, d]] = [0, 1].map(|k| range(problem, answer, k));
     let at = |i: usize, low: f64, high: f64| low + (high - low) * (i as f64 + 0.5) / count as f64;
     let points: Vec<Vec<f64>> =
@@ -300,10 +301,10 @@ fn grid(problem: &Problem, answer: &Answer, count: usize) -> Svg {
     let known = sizes.iter().flatten().copied();
     let (low, high) = known.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
     let (x, y) = (Axis::new([a, b], "", 8.0), Axis::new([c, d], "", 6.0));
-    let mut svg = Svg::new(LEFT + WIDTH + 30.0, TOP + HEIGHT + BOTTOM);
+    let mut drawing = Drawing::new(LEFT + WIDTH + 30.0, TOP + HEIGHT + BOTTOM);
     let frame = [LEFT, TOP, WIDTH, HEIGHT];
     let place = |p: f64, q: f64| [LEFT + WIDTH * x.share(p), TOP + HEIGHT * (1.0 - y.share(q))];
-    svg.clip(frame);
+    drawing.clip(frame);
     for (k, size) in sizes.iter().enumerate() {
         let Some(size) = size else { continue };
         let share = if high > low { (size - low) / (high - low) } else { 0.0 };
@@ -316,37 +317,43 @@ fn grid(problem: &Problem, answer: &Answer, count: usize) -> Svg {
             a + (b - a) * (k % count + 1) as f64 / count as f64,
             c + (d - c) * (k / count) as f64 / count as f64,
         );
-        svg.tile([left, top, right - left, bottom - top], &format!("#{level:02x}{level:02x}ff"));
+        drawing.tile([left, top, right - left, bottom - top], &format!("#{level:02x}{level:02x}ff"));
     }
-    svg.unclip();
-    axes(&mut svg, frame, (&x, problem.name(0)), (&y, problem.name(1)), &problem.model.scene().name);
+    drawing.unclip();
+    axes(&mut drawing, frame, (&x, problem.name(0)), (&y, problem.name(1)), &problem.model.scene().name);
     for found in &answer.solutions {
-        mark(&mut svg, place(found.unknowns[0], found.unknowns[1]));
+        mark(&mut drawing, place(found.unknowns[0], found.unknowns[1]));
     }
-    svg.frame(frame);
-    svg
+    drawing.frame(frame);
+    drawing
 }
 
 /// Ticks, names and title.
-pub fn axes(svg: &mut Svg, [x0, y0, w, h]: [f64; 4], x: (&Axis, &str), y: (&Axis, &str), title: &str) {
+pub fn axes(
+    drawing: &mut Drawing,
+    [x0, y0, w, h]: [f64; 4],
+    x: (&Axis, &str),
+    y: (&Axis, &str),
+    title: &str,
+) {
     for (value, label) in &x.0.ticks {
         let at = x0 + w * x.0.share(*value);
-        svg.line([at, y0 + h], [at, y0 + h + 4.0], GREY, 1.0);
-        svg.text([at, y0 + h + 17.0], SMALL, Anchor::Middle, label);
+        drawing.line([at, y0 + h], [at, y0 + h + 4.0], GREY, 1.0);
+        drawing.text([at, y0 + h + 17.0], SMALL, Anchor::Middle, label);
     }
     for (value, label) in &y.0.ticks {
         let at = y0 + h * (1.0 - y.0.share(*value));
-        svg.line([x0, at], [x0 + w, at], GREY, if *value == 0.0 { 1.2 } else { 0.5 });
-        svg.text([x0 - 6.0, at + 4.0], SMALL, Anchor::End, label);
+        drawing.line([x0, at], [x0 + w, at], GREY, if *value == 0.0 { 1.2 } else { 0.5 });
+        drawing.text([x0 - 6.0, at + 4.0], SMALL, Anchor::End, label);
     }
-    svg.text([x0 + w / 2.0, y0 + h + 36.0], NORMAL, Anchor::Middle, &x.0.label(x.1));
-    svg.turned([18.0, y0 + h / 2.0], -90.0, NORMAL, Anchor::Middle, &y.0.label(y.1));
-    svg.text([x0, 24.0], LARGE, Anchor::Start, title);
+    drawing.text([x0 + w / 2.0, y0 + h + 36.0], NORMAL, Anchor::Middle, &x.0.label(x.1));
+    drawing.turned([18.0, y0 + h / 2.0], -90.0, NORMAL, Anchor::Middle, &y.0.label(y.1));
+    drawing.text([x0, 24.0], LARGE, Anchor::Start, title);
 }
 
 /// A cross.
-pub fn mark(svg: &mut Svg, [x, y]: [f64; 2]) {
+pub fn mark(drawing: &mut Drawing, [x, y]: [f64; 2]) {
     for (dx, dy) in [(5.0, 5.0), (5.0, -5.0)] {
-        svg.line([x - dx, y - dy], [x + dx, y + dy], "#d55e00", 2.0);
+        drawing.line([x - dx, y - dy], [x + dx, y + dy], "#d55e00", 2.0);
     }
 }

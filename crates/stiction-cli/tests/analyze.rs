@@ -123,7 +123,7 @@ fn wrong_input_is_named() {
     let why = refused(&folder, &["analyze", "ball.toml", "--at", "-1"]);
     assert!(why.contains("--at -1: expected 0 or more"), "{why}");
     let why = refused(&folder, &["analyze", "ball.toml", "--at", "0", "--figure", "ball.pdf"]);
-    assert!(why.contains("expected .svg or .png"), "{why}");
+    assert!(why.contains("ends in .svg or .png"), "{why}");
     let why = refused(&folder, &["analyze", "ball.toml", "--set", "step.nothing=1"]);
     assert!(why.contains("nothing"), "{why}");
     let down = "body[ball, red].velocity=[0, 0, -1]";

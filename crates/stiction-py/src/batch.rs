@@ -271,7 +271,7 @@ impl Batch {
         while left > 0 {
             let (begin, part) = (Instant::now(), round.min(left));
             guarded(py, || {
-                Ok(py.detach(|| {
+                py.detach(|| {
                     let (states, pool) = (&mut self.states, &*self.pool);
                     let mut work = || {
                         let each = states.par_iter_mut().zip(&mut outcomes).enumerate();
@@ -287,7 +287,8 @@ impl Batch {
                         Some(threads) => threads.install(work),
                         None => work(),
                     }
-                }))
+                });
+                Ok(())
             })?;
             py.check_signals()?;
             left -= part;

@@ -50,7 +50,16 @@ fn scene_error(py: Python<'_>, message: &str, faults: &[Fault]) -> PyErr {
 
 /// Issues a warning of a scene.
 pub fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
-    let class = helper(py, "_errors", "SceneWarning")?;
+    issue(py, "SceneWarning", message)
+}
+
+/// A warning about a run.
+pub fn warn_run(py: Python<'_>, message: &str) -> PyResult<()> {
+    issue(py, "RunWarning", message)
+}
+
+fn issue(py: Python<'_>, class: &str, message: &str) -> PyResult<()> {
+    let class = helper(py, "_errors", class)?;
     let message = std::ffi::CString::new(printable(message).replace('\0', "")).unwrap_or_default();
     PyErr::warn(py, &class, &message, 1)
 }

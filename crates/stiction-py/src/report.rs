@@ -84,6 +84,12 @@ impl StepReport {
         self.inner.damping_loss
     }
 
+    /// Energy that rigid impacts took in the step, friction apart, J.
+    #[getter]
+    fn impact_loss(&self) -> f64 {
+        self.inner.impact_loss
+    }
+
     /// Work of loads, motors, inputs and dampers of springs in the step, J.
     #[getter]
     fn work(&self) -> f64 {
@@ -111,6 +117,7 @@ pub struct Run {
     pub time: f64,
     pub seconds: f64,
     pub recording: Option<Py<Recording>>,
+    pub warnings: Vec<String>,
 }
 
 #[pymethods]
@@ -198,6 +205,13 @@ impl Run {
     #[getter]
     fn balance_error(&self) -> f64 {
         self.summary.relative_balance_error()
+    }
+
+    /// Energy that contacts, limits, loops and gears made, or that is booked without a cause: where, when, how much, and what to do about
+    /// it; each was also issued as a ``RunWarning``.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
     }
 
     /// Recording of the run; None if it was not recorded.

@@ -12,7 +12,10 @@ fn main() -> Result<(), Fault> {
     let seeds = std::env::args().skip(1).map(|s| s.parse()).collect::<Result<Vec<u64>, _>>()?;
     match seeds[..] {
         [first, end] => (first..end).try_for_each(|seed| report(seed, &machine(seed))),
-        [seed] => Ok(print!("{}", machine(seed))),
+        [seed] => {
+            print!("{}", machine(seed));
+            Ok(())
+        }
         _ => Err("expected a seed, or the first seed and the one after the last".into()),
     }
 }

@@ -10,6 +10,7 @@
 //! rigid bodies overlap already, `g/h` is bounded from below ([`ContactProblem::gap_rate`]): overlap is
 //! resolved at a bounded velocity.
 
+mod ending;
 mod layers;
 mod seams;
 mod smooth;
@@ -17,6 +18,7 @@ mod standing;
 mod stiffness;
 
 pub use layers::Soft;
+pub(crate) use layers::meet_between_layers;
 pub use standing::Standing;
 
 use crate::contact::set::{Contact, ContactSet};
@@ -98,6 +100,10 @@ pub struct ContactProblem {
     pub standing: Vec<Standing>,
     /// Velocity that moving surfaces and drives add to `J v`, row by row; empty if there is none.
     pub moving: Vec<f64>,
+    /// Whether each row is about the velocity at the end of the step; empty if none is.
+    at_end: Vec<bool>,
+    /// `theta W v` of these rows, m/s.
+    left: Vec<f64>,
     /// Ratio of `K(q)` to the law's `K`, one number per contact; 1 where the law is constant. Of Hunt and Crossley's law the overlap at
     /// which it is taken, m.
     pub scale: Vec<f64>,
@@ -136,7 +142,7 @@ pub fn assemble(
     contacts: &ContactSet,
     problem: &mut ContactProblem,
 ) {
-    (problem.h, problem.theta) = (motion.h, model.scene().step.explicit_share);
+    (problem.h, problem.theta) = (motion.h, motion.theta);
     problem.choose_standing(model, state, motion);
     problem.remember(model, state, contacts);
     problem.jacobian(model, motion, contacts);
@@ -151,6 +157,7 @@ pub fn assemble(
     problem.laws(model, laws, motion, contacts);
     problem.standing_laws(model, &state.position, motion);
     problem.add_moving(contacts.elements.len());
+    problem.pose_at_end(model, motion);
 }
 
 impl ContactProblem {
@@ -170,6 +177,8 @@ impl ContactProblem {
             relaxed: vec![],
             standing: vec![],
             moving: vec![],
+            at_end: vec![],
+            left: vec![],
             scale: vec![],
             grip: vec![],
             fastest: 0.0,
@@ -209,7 +218,7 @@ impl ContactProblem {
     }
 
     /// Takes deformations and forces of all elements from the state; new contacts are undeformed and carry no
-    /// force.
+    /// force. Where a state remembers nothing, it is a start, and point contacts that overlap are pressed in by as much, as in the scheme `compliant`.
     fn remember(&mut self, model: &Model, state: &State, contacts: &ContactSet) {
         self.deformation.clear();
         self.start.clear();
@@ -246,6 +255,11 @@ impl ContactProblem {
                     }
                 }
                 _ => self.deformation.resize(first + deforms, 0.0),
+            }
+            let point = c.count == 1 && model.contacts().rules()[c.rule].compliance.is_some();
+            if point && known.is_none() && state.memory.is_empty() {
+                // what overlaps at a start is pressed: psi + delta_n >= 0, pang2005 (12)
+                self.deformation[first] = (-contacts.elements[c.first].gap).max(0.0);
             }
         }
         for standing in &self.standing {
@@ -306,7 +320,7 @@ impl ContactProblem {
             self.grip.push(grip);
             let least = match rule.compliance {
                 Some(_) => f64::NEG_INFINITY,
-                None => -self.recovery_velocity(model, motion, &c.owners),
+                None => -self.recovery_velocity(model, motion, &c.owners, contacts.elements[c.first].point),
             };
             for k in c.elements() {
                 self.elements.push(rule.element);
@@ -325,13 +339,12 @@ impl ContactProblem {
     }
 
     /// Recovery velocity: the largest velocity at which the overlap of two rigid bodies is resolved, m/s.
-    fn recovery_velocity(&self, model: &Model, motion: &Motion, owners: &[Owner]) -> f64 {
-        let fastest = |owner: &Owner| match *owner {
-            Owner::Body(i) => motion.fastest[i],
-            Owner::World(_) => 0.0,
+    fn recovery_velocity(&self, model: &Model, motion: &Motion, owners: &[Owner], point: Vector) -> f64 {
+        let needed = |owner: &Owner| match *owner {
+            Owner::Body(i) => RESOLVED_TURN * motion.fastest[i],
+            Owner::World(_) => motion.surfaces.bend(*owner, point),
         };
-        let fastest = owners.iter().map(fastest).fold(0.0, f64::max);
-        model.scene().step.recovery_velocity.max(RESOLVED_TURN * fastest)
+        owners.iter().map(needed).fold(model.scene().step.recovery_velocity, f64::max)
     }
 
     /// How much faster two bodies slip at an element than they separate, where its normal force is all that moves them; at least 1. In a mechanism that

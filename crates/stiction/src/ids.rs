@@ -39,3 +39,13 @@ pub enum Owner {
     /// World part, as an index into [`crate::scene::resolved::Resolved::world`].
     World(usize),
 }
+
+impl Owner {
+    /// The body, if it is one.
+    pub fn body(self) -> Option<usize> {
+        match self {
+            Self::Body(i) => Some(i),
+            Self::World(_) => None,
+        }
+    }
+}

@@ -5,7 +5,9 @@
 
 mod balance;
 mod events;
+mod judge;
 mod stepwise;
+mod strikes;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -14,6 +16,7 @@ pub mod timeline;
 pub(crate) use balance::FIRST_ENTRIES;
 pub use balance::{Account, Balance, ENTRIES, Entry, UNIT};
 pub use events::{Event, EventKind};
+pub use judge::EnergyWarning;
 pub use stepwise::Stepwise;
 pub use summary::Summary;
 
@@ -33,6 +36,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use strikes::Made;
 
 /// Least time between two calls of a [`Progress`].
 const FRAME: Duration = Duration::from_millis(100);
@@ -268,7 +272,6 @@ impl Driver {
 
     /// A step. A panic in it is a failure like others: the state is as it was, and what was recorded is kept.
     fn step(&mut self, state: &mut State) -> Result<(), Failed> {
-        self.before.copy_from(state);
         let made = catch_unwind(AssertUnwindSafe(|| {
             self.step_by(state, |stepper, state, inputs, h| stepper.step_by(state, inputs, h))
         }));
@@ -293,6 +296,7 @@ impl Driver {
             std::mem::swap(&mut self.stepper.workspace_mut().motion.kinematics, &mut self.here.kinematics);
         }
         self.here.balanced = false;
+        self.before.copy_from(state);
         let h = self.stepper.scene().step.h;
         let made = make(&mut self.stepper, state, &self.inputs, h);
         self.watch.forget_events();
@@ -304,9 +308,12 @@ impl Driver {
         balance::add(&self.report, &mut self.here.balance);
         if matches!(self.stepper.scene().step.scheme, Scheme::Compliant | Scheme::Event) {
             let work = self.stepper.workspace();
-            self.watch.take(self.stepper.model(), &work.located, &work.branches);
+            self.watch.take(self.stepper.model(), &work.located, &work.struck, &work.branches);
         } else if self.report.parts > 0 || self.watch.is_closed() {
-            self.watch.step(state.time, self.stepper.workspace().problem.h, self.stepper.elements());
+            let (model, h) = (self.stepper.model(), self.stepper.workspace().problem.h);
+            let (states, kinematics) = ([&self.before, &*state], &mut self.here.kinematics);
+            let made = Made { model, states, h, kinematics };
+            self.watch.step(Some(made), (state.time, h), self.stepper.elements());
         }
         self.watch.take_changes(self.stepper.model(), &self.stepper.workspace().changes);
         self.is_record = state.time >= self.due;

@@ -98,7 +98,7 @@ impl Stepper {
         &self.work.elements
     }
 
-    /// The contact problem of the last step (of its last part, if it was cut), as it was solved: see [`ContactProblem::to_friction`].
+    /// The contact problem of the last step (of its last part, if it was cut), as it was solved: see [`crate::formulation::ContactProblem::to_friction`].
     /// `None` if nothing was near.
     pub fn problem(&self) -> Option<FrictionProblem> {
         self.work.problem.to_friction()
@@ -150,6 +150,7 @@ impl Stepper {
     /// One step of length `h` under inputs.
     pub fn step_by(&mut self, state: &mut State, inputs: &Inputs, h: f64) -> Result<StepReport, Failed> {
         let time = state.time;
+        self.work.books.begin();
         let made = self.scheme.step(&self.model, state, inputs, h, &mut self.work);
         made.map_err(|why| match why {
             Failed::Mass(SingularMass { link, pivot }) => {

@@ -9,7 +9,7 @@ type Imports = BTreeMap<String, BTreeMap<String, String>>;
 /// The Rust files of a folder, at any depth.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = vec![];
-    for entry in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+    for entry in fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()) {
         if entry.is_dir() {
             found.extend(files(&entry));
         } else if entry.extension().is_some_and(|e| e == "rs") {
@@ -22,7 +22,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// The code of a file without its tests, comments and texts.
 fn code(file: &Path) -> String {
-    let text = fs::read_to_string(file).unwrap();
+    let text = fs::read_to_string(file).expect("a file");
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let plain = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
     text.lines().map(plain).collect::<Vec<_>>().join("\n")
@@ -30,7 +30,7 @@ fn code(file: &Path) -> String {
 
 /// Module of a file: its path in the crate without `mod` and the extension.
 fn module(source: &Path, file: &Path) -> Vec<String> {
-    let inside = file.strip_prefix(source).unwrap().with_extension("");
+    let inside = file.strip_prefix(source).expect("a file of the crate").with_extension("");
     let mut path: Vec<String> = inside.iter().map(|s| s.to_string_lossy().into_owned()).collect();
     if path.last().is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str())) {
         path.pop();
@@ -98,7 +98,7 @@ fn imports(source: &Path) -> Imports {
         let to_root = "super::".repeat(path.len());
         for name in [after(&code, "crate::"), after(&code, &to_root)].concat() {
             if rooms.contains(&name) && name != path[0] {
-                let place = file.strip_prefix(source).unwrap().display().to_string();
+                let place = file.strip_prefix(source).expect("a file of the crate").display().to_string();
                 found.entry(path[0].clone()).or_default().entry(name).or_insert(place);
             }
         }
@@ -108,7 +108,7 @@ fn imports(source: &Path) -> Imports {
 
 /// Whether a file below a crate's source holds tests only.
 fn is_test(source: &Path, file: &Path) -> bool {
-    let inside = file.strip_prefix(source).unwrap();
+    let inside = file.strip_prefix(source).expect("a file of the crate");
     inside.ends_with("tests.rs") || inside.iter().any(|part| part == "tests")
 }
 
@@ -137,8 +137,9 @@ fn circle(imports: &Imports) -> Option<Vec<String>> {
 }
 
 fn crates() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut found: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a parent");
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
     found.retain(|path| path.join("src").is_dir());
     found.sort();
     found

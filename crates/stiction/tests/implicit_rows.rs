@@ -207,7 +207,8 @@ fn what_the_scheme_does_not_know_is_refused_by_name() {
     };
     let bounces = of("limits = [-1, 1], stop = { restitution = 0.5 }", "");
     assert!(bounces.contains("arm (joint lower limit): restitution"), "{bounces}");
-    let sprung = of("stiffness = 5", "explicit_share = 0.5");
-    assert!(sprung.contains("arm (joint spring)"), "{sprung}");
+    let soft = of("limits = [-1, 1], stop = { stiffness = 5 }", "explicit_share = 0.5");
+    assert!(soft.contains("arm (joint lower limit)"), "{soft}");
+    assert_eq!(of("stiffness = 5", "explicit_share = 0.5"), "");
     assert_eq!(of("stiffness = 5", ""), "");
 }

@@ -281,7 +281,7 @@ fn the_contact_table_is_the_rule_of_each_pair() {
             text += &format!("[[body]]\nname = 'b{b}'\nmaterial = 'm{}'\nmass = 1\n", below(3));
             match below(4) {
                 0 if b > 0 => {
-                    text += &format!("parent = 'b{}'\njoint = {{ revolute = {{}} }}\n", below(b as u64))
+                    text += &format!("parent = 'b{}'\njoint = {{ revolute = {{}} }}\n", below(b as u64));
                 }
                 1 => text += "joint = 'fixed'\n",
                 2 if b > 0 => text += &format!("parent = 'b{}'\njoint = 'fixed'\n", below(b as u64)),

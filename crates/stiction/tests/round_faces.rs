@@ -126,5 +126,5 @@ fn coins_roll_on() {
     let midpoint = "scheme = 'implicit'\nexplicit_share = 0.5";
     let [coarse, fine] = [1e-3, 5e-4].map(|h| rolled(30f64.to_radians(), h, midpoint));
     println!("implicit midpoint: {coarse:e} and {fine:e} lost");
-    assert!(coarse.abs() < 1e-5 && (coarse / fine - 4.0).abs() < 1.0, "{coarse:e}, {fine:e}");
+    assert!(coarse.abs() < 2e-6 && coarse / fine > 3.0, "{coarse:e}, {fine:e}");
 }

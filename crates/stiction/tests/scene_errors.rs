@@ -44,7 +44,7 @@ fn unknown_keys_are_answered_with_the_nearest_one() {
     check("§gravitiy = [0, 0, -1]", "unknown key 'gravitiy', did you mean 'gravity'?");
     check(
         "[§bodies]\nx = 1",
-        "unknown key 'bodies', expected one of body, boundary, friction_rule, gear, gravity, include, let, load, loop, material, motor, name, pair, planar, record, spring, step, world",
+        "unknown key 'bodies', expected one of body, boundary, contact_point, friction_rule, gear, gravity, include, let, load, loop, material, motor, name, pair, planar, record, spring, step, world",
     );
     check("§includ = []", "unknown key 'includ', did you mean 'include'?");
     check("[step]\n§duratoin = 3", "unknown key 'duratoin', did you mean 'duration'?");
@@ -437,6 +437,15 @@ fn every_contact_has_one_law() {
     );
     check("[[material]]\nname = 'a'\n[[pair]]\nmaterials = §['a']", "a pair of 1, expected two names");
     check("[[pair]]\nfriction = §1", "a pair of nothing, expected materials or bodies");
+    check("[[pair]]\ncontact_point = §'first'", "a pair of nothing, expected materials or bodies");
+    check(
+        "[[material]]\nname = 'a'\n[[pair]]\nmaterials = ['a', 'a']\ncontact_point = §'first'",
+        "first and second of one material, expected \"compliance\", \"middle\" or a pair of bodies",
+    );
+    check(
+        "contact_point = §'second'",
+        "expected \"compliance\" or \"middle\": first and second are those of a pair",
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod event_driven;
 
 use event_driven::{Mode, SONG2004};
 use std::path::Path;
-use stiction::scene::{FrictionKind, Method, Scene};
+use stiction::scene::{ContactPoint, FrictionKind, Method, Pair, Scene};
 use stiction::step::Status;
 use stiction::stepper::Stepper;
 
@@ -22,15 +22,20 @@ struct Frame {
 
 /// Friction and solver as the paper has them: Lemke's method. The scenes have the cone, which in the plane is the same.
 fn run(name: &str) -> Vec<Frame> {
-    run_with(name, FrictionKind::Pyramid)
+    run_with(name, FrictionKind::Pyramid, None)
 }
 
-fn run_with(name: &str, friction: FrictionKind) -> Vec<Frame> {
+/// `point`: where the force acts, if not as the scene has it; the ellipse is the first of the two.
+fn run_with(name: &str, friction: FrictionKind, point: Option<ContactPoint>) -> Vec<Frame> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/song2004").join(name);
     let mut scene = Scene::read(&path).expect("a valid scene");
     assert_eq!((scene.step.friction, scene.step.solver), (FrictionKind::Cone, Method::Auto));
     if friction == FrictionKind::Pyramid {
         (scene.step.friction, scene.step.solver) = (friction, Method::Lemke);
+    }
+    if point.is_some() {
+        let bodies = Some(vec!["ellipse".to_owned(), "ground".to_owned()]);
+        scene.pairs.push(Pair { bodies, contact_point: point, ..Pair::default() });
     }
     let steps = scene.step.count();
     let mut stepper = Stepper::new(scene).expect("a valid model");
@@ -95,7 +100,7 @@ fn the_ellipse_rolls_slips_from_the_right_and_converges_to_the_rigid_one() {
 }
 
 /// What section 6 leaves open is where between the undeformed ellipse and the ground the force acts. At the ellipse, the
-/// figures are 1.6e-4 m and 5.4e-3 rad; in the middle of the overlap, where the stepper has it, they are the stepper's.
+/// figures are 1.6e-4 m and 5.4e-3 rad; in the middle of the overlap, where the scenes have it, they are the stepper's.
 #[test]
 fn the_difference_to_the_rigid_ellipse_is_as_large_as_the_place_of_the_force_makes_it() {
     for (depth, dx, angle) in [(0.0, 1.57e-4, 5.39e-3), (0.5, 2.27e-4, 4.69e-3), (1.0, 3.07e-4, 4.00e-3)] {
@@ -112,18 +117,23 @@ fn the_difference_to_the_rigid_ellipse_is_as_large_as_the_place_of_the_force_mak
 
 #[test]
 fn the_stepper_and_section_6_written_down_by_itself_take_the_same_path() {
-    for (name, eps, friction) in [
-        ("ellipse-rigid.toml", 0.0, FrictionKind::Pyramid),
-        ("ellipse-rigid.toml", 0.0, FrictionKind::Cone),
-        ("ellipse-1e-10.toml", 1e-10, FrictionKind::Pyramid),
-        ("ellipse-1e-10.toml", 1e-10, FrictionKind::Cone),
+    let soft = "ellipse-1e-10.toml";
+    for (name, eps, friction, (point, depth)) in [
+        ("ellipse-rigid.toml", 0.0, FrictionKind::Pyramid, (None, 0.5)),
+        ("ellipse-rigid.toml", 0.0, FrictionKind::Cone, (None, 0.5)),
+        (soft, 1e-10, FrictionKind::Pyramid, (None, 0.5)),
+        (soft, 1e-10, FrictionKind::Cone, (None, 0.5)),
+        (soft, 1e-10, FrictionKind::Cone, (Some(ContactPoint::First), 0.0)),
+        (soft, 1e-10, FrictionKind::Cone, (Some(ContactPoint::Second), 1.0)),
+        // the ellipse is the soft one in these files
+        (soft, 1e-10, FrictionKind::Cone, (Some(ContactPoint::Compliance), 1.0)),
     ] {
-        let path = compliant_ellipse::run(eps, 0.5, 20_000);
-        let frames = run_with(name, friction);
+        let path = compliant_ellipse::run(eps, depth, 20_000);
+        let frames = run_with(name, friction, point);
         let far =
             frames.iter().zip(&path).map(|(f, q)| (0..3).map(|k| (f.q[k] - q[k]).abs()).fold(0.0, f64::max));
         let far = far.fold(0.0, f64::max);
-        println!("{name}: {far:e}");
+        println!("{name}, {point:?}: {far:e}");
         // the scene's start height has eight digits
         assert!(far < 1e-6, "{name}: {far:e}");
     }
@@ -180,7 +190,7 @@ fn time_stepping_converges_to_the_event_driven_solution() {
 #[test]
 fn cone_solvers_give_the_same_ellipse() {
     for name in SCENES {
-        let (pyramid, cone) = (run(name), run_with(name, FrictionKind::Cone));
+        let (pyramid, cone) = (run(name), run_with(name, FrictionKind::Cone, None));
         let far = apart(&pyramid, &cone);
         assert!(far.0 < 1e-11 && far.1 < 1e-10, "{name}: {far:?}");
         let mut force = 0.0f64;

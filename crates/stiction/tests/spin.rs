@@ -365,7 +365,7 @@ fn gained(body: &str, h: f64) -> (f64, Stepper, State) {
 
 #[test]
 fn a_fast_top_on_its_tip_stays_up_and_gains_no_energy() {
-    let body = "mass = 0.1\ninertia = [6e-5, 6e-5, 4e-5]\nposition = [0, 0, 0.045]\n\
+    let body = "mass = 0.1\ninertia = [6e-5, 6e-5, 4e-5]\ncenter = [0, 0, 0]\nposition = [0, 0, 0.045]\n\
                 orientation = { axis = [1, 0, 0], angle_deg = 5 }\nangular_velocity = [0, 0, 300]\n\
                 [[body.part]]\nshape = { sphere = { radius = 5e-3 } }\nposition = [0, 0, -0.04]\n";
     for h in [1e-3, 5e-4] {

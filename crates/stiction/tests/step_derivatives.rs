@@ -245,6 +245,30 @@ fn spheres_and_boxes_on_a_plane() {
     }
 }
 
+/// The point travels with both bodies in the ratio in which it lies between them.
+#[test]
+fn contact_points_anywhere_in_the_overlap() {
+    let bodies = |second: &str| {
+        format!(
+            "[[body]]\nname = \"a\"\nmaterial = \"hard\"\nshape = {{ sphere = {{ radius = 0.1 }} }}\nmass = 1.0\nposition = [0, 0, 0.095]\nvelocity = [1.0, 0.3, -0.2]\nangular_velocity = [1, 3, 2]\n{second}"
+        )
+    };
+    let other = "[[body]]\nname = \"b\"\nmaterial = \"m\"\nshape = { ellipsoid = { semi_axes = [0.1, 0.15, 0.2] } }\nmass = 2.0\nposition = [0.02, 0.01, 0.385]\nvelocity = [0, 0.4, -0.3]\nangular_velocity = [-2, 1, 0]\n";
+    let hard = "[[material]]\nname = \"hard\"\nfriction = 0.5\n";
+    let hertz = "young = 1e6\nlaw = { hertz_mindlin = { radius = 0.1, damping_time = 1e-3 } }";
+    for (law, theta, young) in [(SOFT, 0.0, ""), (SOFT, 0.5, ""), (hertz, 0.0, "young = 3e5\n")] {
+        for point in ["first", "second", "compliance"] {
+            for mu in [0.1, 0.9] {
+                let step = format!("[step]\nh = 1e-3\nexplicit_share = {theta}\n{TIGHT}\n");
+                let pair = format!("[[pair]]\nmaterials = [\"hard\", \"m\"]\ncontact_point = \"{point}\"\n");
+                let text = format!("{step}{pair}{hard}{young}{}{}", ground(law, mu), bodies(other));
+                let (off, notes) = worst(&scene(&text), 6, 0.02, 3);
+                assert!(off < 1e-6 && notes == 0, "{law} theta {theta} mu {mu} {point}: {off:e}");
+            }
+        }
+    }
+}
+
 #[test]
 fn other_laws_joints_and_shapes() {
     let ball = |more: &str| {
@@ -370,7 +394,7 @@ const ROLLING: &str = r#"
     mass = 1.0
     inertia = [0.004, 0.005, 0.0045]
     center = [0, 0.001, 0]
-    position = [0, 0, 0.1]
+    position = [0, 0, 0.0999]
     velocity = [1.0, 0.3, -0.1]
     angular_velocity = [1, 3, 2]
     [[load]]

@@ -2,7 +2,7 @@
 //!
 //! It listens on the loopback address. A random key in the page's address keeps other users of the machine out; `Host`, `Origin` and
 //! `Sec-Fetch-Site` keep other sites' pages out. Below the key there are three paths: the page, `api/clip` and, for live runs,
-//! `api/command`. Files are never named by a request. How requests are read, and their bounds: [`crate::http`].
+//! `api/command`. Files are never named by a request. How requests are read, and their bounds: `http.rs`.
 
 use crate::clip::Clip;
 use crate::encode::Have;

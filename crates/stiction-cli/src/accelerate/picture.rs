@@ -1,10 +1,10 @@
 //! Bodies, contact forces and accelerations as a drawing, one panel per solution.
 
 use super::Found;
+use crate::InputError;
 use crate::args::ViewPlane;
-use crate::plot::png::png;
-use crate::plot::svg::{Anchor, GREY, INK, Svg};
-use crate::{InputError, write_file};
+use crate::plot::drawing::{Anchor, Drawing, GREY, INK};
+use crate::plot::write_drawing;
 use std::path::Path;
 use stiction::analysis::accelerate::Possible;
 use stiction::dynamics::Kinematics;
@@ -35,18 +35,11 @@ pub fn write(found: &Found, file: &Path, view: ViewPlane) -> Result<(), InputErr
         ViewPlane::Xy => [x, y],
         ViewPlane::Yz => [y, z],
     };
-    let svg = draw(found, plane);
-    let wrong = |e: String| InputError(format!("{}: {e}", file.display()));
-    let ending = file.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-    let bytes = match ending.as_str() {
-        "svg" => svg.finish().into_bytes(),
-        "png" => png(&svg).map_err(wrong)?,
-        _ => return Err(wrong("expected a name that ends in .svg or .png".to_owned())),
-    };
-    write_file(file, &bytes)
+    let drawing = draw(found, plane);
+    write_drawing(file, &drawing)
 }
 
-fn draw(found: &Found, plane: Plane) -> Svg {
+fn draw(found: &Found, plane: Plane) -> Drawing {
     let mut kinematics = Kinematics::new(found.model.system());
     kinematics.update(&found.state.position, &found.state.velocity);
     let list = &found.answer.pyramid.list;
@@ -55,7 +48,7 @@ fn draw(found: &Found, plane: Plane) -> Svg {
     let shown = &shown[..shown.len().min(MOST_PANELS)];
     let panels = shown.len().max(1);
     let columns = panels.min(3);
-    let mut svg = Svg::new(columns as f64 * PANEL, panels.div_ceil(columns) as f64 * (PANEL + TITLE));
+    let mut drawing = Drawing::new(columns as f64 * PANEL, panels.div_ceil(columns) as f64 * (PANEL + TITLE));
     let outlines = outlines(found, &kinematics, plane);
     let fit = Fit::new(found, &outlines, plane);
     for k in 0..panels {
@@ -66,22 +59,22 @@ fn draw(found: &Found, plane: Plane) -> Svg {
             1 => name.clone(),
             of => format!("{name}: solution {} of {of}", k + 1),
         };
-        svg.text([corner[0] + MARGIN, corner[1] - 26.0], 13.0, Anchor::Start, &title);
+        drawing.text([corner[0] + MARGIN, corner[1] - 26.0], 13.0, Anchor::Start, &title);
         let fit = Fit { corner, ..fit };
-        svg.clip([corner[0], corner[1], PANEL, PANEL]);
+        drawing.clip([corner[0], corner[1], PANEL, PANEL]);
         for (outline, _) in &outlines {
             let points: Vec<[f64; 2]> = outline.iter().map(|p| fit.place(*p)).collect();
-            svg.polygon(&points, FILL);
+            drawing.polygon(&points, FILL);
             let closed: Vec<[f64; 2]> = points.iter().chain(points.first()).copied().collect();
-            svg.path(&[closed], INK, "");
+            drawing.path(&[closed], INK, &[]);
         }
-        svg.unclip();
+        drawing.unclip();
         if let Some(possible) = shown.get(k) {
-            arrows(&mut svg, found, &kinematics, possible, &fit, plane);
+            arrows(&mut drawing, found, &kinematics, possible, &fit, plane);
         }
-        svg.frame([corner[0] + 2.0, corner[1] + 2.0, PANEL - 4.0, PANEL - 4.0]);
+        drawing.frame([corner[0] + 2.0, corner[1] + 2.0, PANEL - 4.0, PANEL - 4.0]);
     }
-    svg
+    drawing
 }
 
 /// Where metres are in a panel.
@@ -181,14 +174,26 @@ fn half_plane(pose: &Pose, normal: Vector, plane: Plane) -> Vec<[f64; 2]> {
     vec![corner(-1.0, 0.0), corner(1.0, 0.0), corner(1.0, -1.0), corner(-1.0, -1.0)]
 }
 
-fn arrows(svg: &mut Svg, found: &Found, kinematics: &Kinematics, p: &Possible, fit: &Fit, plane: Plane) {
+fn arrows(
+    drawing: &mut Drawing,
+    found: &Found,
+    kinematics: &Kinematics,
+    p: &Possible,
+    fit: &Fit,
+    plane: Plane,
+) {
     let contacts = found.answer.contacts.iter().zip(&p.contacts);
     let forces: Vec<(Vector, Vector)> = contacts.map(|(at, c)| (at.point, at.frame.world(c.force))).collect();
     let strongest = forces.iter().fold(0.0f64, |m, (_, f)| m.max(length(*f)));
     let long = ARROW * (PANEL - 2.0 * MARGIN);
     for (point, force) in &forces {
         if length(*force) > 1e-9 * strongest {
-            arrow(svg, fit.place(flat(*point, plane)), flat(scale(long / strongest, *force), plane), FORCE);
+            arrow(
+                drawing,
+                fit.place(flat(*point, plane)),
+                flat(scale(long / strongest, *force), plane),
+                FORCE,
+            );
         }
     }
     let motions = motions(found, kinematics, p);
@@ -196,7 +201,7 @@ fn arrows(svg: &mut Svg, found: &Found, kinematics: &Kinematics, p: &Possible, f
     for (point, motion) in &motions {
         if length(*motion) > 1e-6 * fastest && fastest > 1e-12 {
             arrow(
-                svg,
+                drawing,
                 fit.place(flat(*point, plane)),
                 flat(scale(0.7 * long / fastest, *motion), plane),
                 MOTION,
@@ -207,7 +212,7 @@ fn arrows(svg: &mut Svg, found: &Found, kinematics: &Kinematics, p: &Possible, f
     let (what, unit) =
         if found.answer.quasistatic { ("displacement", "m") } else { ("acceleration", "m/s^2") };
     let words = format!("red: forces to {strongest:.3} N; blue: {what} to {fastest:.3} {unit}");
-    svg.text([x + MARGIN, y - 9.0], 10.0, Anchor::Start, &words);
+    drawing.text([x + MARGIN, y - 9.0], 10.0, Anchor::Start, &words);
 }
 
 /// Centre of each body that moves, and its acceleration (displacement).
@@ -229,19 +234,19 @@ fn motions(found: &Found, kinematics: &Kinematics, p: &Possible) -> Vec<(Vector,
 }
 
 /// An arrow from a point by a vector with y up, in pixels.
-fn arrow(svg: &mut Svg, from: [f64; 2], [u, v]: [f64; 2], colour: &str) {
+fn arrow(drawing: &mut Drawing, from: [f64; 2], [u, v]: [f64; 2], colour: &str) {
     let size = u.hypot(v);
     if size < 1.0 {
-        return svg.polygon(
+        return drawing.polygon(
             &[[from[0] - 2.0, from[1]], [from[0], from[1] - 2.0], [from[0] + 2.0, from[1]]],
             colour,
         );
     }
     let tip = [from[0] + u, from[1] - v];
-    svg.line(from, tip, colour, 2.0);
+    drawing.line(from, tip, colour, 2.0);
     let (d, head) = ([u / size, -v / size], 9.0f64.min(0.5 * size));
     let base = sub([tip[0], tip[1], 0.0], scale(head, [d[0], d[1], 0.0]));
     let wing = |s: f64| [base[0] - s * 0.42 * head * d[1], base[1] + s * 0.42 * head * d[0]];
-    svg.polygon(&[tip, wing(1.0), wing(-1.0)], colour);
-    svg.line([from[0] - 1.5, from[1]], [from[0] + 1.5, from[1]], GREY, 3.0);
+    drawing.polygon(&[tip, wing(1.0), wing(-1.0)], colour);
+    drawing.line([from[0] - 1.5, from[1]], [from[0] + 1.5, from[1]], GREY, 3.0);
 }

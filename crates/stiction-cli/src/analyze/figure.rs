@@ -1,11 +1,11 @@
 //! The timeline: a band for the model to prefer of each cluster, and the margins below.
 
 use super::Found;
+use crate::InputError;
 use crate::plot::axis::Axis;
 use crate::plot::chart::{BOTTOM, COLOURS, LARGE, NORMAL, SMALL, TOP, draw_times, from_zero, range, short};
-use crate::plot::png::png;
-use crate::plot::svg::{Anchor, GREY, INK, Svg, width_of};
-use crate::{InputError, write_file};
+use crate::plot::drawing::{Anchor, Drawing, GREY, INK, width_of};
+use crate::plot::write_drawing;
 use std::path::Path;
 use stiction::analysis::stability::Preferred;
 use stiction::run::timeline::Episode;
@@ -32,16 +32,11 @@ fn colour(preferred: Preferred) -> &'static str {
 
 /// Draws into a file, `.svg` or `.png`.
 pub fn write(found: &Found, file: &Path) -> Result<(), InputError> {
-    let svg = draw(found);
-    let data = match file.extension().and_then(|e| e.to_str()) {
-        Some("png") => png(&svg).map_err(InputError)?,
-        Some("svg") => svg.finish().into_bytes(),
-        _ => return Err(InputError(format!("--figure {}: expected .svg or .png", file.display()))),
-    };
-    write_file(file, &data)
+    let drawing = draw(found);
+    write_drawing(file, &drawing)
 }
 
-fn draw(found: &Found) -> Svg {
+fn draw(found: &Found) -> Drawing {
     let (moments, model) = (&found.timeline.moments, &found.model);
     let episodes = found.timeline.episodes(model);
     let mut names: Vec<&str> = episodes.iter().map(|e| e.name.as_str()).collect();
@@ -61,14 +56,14 @@ fn draw(found: &Found) -> Svg {
     let left = widest + 20.0;
     let bands = BAND * names.len().max(1) as f64;
     let below = TOP + bands + BETWEEN;
-    let mut svg = Svg::new(left + WIDTH + 170.0, below + PANEL + BOTTOM);
+    let mut drawing = Drawing::new(left + WIDTH + 170.0, below + PANEL + BOTTOM);
     let title = format!("{}: model to prefer, and margin of slip", model.scene().name);
-    svg.text([left, 24.0], LARGE, Anchor::Start, &title);
+    drawing.text([left, 24.0], LARGE, Anchor::Start, &title);
     let place = |t: f64| left + WIDTH * time.share(t);
     for (row, name) in names.iter().enumerate() {
         let y = TOP + BAND * row as f64;
-        svg.text([left - 8.0, y + 0.5 * BAND + 4.0], SMALL, Anchor::End, &short(name));
-        svg.rect([left, y + 2.0, WIDTH, BAND - 4.0], NOTHING);
+        drawing.text([left - 8.0, y + 0.5 * BAND + 4.0], SMALL, Anchor::End, &short(name));
+        drawing.rect([left, y + 2.0, WIDTH, BAND - 4.0], NOTHING);
         let fill = |k: usize| match &moments[k].found {
             Err(_) => Some(UNKNOWN),
             Ok(analysis) => {
@@ -83,38 +78,45 @@ fn draw(found: &Found) -> Svg {
                 continue;
             }
             let (from, to) = (place(edge(first)), place(edge(k + 1)));
-            fill(k).into_iter().for_each(|fill| svg.rect([from, y + 2.0, to - from, BAND - 4.0], fill));
+            fill(k).into_iter().for_each(|fill| drawing.rect([from, y + 2.0, to - from, BAND - 4.0], fill));
             first = k + 1;
         }
     }
     for (at, jammed) in &found.timeline.jams {
         if let Some(row) = names.iter().position(|n| n == jammed) {
             let y = TOP + BAND * row as f64;
-            svg.rect([place(*at) - 1.5, y, 3.0, BAND], colour(Preferred::Compliant));
+            drawing.rect([place(*at) - 1.5, y, 3.0, BAND], colour(Preferred::Compliant));
         }
     }
-    svg.frame([left, TOP, WIDTH, bands]);
+    drawing.frame([left, TOP, WIDTH, bands]);
     let frame = [left, below, WIDTH, PANEL];
-    margins(&mut svg, found, &names, &episodes, frame, &time);
-    legend(&mut svg, [left + WIDTH + 14.0, TOP], hidden);
-    svg
+    margins(&mut drawing, found, &names, &episodes, frame, &time);
+    legend(&mut drawing, [left + WIDTH + 14.0, TOP], hidden);
+    drawing
 }
 
-fn margins(svg: &mut Svg, found: &Found, names: &[&str], episodes: &[Episode], frame: [f64; 4], time: &Axis) {
+fn margins(
+    drawing: &mut Drawing,
+    found: &Found,
+    names: &[&str],
+    episodes: &[Episode],
+    frame: [f64; 4],
+    time: &Axis,
+) {
     let [x0, y0, w, h] = frame;
     let clip = |x: f64| x.clamp(-FAR, FAR);
     let [low, high] = range(episodes.iter().map(|e| clip(e.margin)).chain([0.0, 1.0]));
     let axis = Axis::padded([low, high], "", 5.0);
     let place = |t: f64, x: f64| [x0 + w * time.share(t), y0 + h * (1.0 - axis.share(clip(x)))];
-    draw_times(svg, frame, time, true);
+    draw_times(drawing, frame, time, true);
     for (x, label) in &axis.ticks {
         let [_, y] = place(time.low, *x);
-        svg.line([x0, y], [x0 + w, y], GREY, 0.6);
-        svg.text([x0 - 6.0, y + 4.0], SMALL, Anchor::End, label);
+        drawing.line([x0, y], [x0 + w, y], GREY, 0.6);
+        drawing.text([x0 - 6.0, y + 4.0], SMALL, Anchor::End, label);
     }
     let [_, zero] = place(time.low, 0.0);
-    svg.line([x0, zero], [x0 + w, zero], INK, 1.2);
-    svg.turned([x0 - 44.0, y0 + h / 2.0], -90.0, NORMAL, Anchor::Middle, "margin");
+    drawing.line([x0, zero], [x0 + w, zero], INK, 1.2);
+    drawing.turned([x0 - 44.0, y0 + h / 2.0], -90.0, NORMAL, Anchor::Middle, "margin");
     for (k, name) in names.iter().enumerate() {
         let mut runs: Vec<Vec<[f64; 2]>> = vec![vec![]];
         for moment in &found.timeline.moments {
@@ -126,15 +128,15 @@ fn margins(svg: &mut Svg, found: &Found, names: &[&str], episodes: &[Episode], f
         }
         let colour = COLOURS[k % COLOURS.len()];
         for run in runs.iter().filter(|r| r.len() == 1) {
-            svg.rect([run[0][0] - 2.0, run[0][1] - 2.0, 4.0, 4.0], colour);
+            drawing.rect([run[0][0] - 2.0, run[0][1] - 2.0, 4.0, 4.0], colour);
         }
         runs.retain(|r| r.len() > 1);
-        svg.path(&runs, colour, "");
+        drawing.path(&runs, colour, &[]);
     }
-    svg.frame(frame);
+    drawing.frame(frame);
 }
 
-fn legend(svg: &mut Svg, [x, y]: [f64; 2], hidden: usize) {
+fn legend(drawing: &mut Drawing, [x, y]: [f64; 2], hidden: usize) {
     let entries = [
         (Preferred::Rigid.name(), colour(Preferred::Rigid)),
         (Preferred::StableBranch.name(), colour(Preferred::StableBranch)),
@@ -144,11 +146,11 @@ fn legend(svg: &mut Svg, [x, y]: [f64; 2], hidden: usize) {
     ];
     for (k, (name, fill)) in entries.iter().enumerate() {
         let at = y + 18.0 * k as f64;
-        svg.rect([x, at + 3.0, 14.0, 12.0], fill);
-        svg.text([x + 22.0, at + 13.0], NORMAL, Anchor::Start, name);
+        drawing.rect([x, at + 3.0, 14.0, 12.0], fill);
+        drawing.text([x + 22.0, at + 13.0], NORMAL, Anchor::Start, name);
     }
     if hidden > 0 {
         let at = y + 18.0 * entries.len() as f64;
-        svg.text([x, at + 13.0], NORMAL, Anchor::Start, &format!("and {hidden} more clusters"));
+        drawing.text([x, at + 13.0], NORMAL, Anchor::Start, &format!("and {hidden} more clusters"));
     }
 }

@@ -1,11 +1,11 @@
 //! Lines over time: panels above each other with one time axis, and a legend beside them.
 
 use super::axis::{Axis, in_unit, shown_range};
-use super::svg::{Anchor, GREY, INK, Svg, width_of};
+use super::drawing::{Anchor, Drawing, GREY, INK, width_of};
 
 /// Okabe and Ito's colours, told apart by the colour-blind; without the yellow, which is faint on white.
 pub const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
-const DASHES: [&str; 4] = ["", "6 3", "2 2.5", "8 3 2 3"];
+const DASHES: [&[f64]; 4] = [&[], &[6.0, 3.0], &[2.0, 2.5], &[8.0, 3.0, 2.0, 3.0]];
 
 const WIDTH: f64 = 640.0;
 const PANEL: f64 = 150.0;
@@ -84,7 +84,7 @@ impl Chart {
         self.panels.iter().all(|p| p.lines.iter().all(|l| l.points.is_empty()))
     }
 
-    pub fn draw(&self) -> Svg {
+    pub fn draw(&self) -> Drawing {
         let times = self.panels.iter().flat_map(|p| &p.lines).flat_map(|l| &l.points).map(|p| p[0]);
         let time = Axis::new(from_zero(range(times)), "s", 8.0);
         let dashed = self.dashed();
@@ -93,14 +93,14 @@ impl Chart {
         let least = 18.0 * styles.len().min(ENTRIES) as f64;
         let panel = PANEL.max((least - BETWEEN * (n - 1.0)) / n);
         let height = TOP + n * panel + (n - 1.0) * BETWEEN + BOTTOM;
-        let mut svg = Svg::new(LEFT + WIDTH + legend_width(&styles, height), height);
-        svg.text([LEFT, 24.0], LARGE, Anchor::Start, &self.title);
+        let mut drawing = Drawing::new(LEFT + WIDTH + legend_width(&styles, height), height);
+        drawing.text([LEFT, 24.0], LARGE, Anchor::Start, &self.title);
         for (k, p) in self.panels.iter().enumerate() {
             let frame = [LEFT, TOP + k as f64 * (panel + BETWEEN), WIDTH, panel];
-            p.draw(&mut svg, frame, &time, self.scale(p.unit), &dashed, k + 1 == self.panels.len());
+            p.draw(&mut drawing, frame, &time, self.scale(p.unit), &dashed, k + 1 == self.panels.len());
         }
-        draw_legend(&mut svg, &styles, LEFT + WIDTH + 14.0);
-        svg
+        draw_legend(&mut drawing, &styles, LEFT + WIDTH + 14.0);
+        drawing
     }
 
     /// Size of a quantity in all panels of its unit, and at least what a body, a motion and a rotation of ordinary size have.
@@ -160,19 +160,27 @@ impl Panel {
         self.unit == "N"
     }
 
-    fn draw(&self, svg: &mut Svg, frame: [f64; 4], time: &Axis, scale: f64, dashed: &[Style], last: bool) {
+    fn draw(
+        &self,
+        drawing: &mut Drawing,
+        frame: [f64; 4],
+        time: &Axis,
+        scale: f64,
+        dashed: &[Style],
+        last: bool,
+    ) {
         let [x0, y0, w, h] = frame;
         let values = || self.lines.iter().flat_map(|l| &l.points).map(|p| p[1]);
         let (shown, clipped) = shown_range(values(), (scale, self.unit), self.clips());
         let axis = Axis::padded(shown, self.unit, 5.0);
         for (value, label) in &axis.ticks {
             let y = y0 + h * (1.0 - axis.share(*value));
-            svg.line([x0, y], [x0 + w, y], GREY, if *value == 0.0 { 1.2 } else { 0.6 });
-            svg.text([x0 - 6.0, y + 4.0], SMALL, Anchor::End, label);
+            drawing.line([x0, y], [x0 + w, y], GREY, if *value == 0.0 { 1.2 } else { 0.6 });
+            drawing.text([x0 - 6.0, y + 4.0], SMALL, Anchor::End, label);
         }
-        draw_times(svg, frame, time, last);
-        svg.turned([18.0, y0 + h / 2.0], -90.0, NORMAL, Anchor::Middle, &axis.label(&self.what));
-        svg.clip(frame);
+        draw_times(drawing, frame, time, last);
+        drawing.turned([18.0, y0 + h / 2.0], -90.0, NORMAL, Anchor::Middle, &axis.label(&self.what));
+        drawing.clip(frame);
         for line in &self.lines {
             let place = |p: &[f64; 2]| [x0 + w * time.share(p[0]), y0 + h * (1.0 - axis.share(p[1]))];
             let runs: Vec<Vec<[f64; 2]>> =
@@ -182,13 +190,13 @@ impl Panel {
             // points alone are seen among lines
             runs.iter()
                 .filter(|r| r.len() == 1)
-                .for_each(|r| svg.rect([r[0][0] - 1.2, r[0][1] - 1.2, 2.4, 2.4], colour));
-            svg.path(&runs, colour, DASHES[style.dash % DASHES.len()]);
+                .for_each(|r| drawing.rect([r[0][0] - 1.2, r[0][1] - 1.2, 2.4, 2.4], colour));
+            drawing.path(&runs, colour, DASHES[style.dash % DASHES.len()]);
         }
-        svg.unclip();
-        svg.frame(frame);
+        drawing.unclip();
+        drawing.frame(frame);
         if clipped {
-            self.draw_spikes(svg, frame, time, &axis);
+            self.draw_spikes(drawing, frame, time, &axis);
             let [low, high] = range(values());
             let mut said = "spikes".to_owned();
             if low < axis.low {
@@ -198,12 +206,12 @@ impl Panel {
                 said += &format!(" up to {}", in_unit(high, self.unit));
             }
             // above the frame, where no line is
-            svg.text([x0 + w, y0 - 3.5], SMALL, Anchor::End, &said);
+            drawing.text([x0 + w, y0 - 3.5], SMALL, Anchor::End, &said);
         }
     }
 
     /// A mark at the edge for each value beyond it.
-    fn draw_spikes(&self, svg: &mut Svg, [x0, y0, w, h]: [f64; 4], time: &Axis, axis: &Axis) {
+    fn draw_spikes(&self, drawing: &mut Drawing, [x0, y0, w, h]: [f64; 4], time: &Axis, axis: &Axis) {
         for line in &self.lines {
             let colour = COLOURS[line.style.colour % COLOURS.len()];
             for [t, value] in &line.points {
@@ -214,24 +222,24 @@ impl Panel {
                     () if *value < axis.low => (y0 + h, y0 + h - 7.0),
                     () => continue,
                 };
-                svg.polygon(&[[x, tip], [x - 4.0, base], [x + 4.0, base]], colour);
+                drawing.polygon(&[[x, tip], [x - 4.0, base], [x + 4.0, base]], colour);
             }
         }
     }
 }
 
 /// Lines at round times, and their numbers below the last panel.
-pub fn draw_times(svg: &mut Svg, [x0, y0, w, h]: [f64; 4], time: &Axis, last: bool) {
+pub fn draw_times(drawing: &mut Drawing, [x0, y0, w, h]: [f64; 4], time: &Axis, last: bool) {
     for (t, label) in &time.ticks {
         let x = x0 + w * time.share(*t);
-        svg.line([x, y0], [x, y0 + h], GREY, 0.6);
+        drawing.line([x, y0], [x, y0 + h], GREY, 0.6);
         if last {
-            svg.line([x, y0 + h], [x, y0 + h + 4.0], INK, 0.8);
-            svg.text([x, y0 + h + 17.0], SMALL, Anchor::Middle, label);
+            drawing.line([x, y0 + h], [x, y0 + h + 4.0], INK, 0.8);
+            drawing.text([x, y0 + h + 17.0], SMALL, Anchor::Middle, label);
         }
     }
     if last {
-        svg.text([x0 + w / 2.0, y0 + h + 36.0], NORMAL, Anchor::Middle, &time.label("time"));
+        drawing.text([x0 + w / 2.0, y0 + h + 36.0], NORMAL, Anchor::Middle, &time.label("time"));
     }
 }
 
@@ -252,17 +260,17 @@ fn legend_width(styles: &[Style], height: f64) -> f64 {
     14.0 + 34.0 + widest + 10.0
 }
 
-fn draw_legend(svg: &mut Svg, styles: &[Style], x: f64) {
-    let (shown, more) = legend_lines(styles, svg.height);
+fn draw_legend(drawing: &mut Drawing, styles: &[Style], x: f64) {
+    let (shown, more) = legend_lines(styles, drawing.height);
     for (k, style) in styles.iter().take(shown).enumerate() {
         let y = TOP + 9.0 + 18.0 * k as f64;
         let dash = DASHES[style.dash % DASHES.len()];
-        svg.path(&[vec![[x, y], [x + 24.0, y]]], COLOURS[style.colour % COLOURS.len()], dash);
-        svg.text([x + 31.0, y + 4.0], NORMAL, Anchor::Start, &short(&style.label));
+        drawing.path(&[vec![[x, y], [x + 24.0, y]]], COLOURS[style.colour % COLOURS.len()], dash);
+        drawing.text([x + 31.0, y + 4.0], NORMAL, Anchor::Start, &short(&style.label));
     }
     if let Some(more) = more {
         let y = TOP + 9.0 + 18.0 * shown as f64;
-        svg.text([x + 31.0, y + 4.0], NORMAL, Anchor::Start, &more);
+        drawing.text([x + 31.0, y + 4.0], NORMAL, Anchor::Start, &more);
     }
 }
 

@@ -3,8 +3,8 @@
 use super::axis::Axis;
 use super::chart::{LARGE, NORMAL, SMALL, TOP};
 use super::data::{Source, contact_names, group, natural, wanted};
+use super::drawing::{Anchor, Drawing, INK};
 use super::status::{OPEN, SLIP, STICK};
-use super::svg::{Anchor, INK, Svg};
 use crate::InputError;
 use stiction::record::Rows;
 use stiction::scene::Table;
@@ -33,7 +33,7 @@ struct Patch {
 }
 
 /// `None` if no contact has elements side by side in both directions.
-pub fn draw(sources: &[Source], contacts: &[String], at: Option<f64>) -> Result<Option<Svg>, InputError> {
+pub fn draw(sources: &[Source], contacts: &[String], at: Option<f64>) -> Result<Option<Drawing>, InputError> {
     let mut patches = vec![];
     for source in sources {
         let rows = source.read(Table::Contacts)?;
@@ -48,11 +48,11 @@ pub fn draw(sources: &[Source], contacts: &[String], at: Option<f64>) -> Result<
         return Ok(None);
     }
     let row = TOP + MAP + BELOW;
-    let mut svg = Svg::new(3.0 * (LEFT + MAP + RIGHT), row * patches.len() as f64);
+    let mut drawing = Drawing::new(3.0 * (LEFT + MAP + RIGHT), row * patches.len() as f64);
     for (k, patch) in patches.iter().enumerate() {
-        patch.draw(&mut svg, row * k as f64);
+        patch.draw(&mut drawing, row * k as f64);
     }
-    Ok(Some(svg))
+    Ok(Some(drawing))
 }
 
 /// Each contact's patch at the record nearest to the time; by default its last.
@@ -101,9 +101,9 @@ fn flat(rows: &Rows, name: String, now: &[usize]) -> Option<Patch> {
 }
 
 impl Patch {
-    fn draw(&self, svg: &mut Svg, y: f64) {
+    fn draw(&self, drawing: &mut Drawing, y: f64) {
         let title = format!("{} at t = {:.6} s", self.name, self.time);
-        svg.text([LEFT, y + 18.0], LARGE, Anchor::Start, &title);
+        drawing.text([LEFT, y + 18.0], LARGE, Anchor::Start, &title);
         let pressure: Vec<f64> = self.cells.iter().map(|c| c.traction[0]).collect();
         // friction that is rounding alone is none
         let most = |list: &[f64]| list.iter().copied().fold(0.0, f64::max);
@@ -114,15 +114,15 @@ impl Patch {
         let column = |k: f64| k * (LEFT + MAP + RIGHT) + LEFT;
         // without friction its scale is that of the pressure
         let scales = [most(&pressure), if most(&friction) > 0.0 { most(&friction) } else { most(&pressure) }];
-        self.map(svg, [column(0.0), top], "pressure", &pressure, scales[0]);
-        self.map(svg, [column(1.0), top], "friction", &friction, scales[1]);
-        self.arrows(svg, [column(1.0), top], &friction);
-        self.cells(svg, [column(2.0), top], |k| self.cells[k].status.to_owned());
+        self.map(drawing, [column(0.0), top], "pressure", &pressure, scales[0]);
+        self.map(drawing, [column(1.0), top], "friction", &friction, scales[1]);
+        self.arrows(drawing, [column(1.0), top], &friction);
+        self.cells(drawing, [column(2.0), top], |k| self.cells[k].status.to_owned());
         for (k, (name, colour)) in [("stick", STICK), ("slip", SLIP), ("open", OPEN)].into_iter().enumerate()
         {
             let (x, y) = (column(2.0) + MAP + 12.0, top + 18.0 * k as f64);
-            svg.rect([x, y + 3.0, 14.0, 12.0], colour);
-            svg.text([x + 22.0, y + 13.0], NORMAL, Anchor::Start, name);
+            drawing.rect([x, y + 3.0, 14.0, 12.0], colour);
+            drawing.text([x + 22.0, y + 13.0], NORMAL, Anchor::Start, name);
         }
     }
 
@@ -137,48 +137,48 @@ impl Patch {
         [x + MAP / 2.0 + scale * at[0], y + MAP / 2.0 - scale * at[1]]
     }
 
-    fn cells(&self, svg: &mut Svg, corner: [f64; 2], colour: impl Fn(usize) -> String) {
+    fn cells(&self, drawing: &mut Drawing, corner: [f64; 2], colour: impl Fn(usize) -> String) {
         let side = MAP / (2.0 * self.half()) * self.spacing;
         for (k, cell) in self.cells.iter().enumerate() {
             let [x, y] = self.place(corner, cell.at);
-            svg.tile([x - side / 2.0, y - side / 2.0, side, side], &colour(k));
+            drawing.tile([x - side / 2.0, y - side / 2.0, side, side], &colour(k));
         }
         let [x, y] = corner;
         let axis = Axis::new([-self.half(), self.half()], "m", 4.0);
         for (value, label) in &axis.ticks {
             let along = MAP * axis.share(*value);
-            svg.line([x + along, y + MAP], [x + along, y + MAP + 4.0], INK, 0.8);
-            svg.text([x + along, y + MAP + 17.0], SMALL, Anchor::Middle, label);
-            svg.line([x - 4.0, y + MAP - along], [x, y + MAP - along], INK, 0.8);
-            svg.text([x - 7.0, y + MAP - along + 4.0], SMALL, Anchor::End, label);
+            drawing.line([x + along, y + MAP], [x + along, y + MAP + 4.0], INK, 0.8);
+            drawing.text([x + along, y + MAP + 17.0], SMALL, Anchor::Middle, label);
+            drawing.line([x - 4.0, y + MAP - along], [x, y + MAP - along], INK, 0.8);
+            drawing.text([x - 7.0, y + MAP - along + 4.0], SMALL, Anchor::End, label);
         }
-        svg.text([x + MAP / 2.0, y + MAP + 35.0], NORMAL, Anchor::Middle, &axis.label("t"));
-        svg.turned([x - 44.0, y + MAP / 2.0], -90.0, NORMAL, Anchor::Middle, &axis.label("o"));
-        svg.frame([x, y, MAP, MAP]);
+        drawing.text([x + MAP / 2.0, y + MAP + 35.0], NORMAL, Anchor::Middle, &axis.label("t"));
+        drawing.turned([x - 44.0, y + MAP / 2.0], -90.0, NORMAL, Anchor::Middle, &axis.label("o"));
+        drawing.frame([x, y, MAP, MAP]);
     }
 
     /// Values as colours, and a bar that says which is which.
-    fn map(&self, svg: &mut Svg, corner: [f64; 2], what: &str, values: &[f64], most: f64) {
+    fn map(&self, drawing: &mut Drawing, corner: [f64; 2], what: &str, values: &[f64], most: f64) {
         let axis = Axis::new([0.0, if most > 0.0 { most } else { 1.0 }], "Pa", 4.0);
-        self.cells(svg, corner, |k| colour(axis.share(values[k])));
+        self.cells(drawing, corner, |k| colour(axis.share(values[k])));
         let (x, y) = (corner[0] + MAP + 12.0, corner[1]);
         const BARS: usize = 64;
         for k in 0..BARS {
             let h = MAP / BARS as f64;
             let share = (k as f64 + 0.5) / BARS as f64;
-            svg.tile([x, y + MAP - h * (k + 1) as f64, 12.0, h], &colour(share));
+            drawing.tile([x, y + MAP - h * (k + 1) as f64, 12.0, h], &colour(share));
         }
-        svg.frame([x, y, 12.0, MAP]);
+        drawing.frame([x, y, 12.0, MAP]);
         for (value, label) in &axis.ticks {
             let at = y + MAP * (1.0 - axis.share(*value));
-            svg.line([x + 12.0, at], [x + 16.0, at], INK, 0.8);
-            svg.text([x + 19.0, at + 4.0], SMALL, Anchor::Start, label);
+            drawing.line([x + 12.0, at], [x + 16.0, at], INK, 0.8);
+            drawing.text([x + 19.0, at + 4.0], SMALL, Anchor::Start, label);
         }
-        svg.turned([x + 66.0, y + MAP / 2.0], -90.0, NORMAL, Anchor::Middle, &axis.label(what));
+        drawing.turned([x + 66.0, y + MAP / 2.0], -90.0, NORMAL, Anchor::Middle, &axis.label(what));
     }
 
     /// Where friction points, and how strong it is.
-    fn arrows(&self, svg: &mut Svg, corner: [f64; 2], friction: &[f64]) {
+    fn arrows(&self, drawing: &mut Drawing, corner: [f64; 2], friction: &[f64]) {
         let most = friction.iter().copied().fold(0.0, f64::max);
         let side = MAP / (2.0 * self.half()) * self.spacing;
         if most <= 0.0 || side < 6.0 {
@@ -190,13 +190,13 @@ impl Patch {
             let long = 0.42 * side;
             let shade = if *size > 0.6 * most { "#000000" } else { "#ffffff" };
             let tip = [x + long * u, y + long * v];
-            svg.line([x - long * u, y - long * v], tip, shade, 1.0);
+            drawing.line([x - long * u, y - long * v], tip, shade, 1.0);
             let wing = |turn: f64| {
                 let (s, c) = turn.sin_cos();
                 [tip[0] + 0.4 * long * (c * u - s * v), tip[1] + 0.4 * long * (s * u + c * v)]
             };
-            svg.line(tip, wing(2.6), shade, 1.0);
-            svg.line(tip, wing(-2.6), shade, 1.0);
+            drawing.line(tip, wing(2.6), shade, 1.0);
+            drawing.line(tip, wing(-2.6), shade, 1.0);
         }
     }
 }

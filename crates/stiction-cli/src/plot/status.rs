@@ -4,7 +4,7 @@ use super::Undrawn;
 use super::axis::Axis;
 use super::chart::{BOTTOM, LARGE, NORMAL, SMALL, TOP, draw_times, from_zero, short};
 use super::data::{Source, contact_names, group, natural, wanted};
-use super::svg::{Anchor, GREY, Svg, width_of};
+use super::drawing::{Anchor, Drawing, GREY, width_of};
 use stiction::scene::Table;
 
 pub const STICK: &str = "#0072b2";
@@ -30,7 +30,7 @@ struct Band {
 }
 
 /// `None` if nothing ever touches.
-pub fn draw(sources: &[Source], contacts: &[String]) -> Result<Option<Svg>, Undrawn> {
+pub fn draw(sources: &[Source], contacts: &[String]) -> Result<Option<Drawing>, Undrawn> {
     let (mut bands, mut span) = (vec![], [f64::INFINITY, f64::NEG_INFINITY]);
     for source in sources {
         let rows = source.read(Table::Events)?;
@@ -81,43 +81,43 @@ pub fn draw(sources: &[Source], contacts: &[String]) -> Result<Option<Svg>, Undr
     Ok(Some(figure(&title, &bands, from_zero(span))))
 }
 
-fn figure(title: &str, bands: &[Band], span: [f64; 2]) -> Svg {
+fn figure(title: &str, bands: &[Band], span: [f64; 2]) -> Drawing {
     let time = Axis::new(span, "s", 8.0);
     let height = if bands.len() > MANY { THIN } else { BAND };
     let left = bands.iter().map(|b| width_of(&short(&b.name), SMALL)).fold(60.0, f64::max) + 20.0;
     let tall = height * bands.len() as f64;
-    let mut svg = Svg::new(left + WIDTH + 90.0, TOP + tall.max(54.0) + BOTTOM);
-    svg.text([left, 24.0], LARGE, Anchor::Start, title);
+    let mut drawing = Drawing::new(left + WIDTH + 90.0, TOP + tall.max(54.0) + BOTTOM);
+    drawing.text([left, 24.0], LARGE, Anchor::Start, title);
     // where bands are thin, a name now and then
     let every = (13.0 / height).ceil() as usize;
     for (k, band) in bands.iter().enumerate() {
         let y = TOP + height * k as f64;
         if k % every == 0 {
-            svg.text([left - 8.0, y + 0.5 * height + 4.0], SMALL, Anchor::End, &short(&band.name));
+            drawing.text([left - 8.0, y + 0.5 * height + 4.0], SMALL, Anchor::End, &short(&band.name));
         }
         let gap = if height > THIN { 2.0 } else { 0.5 };
-        svg.rect([left, y + gap, WIDTH, height - 2.0 * gap], OPEN);
+        drawing.rect([left, y + gap, WIDTH, height - 2.0 * gap], OPEN);
         for (from, to, colour) in runs(&band.changes, span) {
             let x = left + WIDTH * from as f64 / PIECES as f64;
             let w = WIDTH * (to - from) as f64 / PIECES as f64;
-            svg.rect([x, y + gap, w, height - 2.0 * gap], colour);
+            drawing.rect([x, y + gap, w, height - 2.0 * gap], colour);
         }
     }
     let frame = [left, TOP, WIDTH, tall];
-    draw_ticks(&mut svg, frame, &time);
-    svg.frame(frame);
+    draw_ticks(&mut drawing, frame, &time);
+    drawing.frame(frame);
     for (k, (name, colour)) in [("stick", STICK), ("slip", SLIP), ("open", OPEN)].into_iter().enumerate() {
         let y = TOP + 18.0 * k as f64;
-        svg.rect([left + WIDTH + 14.0, y + 3.0, 14.0, 12.0], colour);
-        svg.text([left + WIDTH + 36.0, y + 13.0], NORMAL, Anchor::Start, name);
+        drawing.rect([left + WIDTH + 14.0, y + 3.0, 14.0, 12.0], colour);
+        drawing.text([left + WIDTH + 36.0, y + 13.0], NORMAL, Anchor::Start, name);
     }
-    svg
+    drawing
 }
 
 /// The numbers of the time axis, without lines through the bands.
-fn draw_ticks(svg: &mut Svg, frame: [f64; 4], time: &Axis) {
-    draw_times(svg, [frame[0], frame[1] + frame[3], frame[2], 0.0], time, true);
-    svg.line([frame[0], frame[1] + frame[3]], [frame[0] + frame[2], frame[1] + frame[3]], GREY, 0.6);
+fn draw_ticks(drawing: &mut Drawing, frame: [f64; 4], time: &Axis) {
+    draw_times(drawing, [frame[0], frame[1] + frame[3], frame[2], 0.0], time, true);
+    drawing.line([frame[0], frame[1] + frame[3]], [frame[0] + frame[2], frame[1] + frame[3]], GREY, 0.6);
 }
 
 /// Runs of pieces that share a colour: in each piece what lasts longest.

@@ -289,7 +289,10 @@ impl Simulation {
         let failed = ended?.map_err(|e| errors::observer(py, &e))?;
         let status = if failed.is_some() { "failed" } else { "finished" };
         let seconds = begin.elapsed().as_secs_f64();
-        let run = Run { summary, status, asked, time: self.state.time, seconds, recording };
+        let warned = summary.energy_warnings(&self.model.get().inner);
+        let warnings: Vec<String> = warned.into_iter().map(|w| w.message).collect();
+        warnings.iter().try_for_each(|line| errors::warn_run(py, line))?;
+        let run = Run { summary, status, asked, time: self.state.time, seconds, recording, warnings };
         match failed {
             None => Ok(run),
             Some(why) => {

@@ -32,17 +32,19 @@
 //! derivative of the gap, and those along t and o are the rates of the slip along axes at rest.
 
 use super::ends::{End, angular_product, velocity_product};
+pub use super::given::Given;
 use super::prescribed::Prescribed;
 use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::MassMatrix;
 use crate::formulation::relative_row;
 use crate::geometry::{Touch, Workspace, feature};
 use crate::inputs::Inputs;
-use crate::model::{Model, StandingKind};
+use crate::model::{Model, Owner, Scale, StandingKind};
 use crate::motion::{Motion, fall, place, targets_at};
 use crate::scene::FrictionKind;
 use crate::space::{Vector, length, sub};
 use crate::state::State;
+use crate::step::detect::detect_share;
 use crate::step::{Detection, Failed, detect};
 use complementarity::matrix::{Matrix, dot, norm};
 use complementarity::problem::{
@@ -54,9 +56,6 @@ pub const VELOCITY_TOLERANCE: f64 = 1e-9;
 
 /// Relative accelerations below this share of the terms summed in them are zero.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
-
-/// Largest gap of a closed contact, m.
-const CLOSED: f64 = 1e-9;
 
 /// Why accelerations at an instant are not defined.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -100,40 +99,6 @@ pub enum InvalidInstant {
     State(#[from] Failed),
 }
 
-/// What is given at an instant beside the state, and what counts as touching.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Given {
-    /// Efforts, targets and external forces.
-    pub inputs: Inputs,
-    /// Degrees of freedom whose acceleration is given, with it; their efforts are unknown (trinkle1995 2.5).
-    pub accelerations: Vec<(usize, f64)>,
-    /// Contacts with gaps up to this are closed, m.
-    pub gap: f64,
-    /// Relative velocities up to this count as zero, m/s, beside [`VELOCITY_TOLERANCE`] of the velocities at the contact.
-    pub velocity: f64,
-    /// Whether compliant point contacts count as rigid; otherwise they are refused.
-    pub rigid: bool,
-    /// Length of the step that led to the state, s: normal velocities up to what rotation of the bodies makes in it count as zero too.
-    pub step: f64,
-    /// Whether compliant contacts that overlap are closed at any normal velocity: their deformation is a fast motion of the
-    /// boundary layer (song2001 section 4).
-    pub deformed: bool,
-}
-
-impl Default for Given {
-    fn default() -> Self {
-        Self {
-            inputs: Inputs::default(),
-            accelerations: vec![],
-            gap: CLOSED,
-            velocity: 0.0,
-            rigid: false,
-            step: 0.0,
-            deformed: false,
-        }
-    }
-}
-
 /// Relative motion at a contact.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Slip {
@@ -144,6 +109,8 @@ pub(super) struct Slip {
     /// Size of the velocities at the contact, m/s, and of the angular velocities, rad/s.
     pub size: f64,
     pub turning: f64,
+    /// Relative velocities up to this count as zero, m/s, beside [`VELOCITY_TOLERANCE`] of the size.
+    pub rest: f64,
 }
 
 /// A standing row at an instant.
@@ -182,8 +149,6 @@ pub struct Instant {
     standing: Vec<(usize, Element)>,
     /// All standing rows of the model.
     rows_at: Vec<RowAt>,
-    /// Relative velocities up to this count as zero, m/s.
-    rest: f64,
     /// Applied forces `g`, and velocity products `h`.
     pub(super) applied: Vec<f64>,
     pub(super) products: Vec<f64>,
@@ -206,9 +171,11 @@ impl Instant {
         place(model, state, &given.inputs, 1.0, &mut motion).map_err(Failed::from)?;
         targets_at(model, &given.inputs, state.time, &mut motion.targets);
         let (mut memory, mut contacts) = (Detection::default(), ContactSet::default());
-        detect(model, &motion, given.gap, &mut memory, &mut contacts).map_err(Failed::from)?;
+        let find = if given.scaled { detect_share } else { detect };
+        find(model, &motion, given.gap, &mut memory, &mut contacts).map_err(Failed::from)?;
+        let bodies = |c: &Contact| c.owners.into_iter().filter_map(Owner::body);
+        contacts.contacts.retain(|c| given.includes(model, bodies(c)));
         let mut instant = Self::new(model.contacts().linear_rows(), vec![]);
-        instant.rest = given.velocity;
         instant.given.clone_from(&given.accelerations);
         let mut workspace = Workspace::default();
         for c in std::mem::take(&mut contacts.contacts) {
@@ -224,14 +191,16 @@ impl Instant {
             }
             let point = contacts.elements[c.first].point;
             let ends = [0, 1].map(|k| End::new(model, &motion, &memory, &c, k, point));
+            let scale = if given.scaled { model.scales().contact(c.owners, point).speed } else { 1.0 };
             let slip = Slip {
+                rest: scale * given.velocity,
                 velocity: c.frame.components(sub(ends[1].velocity, ends[0].velocity)),
                 angular: c.frame.components(sub(ends[1].motion.angular, ends[0].motion.angular)),
                 size: ends[0].size + ends[1].size,
                 turning: length(ends[0].motion.angular) + length(ends[1].motion.angular),
             };
             let velocity = slip.velocity[0];
-            let rest = (VELOCITY_TOLERANCE + given.step * slip.turning) * slip.size + given.velocity;
+            let rest = (VELOCITY_TOLERANCE + given.step * slip.turning) * slip.size + slip.rest;
             let gap = contacts.elements[c.first].gap;
             let deformed = given.deformed && rule.compliance.is_some() && gap < 0.0;
             if velocity < -rest && !deformed {
@@ -247,7 +216,8 @@ impl Instant {
                 feature(&a.solid, &ends[0].pose, &b.solid, &ends[1].pose, touch, &mut workspace)
             };
             let expected = "expected features that touch with one normal between them";
-            let met = meet(&touch).or_else(|| meet(&Touch { gap, ..touch }));
+            let apart = Touch { point: c.middle(&contacts.elements[c.first]), gap, ..touch };
+            let met = meet(&touch).or_else(|| meet(&apart));
             let met = met.ok_or_else(|| instant.refuse(model, &c, expected))?;
             let rates = met.rates(&ends.map(|e| e.motion));
             let product = velocity_product(&c, &ends, &rates);
@@ -273,6 +243,9 @@ impl Instant {
         instant.fill(model, &motion, &prescribed);
         let mut free: Vec<f64> = instant.applied.iter().zip(&instant.products).map(|(g, h)| g + h).collect();
         prescribed.accelerate(&motion.mass, &mut free);
+        for i in (0..model.scene().bodies.len()).filter(|i| !given.includes(model, std::iter::once(*i))) {
+            free[model.system().dofs(i)].fill(0.0);
+        }
         instant.free = free;
         instant.mass = Some(motion.mass);
         Ok(instant)
@@ -293,7 +266,6 @@ impl Instant {
             smooth: vec![],
             standing: vec![],
             rows_at: vec![],
-            rest: 0.0,
             applied: vec![],
             products: vec![],
             outside: vec![],
@@ -328,14 +300,18 @@ impl Instant {
         given: &Given,
         motion: &Motion,
     ) -> Result<(), InvalidInstant> {
-        let fastest = state.velocity.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        let rest = VELOCITY_TOLERANCE * fastest + given.velocity;
         let (scene, kinematics) = (model.scene(), &motion.kinematics);
         let mut own = vec![0.0; state.velocity.len()];
         for (index, row) in model.standing().iter().enumerate() {
             own.fill(0.0);
             row.add_row(scene, kinematics, &mut own);
             let velocity = dot(&own, &state.velocity);
+            let fastest = own.iter().zip(&state.velocity).map(|(j, v)| (j * v).abs()).sum::<f64>();
+            let scale = match given.scaled {
+                true => row.scale(model, &state.position),
+                false => Scale::default(),
+            };
+            let rest = VELOCITY_TOLERANCE * fastest + given.velocity * scale.speed;
             let gap = row.gap(scene, kinematics, &state.position, &motion.targets);
             let drive = row.drive_velocity(scene, &motion.targets);
             self.rows_at.push(RowAt { gap: gap.unwrap_or(0.0), velocity, force: 0.0 });
@@ -351,9 +327,11 @@ impl Instant {
                 push(&mut self.applied, force);
                 continue;
             }
+            let takes_part = given.includes(model, row.bodies(scene));
             match (row.kind, row.element) {
+                (_, Element::Unilateral) if !takes_part => continue,
                 (_, Element::Unilateral) => {
-                    let closed = gap.is_some_and(|gap| gap <= given.gap);
+                    let closed = gap.is_some_and(|gap| gap <= given.gap * scale.length);
                     if closed && velocity < -rest {
                         let contact = row.name(scene);
                         return Err(InvalidInstant::Approaching { contact, velocity });
@@ -368,6 +346,9 @@ impl Instant {
                 }
                 (StandingKind::Friction(_) | StandingKind::Gear(_) | StandingKind::Loop { .. }, _) => {}
                 _ => return Err(InvalidInstant::Row { row: row.name(scene) }),
+            }
+            if !takes_part {
+                continue;
             }
             self.standing.push((index, row.element));
             self.velocity_product.push(match row.kind {
@@ -443,7 +424,7 @@ impl Instant {
         let mode = |slip: &Slip| {
             let [_, t, o] = slip.velocity;
             let speed = t.hypot(o);
-            match speed <= VELOCITY_TOLERANCE * slip.size + self.rest {
+            match speed <= VELOCITY_TOLERANCE * slip.size + slip.rest {
                 true => Mode::Rolling,
                 false => Mode::Sliding { direction: [t / speed, o / speed] },
             }
@@ -488,14 +469,20 @@ impl Instant {
             }
         }
         let free = self.jacobian.times(&self.free);
-        let fastest = self.free.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let entry = |i: usize| {
-            let largest = self.jacobian.row(i).iter().fold(0.0f64, |m, x| m.max(x.abs()));
             let x = free[i] + self.velocity_product[i];
             // a normal that is off by rounding must not make a load of its own
-            if x.abs() <= ROUNDING * largest * fastest { 0.0 } else { x }
+            if x.abs() <= ROUNDING * self.loads_at(i) { 0.0 } else { x }
         };
         (a, (0..rows).map(entry).collect())
+    }
+
+    /// Largest acceleration that a load of one degree of freedom could give a row whose directions are those of its contact.
+    fn loads_at(&self, row: usize) -> f64 {
+        let at = self.offsets.partition_point(|o| *o <= row);
+        let own = if at < self.offsets.len() { self.offsets[at - 1]..self.offsets[at] } else { row..row + 1 };
+        let lever = |k: usize| own.clone().fold(0.0f64, |m, j| m.max(self.jacobian[(j, k)].abs()));
+        self.free.iter().enumerate().fold(0.0f64, |m, (k, x)| m.max(x.abs() * lever(k)))
     }
 
     /// The contact problem with the model's friction coefficients and friction sets, and the modes given by
@@ -536,7 +523,7 @@ impl Instant {
                 let friction = scaled.iter().zip(&axes).map(|(s, e)| -mu * e * s * over);
                 return Group::Sliding { ray: std::iter::once(1.0).chain(friction).collect() };
             }
-            if mu == 0.0 || speed <= VELOCITY_TOLERANCE * size + self.rest {
+            if mu == 0.0 || speed <= VELOCITY_TOLERANCE * size + slip.rest {
                 return Group::Rolling { mu, axes };
             }
             let friction = scaled.iter().zip(&axes).map(|(s, e)| -mu * e * s / speed);

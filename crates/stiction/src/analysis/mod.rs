@@ -10,4 +10,5 @@ pub mod surfaces;
 pub mod warnings;
 
 mod ends;
+mod given;
 mod prescribed;

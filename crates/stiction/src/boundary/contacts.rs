@@ -20,13 +20,10 @@ impl Step<'_> {
         work: &mut geometry::Workspace,
     ) -> bool {
         let (problem, system) = (&self.work.problem, self.model.system());
-        let at = self.work.contacts.elements[own.element].point;
-        let touch = Touch {
-            point: at,
-            normal: c.frame.n,
-            gap: self.work.contacts.elements[own.element].gap,
-            feature: c.id.feature,
-        };
+        let element = &self.work.contacts.elements[own.element];
+        let at = element.point;
+        let touch =
+            Touch { point: c.middle(element), normal: c.frame.n, gap: element.gap, feature: c.id.feature };
         let sides = [c.id.part_a, c.id.part_b].map(|k| &self.model.parts()[k as usize]);
         let poses = sides.map(|p| match p.owner {
             Owner::Body(i) => self.middle.pose(i).then(&p.local),
@@ -38,13 +35,17 @@ impl Step<'_> {
             Owner::World(_) => None,
         });
         let axes = [c.frame.n, c.frame.t, c.frame.o];
-        let motion = links.map(|l| {
-            l.map_or(([0.0; 3], [0.0; 3]), |(i, _)| {
-                (self.middle.point_velocity(i, at), self.middle.angular_velocity(i))
+        // velocities that the rows see: v_theta, or those at the end of the step
+        let seen = [(&self.middle, &self.directions), (&self.ending.0, &self.ending.1)];
+        let motions = seen.map(|(kinematics, _)| {
+            links.map(|l| {
+                l.map_or(([0.0; 3], [0.0; 3]), |(i, _)| {
+                    (kinematics.point_velocity(i, at), kinematics.angular_velocity(i))
+                })
             })
         });
-        let relative = sub(motion[1].0, motion[0].0);
-        let spinning = sub(motion[1].1, motion[0].1);
+        let rows = problem.rows_of(own.element);
+        let late: Vec<usize> = rows.clone().map(|row| usize::from(problem.is_at_end(row))).collect();
         let lambda = &self.work.forces.lambda[problem.rows_of(own.element)];
         let mut wrench = [[0.0; 3]; 2];
         for (i, x) in lambda.iter().enumerate() {
@@ -55,7 +56,11 @@ impl Step<'_> {
             relative_row(&self.middle, c, at, (axes[i % 3], i >= 3), &mut row);
             for (_, t) in links.iter().flatten() {
                 for j in system.trees()[*t].dofs.clone() {
-                    part.jacobian.add(own.first + i, j, std::mem::take(&mut row[j]));
+                    let x = std::mem::take(&mut row[j]);
+                    part.jacobian.add(own.first + i, j, x);
+                    if late[i] == 1 {
+                        part.slip_v.add(own.first + i, j, -part.theta * x);
+                    }
                 }
             }
         }
@@ -74,17 +79,31 @@ impl Step<'_> {
                     Velocity { linear: moved.shift, angular: moved.turn }
                 });
                 let here = [0, 1].map(|k| moves(&links[k], at));
-                let change = Moved::new(found.as_ref(), &solids, &here, c.frame.n);
+                let change = Moved::new(found.as_ref(), &solids, &here, c);
                 let daxes = self.turn_frame(c, &change.normal, &solids);
-                // velocities of the materials at the point, which moves too
-                let faster = [0, 1].map(|k| add(here[k].linear, cross(motion[k].1, change.point)));
-                let drelative = sub(faster[1], faster[0]);
-                let dspinning = sub(here[1].angular, here[0].angular);
+                // velocities of the materials at the point, which moves too, with their changes: linear, angular
+                let speeds = [0, 1].map(|which| {
+                    if !late.contains(&which) {
+                        return [([0.0; 3], [0.0; 3]); 2];
+                    }
+                    let (kinematics, directions) = seen[which];
+                    let by = &directions.place(kinematics, t)[j];
+                    let here = [0, 1].map(|k| match links[k] {
+                        Some((i, tree)) if tree == t => kinematics.vary_link(i, by, at),
+                        _ => LinkChange::default(),
+                    });
+                    let motion = motions[which];
+                    let faster = [0, 1].map(|k| add(here[k].linear, cross(motion[k].1, change.point)));
+                    [
+                        (sub(motion[1].0, motion[0].0), sub(faster[1], faster[0])),
+                        (sub(motion[1].1, motion[0].1), sub(here[1].angular, here[0].angular)),
+                    ]
+                });
                 for i in 0..own.rows {
-                    let (value, dvalue) = if i < 3 { (relative, drelative) } else { (spinning, dspinning) };
+                    let (value, dvalue) = speeds[late[i]][usize::from(i >= 3)];
                     let mut ds = dot(daxes[i % 3], value) + dot(axes[i % 3], dvalue);
                     if i == 0 && own.free {
-                        ds += change.gap / problem.h;
+                        ds += problem.gap_share(rows.start) * change.gap / problem.h;
                     }
                     ds += scaling.get(i).map_or(0.0, |x| x * change.gap);
                     part.slip_q.add(own.first + i, start + j, ds);
@@ -157,17 +176,17 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    pub fn new(found: Option<&Feature>, solids: &[Velocity; 2], here: &[LinkChange; 2], n: Vector) -> Self {
+    pub fn new(found: Option<&Feature>, solids: &[Velocity; 2], here: &[LinkChange; 2], c: &Contact) -> Self {
         match found {
             Some(feature) => {
                 let rates = feature.rates(solids);
-                Self { point: rates.point(), normal: rates.normal, gap: rates.gap }
+                Self { point: rates.point_at(c.share), normal: rates.normal, gap: rates.gap }
             }
             // carried along by both bodies alike
             None => {
-                let turn = scale(0.5, add(here[0].turn, here[1].turn));
+                let (turn, n) = (scale(0.5, add(here[0].turn, here[1].turn)), c.frame.n);
                 Self {
-                    point: scale(0.5, add(here[0].shift, here[1].shift)),
+                    point: add(scale(1.0 - c.share, here[0].shift), scale(c.share, here[1].shift)),
                     normal: cross(turn, n),
                     gap: dot(n, sub(here[1].shift, here[0].shift)),
                 }

@@ -47,7 +47,7 @@ pub enum NotDifferentiable {
         /// s.
         time: f64,
     },
-    /// An impact with restitution.
+    /// An impact whose velocities are computed apart from its positions.
     #[error(
         "at t = {time} s: impacts with restitution (or with explicit_share > 0 between rigid bodies) are not differentiated"
     )]
@@ -173,6 +173,7 @@ pub(crate) struct Part {
     pub(super) rows: usize,
     pub(super) jacobian: Sparse,
     pub(super) slip_q: Sparse,
+    pub(super) slip_v: Sparse,
     pub(super) slip_memory: Sparse,
     pub(super) compliance: Sparse,
     /// `C` and `R`.
@@ -389,6 +390,7 @@ impl Part {
         let (mut lambda, mut slip) = (vec![0.0; self.rows], vec![0.0; self.rows]);
         if self.rows > 0 {
             self.slip_q.times(1.0, xi, &mut slip);
+            self.slip_v.times(1.0, dv, &mut slip);
             self.slip_memory.times(1.0, memory, &mut slip);
             self.jacobian.times(1.0, &middle(&after), &mut slip);
             for (column, p) in &with {
@@ -488,6 +490,7 @@ impl Part {
             self.solve_contacts(&mut y, true);
             self.equations.transpose_times(-1.0, &y, &mut slip);
             self.slip_q.transpose_times(1.0, &slip, xi);
+            self.slip_v.transpose_times(1.0, &slip, dv);
             self.slip_memory.transpose_times(1.0, &slip, memory);
             let mut middle = vec![0.0; n];
             self.jacobian.transpose_times(1.0, &slip, &mut middle);
@@ -517,8 +520,15 @@ impl Part {
     }
 
     fn bytes(&self) -> usize {
-        let maps =
-            [&self.force_q, &self.force_v, &self.jacobian, &self.slip_q, &self.columns, &self.equations];
+        let maps = [
+            &self.force_q,
+            &self.force_v,
+            &self.jacobian,
+            &self.slip_q,
+            &self.slip_v,
+            &self.columns,
+            &self.equations,
+        ];
         let factors = self.groups.iter().map(|g| &g.factor).chain(self.islands.iter().map(|i| &i.factor));
         let trees = self.drift.bytes()
             + [&self.mass, &self.kick].iter().copied().flatten().map(MassMatrix::bytes).sum::<usize>();

@@ -39,6 +39,8 @@ pub(super) struct Step<'a> {
     /// Kinematics at the start, with the velocities `v_theta`.
     pub middle: Kinematics,
     pub directions: Directions,
+    /// The same with velocities `(1-theta) v'`, and these: what rows about the end of the step see.
+    pub ending: (Kinematics, Directions, Vec<f64>),
     /// `v'` after the forces of the contact problem, and `v_theta`.
     pub after: Vec<f64>,
     pub theta: Vec<f64>,
@@ -98,7 +100,12 @@ pub(crate) fn linearise(
         false => work.projection().kicked().clone(),
     };
     let end = work.end_position().to_vec();
-    let step = Step { model, before, work, middle, directions, after, theta, ended, end };
+    // rows about the end of the step see (1-theta) v+
+    let late: Vec<f64> = after.iter().map(|a| (1.0 - explicit) * a).collect();
+    let mut ending = middle.clone();
+    ending.go_to(&before.position, &late);
+    let ending = (ending, Directions::new(model.system()), late);
+    let step = Step { model, before, work, middle, directions, ending, after, theta, ended, end };
     let n = model.system().velocity_size();
     let mut part = Part { n, h: motion.h, theta: explicit, ..Part::default() };
     part.mass = Some(motion.mass.clone());
@@ -239,7 +246,7 @@ impl Step<'_> {
                     part.equations.add(y, first + i, tangent.equation(k)[i]);
                 }
             }
-            let free = problem.gap_rate[k] == problem.gap[k] / problem.h
+            let free = problem.gap_rate[k] == problem.gap_share(rows.start) * (problem.gap[k] / problem.h)
                 && !problem.relaxed.contains(&k)
                 && self.model.scene().step.gap != GapLevel::Velocity;
             let own = Active { element: k, rows: rows.len(), first, unknowns, tangent, free };

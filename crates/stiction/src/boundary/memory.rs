@@ -131,15 +131,34 @@ impl Step<'_> {
                 part.compliance.add(own.first + i, own.first + j, law.e_inv()[(i, j)] / scale);
             }
         }
+        let pressed = self.is_pressed(c);
         self.frame_memory(part, c, own, (out, known, turned), (delta, &after), |part, column, dgap| {
-            let Some(slope) = self.scale_slope(c) else { return };
-            let dscale = slope * dgap;
-            let draw: Vec<f64> = undamped.iter().map(|x| -h * x * dscale).collect();
+            let dscale = self.scale_slope(c).unwrap_or(0.0) * dgap;
+            let mut draw: Vec<f64> = undamped.iter().map(|x| -h * x * dscale).collect();
+            if pressed {
+                // delta_n before the step is -gap
+                for (i, draw) in draw.iter_mut().enumerate() {
+                    let (own_row, relaxes) = (f64::from(u8::from(i == 0)), law.e_inv_k()[(i, 0)]);
+                    *draw -= dgap * (own_row - h * relaxes);
+                    let level =
+                        own_row * f64::from(u8::from(self.model.scene().step.gap != GapLevel::Velocity));
+                    part.slip_q.add(own.first + i, column, dgap * (relaxes - level / h));
+                }
+            }
             put(&mut part.memory_q, column, &draw, dscale);
         });
     }
 
-    /// Changes with the configuration: by the gap, where stiffness varies, and by a frame that turns.
+    /// Whether a point contact overlaps at a start: its deformation is then that of the configuration.
+    fn is_pressed(&self, c: &Contact) -> bool {
+        let problem = &self.work.problem;
+        // rigid contacts have none
+        self.before.memory.is_empty()
+            && c.count == 1
+            && problem.deformation[problem.linear_rows * c.first] > 0.0
+    }
+
+    /// Changes with the configuration: by the gap, where stiffness varies or the contact is pressed, and by a frame that turns.
     pub(super) fn frame_memory(
         &self,
         part: &mut Part,
@@ -149,7 +168,7 @@ impl Step<'_> {
         (delta, after): (&[f64], &[f64]),
         mut by_gap: impl FnMut(&mut Part, usize, f64),
     ) {
-        let varies = self.scale_slope(c).is_some();
+        let varies = self.scale_slope(c).is_some() || self.is_pressed(c);
         if !varies && turned.is_none() {
             return;
         }
@@ -157,7 +176,7 @@ impl Step<'_> {
         let mut work = geometry::Workspace::default();
         let element = &self.work.contacts.elements[c.first];
         let touch =
-            Touch { point: element.point, normal: c.frame.n, gap: element.gap, feature: c.id.feature };
+            Touch { point: c.middle(element), normal: c.frame.n, gap: element.gap, feature: c.id.feature };
         let sides = [c.id.part_a, c.id.part_b].map(|k| &self.model.parts()[k as usize]);
         let poses = sides.map(|p| match p.owner {
             Owner::Body(i) => self.middle.pose(i).then(&p.local),
@@ -175,7 +194,7 @@ impl Step<'_> {
                     Velocity { linear: moved.shift, angular: moved.turn }
                 });
                 let here = [0, 1].map(|k| moves(k, element.point));
-                let change = Moved::new(found.as_ref(), &solids, &here, c.frame.n);
+                let change = Moved::new(found.as_ref(), &solids, &here, c);
                 let column = tree.dofs.start + j;
                 if varies {
                     by_gap(part, column, change.gap);

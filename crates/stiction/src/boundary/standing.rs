@@ -9,7 +9,7 @@ use super::trees::InertiaMap;
 use crate::dynamics::{Kinematics, LinkChange, combine};
 use crate::inputs::Inputs;
 use crate::model::{Model, StandingKind, StandingRow, Target};
-use crate::motion::set_targets;
+use crate::motion::{Motion, set_targets};
 use crate::scene::GapLevel;
 use crate::scene::resolved::Drive;
 use crate::space::{Vector, add, cross, dot, scale, sub};
@@ -27,6 +27,7 @@ struct Row<'a> {
     model: &'a Model,
     row: usize,
     h: f64,
+    theta: f64,
     targets: &'a [Target],
 }
 
@@ -56,7 +57,7 @@ impl Row<'_> {
             }
             None => gap / self.h - self.drive(),
             Some(c) => {
-                let e_inv = 1.0 / (self.h * c.stiffness + c.damping);
+                let e_inv = 1.0 / row.step_damping(self.h, self.theta);
                 match row.element {
                     Element::Unilateral => {
                         gap.max(0.0) / self.h + e_inv * (lambda + c.stiffness * gap.min(0.0))
@@ -67,17 +68,17 @@ impl Row<'_> {
         }
     }
 
-    /// Effort of an eliminated row at the velocity of its joint after the step.
+    /// Effort of an eliminated row at the velocity `v_theta` of its joint.
     fn effort(&self, at: &Kinematics, q: &[f64], velocity: f64) -> f64 {
         let Some(c) = self.given().compliance else { return 0.0 };
         c.damping * self.drive()
             - c.stiffness * self.gap(at, q)
-            - (self.h * c.stiffness + c.damping) * velocity
+            - self.given().step_damping(self.h, self.theta) * velocity
     }
 
-    /// `h E` of an eliminated row, which it adds to the mass matrix.
+    /// `(1-theta) h E` of an eliminated row, which it adds to the mass matrix.
     fn added_mass(&self) -> f64 {
-        self.given().compliance.map_or(0.0, |c| self.h * (self.h * c.stiffness + c.damping))
+        (1.0 - self.theta) * self.h * self.given().step_damping(self.h, self.theta)
     }
 
     /// `J' x`, over all of `v`.
@@ -97,7 +98,8 @@ impl Step<'_> {
     }
 
     fn at<'a>(&'a self, row: usize) -> Row<'a> {
-        Row { model: self.model, row, h: self.work.motion.h, targets: &self.work.motion.targets }
+        let Motion { h, theta, targets, .. } = &self.work.motion;
+        Row { model: self.model, row, h: *h, theta: *theta, targets }
     }
 
     /// A standing row that carries load: `J`, and how it, its gap and its force move with the bodies.
@@ -105,19 +107,20 @@ impl Step<'_> {
         let (problem, scene, system) = (&self.work.problem, self.model.scene(), self.model.system());
         let given = &self.model.standing()[row];
         let gap = given.gap(scene, &self.middle, &self.before.position, &self.work.motion.targets);
+        let at = problem.rows_of(own.element).start;
         // how s follows the gap
         let follows = match (given.compliance, gap) {
             (_, None) => 0.0,
             (None, _) if given.is_limit() => {
                 if own.free {
-                    1.0 / problem.h
+                    problem.gap_share(at) / problem.h
                 } else {
                     0.0
                 }
             }
             (None, _) => 1.0 / problem.h,
             (Some(_), Some(gap)) if given.element == Element::Unilateral && gap > 0.0 => 1.0 / problem.h,
-            (Some(c), _) => c.stiffness / (problem.h * c.stiffness + c.damping),
+            (Some(c), _) => c.stiffness / given.step_damping(problem.h, problem.theta),
         };
         let standing = &problem.standing[own.element - self.work.contacts.elements.len()];
         part.compliance.add(own.first, own.first, standing.e_inv);
@@ -126,6 +129,9 @@ impl Step<'_> {
         for t in given.trees(scene, system).into_iter().flatten() {
             for i in system.trees()[t].dofs.clone() {
                 part.jacobian.add(own.first, i, j[i]);
+                if problem.is_at_end(at) {
+                    part.slip_v.add(own.first, i, -part.theta * j[i]);
+                }
                 if !matches!(given.kind, StandingKind::Loop { .. }) {
                     part.slip_q.add(own.first, i, follows * j[i]);
                 }
@@ -210,14 +216,15 @@ impl Step<'_> {
         }
     }
 
-    /// Springs and servos that are eliminated: `h (-K dq)`, at bounds that they are about to reach with a note. What
+    /// Springs and servos that are eliminated: `h (-K dq - theta E dv)`, at bounds that they are about to reach with a note. What
     /// they do to the mass matrix is in [`crate::step::Motion::kick`].
     pub(super) fn eliminated(&self, part: &mut Part) {
         for row in &self.work.motion.servos.rows {
             let given = &self.model.standing()[row.row];
             let stiffness = given.compliance.map_or(0.0, |c| c.stiffness);
             part.force_q.add(row.dof, row.dof, -part.h * stiffness);
-            let effort = row.effort(&self.after).0;
+            part.force_v.add(row.dof, row.dof, -row.held(part.h));
+            let effort = row.effort(&self.work.motion.velocity, &self.after).0;
             if effort.abs() >= (1.0 - AT_BOUND) * row.limit {
                 let choice = "effort at its bound: taken as below it";
                 self.note(part, given.name(self.model.scene()), choice);
@@ -372,13 +379,18 @@ impl Step<'_> {
             let Some(row) = self.row_of(a.element) else { continue };
             let lambda = self.work.forces.lambda[problem.rows_of(a.element).start];
             let level = position_level && a.free;
+            let at = problem.rows_of(a.element).start;
+            let (share, seen) = match problem.is_at_end(at) {
+                true => (1.0 - part.theta, &self.ending.2),
+                false => (1.0, &self.theta),
+            };
             let own = change(1 + part.n, &mut |model, h, time, out| {
                 set_targets(model, inputs, time, h, &mut targets);
-                let row = Row { model, row, h, targets: &targets };
+                let row = Row { model, row, h, theta: part.theta, targets: &targets };
                 let (value, pushed) = out.split_at_mut(1);
                 row.push(&self.middle, 1.0, &mut scratch, pushed);
-                value[0] = row.law(&self.middle, q, lambda, level)
-                    + pushed.iter().zip(&self.theta).map(|(j, v)| j * v).sum::<f64>();
+                value[0] = share * row.law(&self.middle, q, lambda, level)
+                    + pushed.iter().zip(seen).map(|(j, v)| j * v).sum::<f64>();
             });
             column.slip[a.first] += own[0];
             column.force.iter_mut().zip(&own[1..]).for_each(|(f, x)| *f += part.h * lambda * x);
@@ -387,8 +399,8 @@ impl Step<'_> {
         for row in &self.work.motion.servos.rows {
             let own = change(2, &mut |model, h, time, out| {
                 set_targets(model, inputs, time, h, &mut targets);
-                let at = Row { model, row: row.row, h, targets: &targets };
-                out[0] = at.effort(&self.middle, q, self.after[row.dof]);
+                let at = Row { model, row: row.row, h, theta: part.theta, targets: &targets };
+                out[0] = at.effort(&self.middle, q, self.theta[row.dof]);
                 out[1] = at.added_mass();
             });
             column.force[row.dof] += part.h * own[0];
@@ -403,7 +415,7 @@ impl Step<'_> {
             let row = problem.standing[at].row;
             let own = change(1 + part.n, &mut |model, h, time, out| {
                 set_targets(model, inputs, time, h, &mut targets);
-                let row = Row { model, row, h, targets: &targets };
+                let row = Row { model, row, h, theta: part.theta, targets: &targets };
                 out[0] = row.gap(&end, &self.end);
                 row.push(&self.middle, 1.0, &mut scratch, &mut out[1..]);
             });
@@ -437,7 +449,7 @@ impl Step<'_> {
                 (None, false) => 1.0,
                 (Some(c), _) => {
                     let own = if position { c.stiffness } else { c.damping };
-                    own / (problem.h * c.stiffness + c.damping)
+                    own / self.model.standing()[row].step_damping(problem.h, problem.theta)
                 }
             };
             columns[k].slip = vec![0.0; part.rows];

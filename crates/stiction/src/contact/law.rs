@@ -66,7 +66,7 @@ pub enum Law {
         time: f64,
     },
     /// Rigid while the rigid motion is unique and stable, and this compliant law where it is not (song2001 sections 4 and 5); without a law,
-    /// the default layer of [`crate::analysis::stability::Layer`] with the mean mass of the bodies.
+    /// the default layer of [`StatedLayer`](super::StatedLayer) with the mean mass of the bodies.
     Auto(Option<Box<Law>>),
 }
 

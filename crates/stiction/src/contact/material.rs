@@ -60,6 +60,11 @@ impl Material {
         Self { young: f64::INFINITY, poisson: 0.0, friction }
     }
 
+    /// `(1-nu^2)/E`, 1/Pa: its part of [`Pair::normal`]; 0 for a body that does not deform.
+    pub fn normal_compliance(&self) -> f64 {
+        (1.0 - self.poisson * self.poisson) / self.young
+    }
+
     /// Checks every field.
     pub fn validate(&self) -> Result<(), InvalidContact> {
         check("young", self.young, "above 0", |x| x > 0.0)?;
@@ -90,7 +95,7 @@ impl Pair {
         second.validate()?;
         let (e1, nu1, e2, nu2) = (first.young, first.poisson, second.young, second.poisson);
         Ok(Self {
-            normal: (1.0 - nu1 * nu1) / e1 + (1.0 - nu2 * nu2) / e2,
+            normal: first.normal_compliance() + second.normal_compliance(),
             shear: nu1 * (1.0 + nu1) / e1 + nu2 * (1.0 + nu2) / e2,
             coupling: (1.0 - 2.0 * nu1) * (1.0 + nu1) / e1 - (1.0 - 2.0 * nu2) * (1.0 + nu2) / e2,
             friction: rule.combine(first.friction, second.friction),

@@ -14,6 +14,7 @@ mod invalid;
 mod law;
 mod layer;
 mod material;
+mod place;
 mod response;
 mod stated_layer;
 
@@ -24,5 +25,6 @@ pub(crate) use law::short;
 pub use law::{Influence, Law, MOST_ROWS, PatchDamping, damping_of_ratio};
 pub use layer::{Layer, MOST_LAYERS};
 pub use material::{FrictionRule, Material, Pair};
+pub use place::{ContactPoint, share_of_first};
 pub use response::{Overlap, Response};
 pub use stated_layer::{RowSpring, StatedLayer};

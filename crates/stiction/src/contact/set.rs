@@ -2,7 +2,7 @@
 
 use crate::ids::ContactId;
 use crate::ids::Owner;
-use crate::space::{Frame, Vector};
+use crate::space::{Frame, Vector, add, scale};
 
 /// Contacts in order of their ids, and their elements contact by contact.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,6 +22,9 @@ pub struct Contact {
     pub owners: [Owner; 2],
     /// Axes n, t, o.
     pub frame: Frame,
+    /// Share of the overlap that the first body takes: where its force acts between the two surfaces. 0: on the first body's
+    /// surface; 1: on the second's.
+    pub share: f64,
     /// Index of its rule in the model's contact table.
     pub rule: usize,
     /// Its first element in [`ContactSet::elements`].
@@ -35,7 +38,7 @@ pub struct Contact {
 /// A place where a contact can carry force.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Element {
-    /// In the world, m.
+    /// Where the force acts, in the world, m.
     pub point: Vector,
     /// Gap `psi` of the undeformed surfaces, m.
     pub gap: f64,
@@ -56,6 +59,17 @@ impl Contact {
     /// Its elements in [`ContactSet::elements`].
     pub fn elements(&self) -> std::ops::Range<usize> {
         self.first..self.first + self.count
+    }
+
+    /// Moves the point of its one element to another share of the overlap; `element` with the gap of the shapes.
+    pub fn place(&mut self, element: &mut Element, share: f64) {
+        element.point = add(element.point, scale((share - self.share) * element.gap, self.frame.n));
+        self.share = share;
+    }
+
+    /// Midway between the two undeformed surfaces, as touches are found; `element` with the gap of the shapes.
+    pub fn middle(&self, element: &Element) -> Vector {
+        add(element.point, scale((0.5 - self.share) * element.gap, self.frame.n))
     }
 }
 

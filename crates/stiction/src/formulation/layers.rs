@@ -21,7 +21,12 @@ pub struct Soft {
     pub core: [bool; MOST_LAYERS],
     /// Force of the core, N: the largest of the layers'.
     pub core_force: f64,
+    /// Energy that overlap which nothing remembers gives to the springs when the step begins, J.
+    pub pressed: f64,
 }
+
+/// Share of an overlap that counts as rounding of the end of the step before.
+const KNOWN: f64 = 1e-3;
 
 impl Soft {
     /// Of a contact: the deformations that a state remembers.
@@ -32,7 +37,34 @@ impl Soft {
                 to[..linear].copy_from_slice(from);
             }
         }
-        Self { id, before, after: before, core: [false; MOST_LAYERS], core_force: 0.0 }
+        Self { id, before, after: before, core: [false; MOST_LAYERS], core_force: 0.0, pressed: 0.0 }
+    }
+
+    /// Compresses the layers by `depth` from the start, at one force as far as their thickness lets them: of a contact between parts that were so deep in each other when the step began, which
+    /// nothing remembers. Compressing them within the step instead would be work of their dampers at a velocity that nothing has.
+    pub(crate) fn press(&mut self, layers: &[Layer], depth: f64) {
+        if layers.is_empty() || self.compression() >= (1.0 - KNOWN) * depth {
+            return;
+        }
+        let energy =
+            |soft: &Self| layers.iter().zip(&soft.before).map(|(l, d)| l.energy(&d[..1])).sum::<f64>();
+        self.pressed -= energy(self);
+        // the softest first: what runs out leaves the rest to the others
+        let mut order = [0; MOST_LAYERS];
+        (0..layers.len()).for_each(|l| order[l] = l);
+        let order = &mut order[..layers.len()];
+        let most = |l: usize| layers[l].thickness * layers[l].stiffness(0);
+        order.sort_unstable_by(|&a, &b| most(a).total_cmp(&most(b)));
+        let mut left = depth;
+        for k in 0..order.len() {
+            let compliance = |l: &usize| 1.0 / layers[*l].stiffness(0);
+            let share = compliance(&order[k]) / order[k..].iter().map(compliance).sum::<f64>();
+            let own = (left * share).min(layers[order[k]].thickness);
+            self.before[order[k]][0] = own;
+            left -= own;
+        }
+        self.after = self.before;
+        self.pressed += energy(self);
     }
 
     /// Compression of all layers along the normal, m.
@@ -67,6 +99,24 @@ impl Soft {
     }
 }
 
+/// Places the forces of contacts between two layers where these meet, as they are deformed in the step with the explicit share `theta`.
+pub(crate) fn meet_between_layers(
+    model: &Model,
+    (state, known): (&State, &[Soft]),
+    theta: f64,
+    set: &mut ContactSet,
+) {
+    let ContactSet { contacts, elements } = set;
+    for c in contacts.iter_mut().filter(|c| model.contacts().rules()[c.rule].meets_between_layers()) {
+        let known = known.iter().find(|s| s.id == c.id).copied();
+        let soft = known.unwrap_or_else(|| Soft::new(c.id, model.contacts().linear_rows(), state));
+        let [a, b] = [0, 1].map(|l| (theta * soft.before[l][0] + (1.0 - theta) * soft.after[l][0]).max(0.0));
+        if a + b > 0.0 {
+            c.place(&mut elements[c.first], a / (a + b));
+        }
+    }
+}
+
 impl ContactProblem {
     /// Assembles the problem for bodies at the end of the step as far as it is known (`motion.kinematics`), and the masses there.
     /// Gaps of `contacts` are those at the end less `h W_n v_theta` of that end, so that they are linear in the velocities. `soft` has one entry per contact.
@@ -93,6 +143,8 @@ impl ContactProblem {
         self.gap_rate.clear();
         self.relaxed.clear();
         self.scale.clear();
+        self.at_end.clear();
+        self.left.clear();
         for (c, soft) in contacts.contacts.iter().zip(soft) {
             let rule = &model.contacts().rules()[c.rule];
             self.scale.push(1.0);

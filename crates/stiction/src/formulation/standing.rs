@@ -127,7 +127,7 @@ impl ContactProblem {
                     let owner = row.joint.map(|j| Owner::Body(j.body));
                     let slowest = match scene.step.scheme {
                         Scheme::Implicit => f64::NEG_INFINITY,
-                        _ => -self.recovery_velocity(model, motion, owner.as_slice()),
+                        _ => -self.recovery_velocity(model, motion, owner.as_slice(), [0.0; 3]),
                     };
                     self.add_gap(element, gap, slowest);
                     (0.0, 0.0)
@@ -137,7 +137,7 @@ impl ContactProblem {
                     (0.0, -drive)
                 }
                 Some(c) => {
-                    let e_inv = 1.0 / (self.h * c.stiffness + c.damping);
+                    let e_inv = 1.0 / row.step_damping(self.h, self.theta);
                     let Operator::Factored(a) = &mut self.operator else { unreachable!("made as factors") };
                     self.one[(0, 0)] = e_inv;
                     a.add_patch(element, &self.one);

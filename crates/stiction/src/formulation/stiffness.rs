@@ -96,6 +96,16 @@ impl ContactProblem {
         scale
     }
 
+    /// Elastic energy of the contacts as the step begins, J.
+    pub(crate) fn pressed_energy(&self, model: &Model, laws: &Laws, contacts: &ContactSet) -> f64 {
+        let linear = self.linear_rows;
+        let energy = |c: &Contact| {
+            let law = laws.of(model, c.rule)?;
+            Some(law.elastic_energy(&self.deformation[linear * c.first..][..linear * c.count]))
+        };
+        contacts.contacts.iter().filter_map(energy).sum()
+    }
+
     /// Checks that no contact whose stiffness varies makes energy in the step under the forces `lambda`; where one does, another stiffness
     /// is given to it in the next round. Whether there is such a contact.
     pub(crate) fn restiffen(

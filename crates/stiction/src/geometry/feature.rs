@@ -77,7 +77,12 @@ pub struct Rates {
 impl Rates {
     /// Rate of [`Touch::point`], m/s: midway between the two points.
     pub fn point(&self) -> Vector {
-        scale(0.5, add(self.points[0], self.points[1]))
+        self.point_at(0.5)
+    }
+
+    /// Rate of the point that divides the way from the point on a to that on b in this ratio, m/s.
+    pub fn point_at(&self, share: f64) -> Vector {
+        add(scale(1.0 - share, self.points[0]), scale(share, self.points[1]))
     }
 }
 

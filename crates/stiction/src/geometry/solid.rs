@@ -281,6 +281,11 @@ impl Solid {
         }
     }
 
+    /// How far it reaches from its origin, beyond a ball about it whose radius is that of its edges: 0 for a ball.
+    pub(crate) fn uneven(&self) -> f64 {
+        self.reach - self.radius
+    }
+
     /// Whether it touches along normals that are given: as shapes do that are known by corners and what is round about them.
     pub(crate) fn has_faces(&self) -> bool {
         !self.implicit && !self.is_half_space()

@@ -1,7 +1,9 @@
 //! The contact table: the contact law and friction between any two parts, resolved once.
 
 use super::{ContactRule, Owner, Part, Resolved, rule::Sides};
-use crate::contact::{Compliance, Directions, Law, Layer, Material, Pair, Patch, RowSpring, StatedLayer};
+use crate::contact::{
+    Compliance, ContactPoint, Directions, Law, Layer, Material, Pair, Patch, RowSpring, StatedLayer,
+};
 use crate::geometry::{Unsupported, supported};
 use crate::scene::resolved::PairOf;
 use crate::scene::{Fault, FrictionKind, Method};
@@ -72,6 +74,11 @@ impl Rule {
     /// The patch whose deformations the contact has where it is compliant; `None` if it is always rigid.
     pub fn patch(&self) -> Option<&Patch> {
         self.compliance.as_ref().map(Compliance::patch).or(self.auto.as_deref())
+    }
+
+    /// Whether the force acts where the layers of both bodies meet, each as it is deformed.
+    pub fn meets_between_layers(&self) -> bool {
+        self.layers.len() == 2 && self.given.contact_point == ContactPoint::Compliance
     }
 
     /// Whether friction is anisotropic.
@@ -152,19 +159,19 @@ impl ContactTable {
         order.sort_unstable_by_key(|&k| pairs[k]);
         for k in order {
             let [i, j] = pairs[k];
-            let two = [&parts[i], &parts[j]].map(|p| (p.owner, p.material));
+            let (a, b) = table.ordered(i, j);
+            let two = [&parts[a], &parts[b]].map(|p| (p.owner, p.material));
             let rule = scene.contact_rule(two[0], two[1]);
             if rule.is_some() && !supported(&parts[i].solid, &parts[j].solid) {
                 faults.push(unsupported(scene, [&parts[i], &parts[j]]));
             }
             let index = rule.map(|rule| {
-                let (a, b) = table.ordered(i, j);
                 let materials = [parts[a].material, parts[b].material];
                 let same = |r: &Rule| r.materials == materials && r.given == rule;
                 table.rules.iter().position(same).unwrap_or_else(|| {
-                    let layers = scene.layers(&rule, if a == i { two } else { [two[1], two[0]] });
+                    let layers = scene.layers(&rule, two);
                     table.rules.push(Rule::new(rule, layers, materials, table.directions));
-                    sides.push(two);
+                    sides.push([&parts[i], &parts[j]].map(|p| (p.owner, p.material)));
                     table.rules.len() - 1
                 })
             });

@@ -30,6 +30,15 @@ impl Loop {
         }
     }
 
+    /// Whether a row is about rotation.
+    pub fn turns(&self, row: usize) -> bool {
+        match self.kind {
+            LoopKind::Weld => row >= if self.planar { 2 } else { 3 },
+            LoopKind::Hinge => row >= 3,
+            _ => false,
+        }
+    }
+
     /// Axis of a row in the world, and whether the row is about rotation.
     pub(crate) fn axis(&self, kinematics: &Kinematics, row: usize) -> (Vector, bool) {
         match self.kind {

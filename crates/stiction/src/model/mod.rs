@@ -9,7 +9,9 @@ pub use crate::scene::resolved;
 mod close;
 mod contacts;
 mod loops;
+mod place;
 mod rule;
+mod scales;
 mod standing;
 mod summary;
 
@@ -17,6 +19,7 @@ pub use crate::ids::Owner;
 pub use crate::scene::resolved::Resolved;
 pub use contacts::{ContactTable, Rule};
 pub use rule::ContactRule;
+pub use scales::{Scale, Scales};
 pub use standing::{JointDof, StandingKind, StandingRow, Target};
 pub use summary::summary;
 
@@ -47,6 +50,7 @@ pub struct Model {
     contacts: ContactTable,
     standing: Vec<StandingRow>,
     reaches: Vec<f64>,
+    scales: Scales,
 }
 
 /// A shape of a body or of the world. Parts are numbered body by body, then world part by world part.
@@ -76,7 +80,8 @@ impl Model {
         contacts.compile(&resolved).map_err(named)?;
         let reaches = reaches(&parts, resolved.bodies.len());
         let standing = standing::rows(&resolved, &system);
-        Ok(Self { scene: resolved, system, parts, contacts, standing, reaches })
+        let scales = Scales::new(&resolved, &system, &parts);
+        Ok(Self { scene: resolved, system, parts, contacts, standing, reaches, scales })
     }
 
     /// The resolved scene that the model was compiled from.
@@ -107,6 +112,11 @@ impl Model {
     /// Distance of the farthest point of each body's shapes from its origin, m.
     pub fn reaches(&self) -> &[f64] {
         &self.reaches
+    }
+
+    /// What is small in the scene.
+    pub fn scales(&self) -> &Scales {
+        &self.scales
     }
 
     /// State at the start of the scene, with its loops and gears closed to rounding.
@@ -202,7 +212,10 @@ fn beyond_scheme(scene: &Resolved, system: &System, auto: bool) -> Option<String
     let known = |row: &StandingRow| match scene.step.scheme {
         _ if auto => false,
         Scheme::Theta => true,
-        Scheme::Implicit => row.restitution == 0.0 && (!midpoint || (of_joint(row) && rigid(row))),
+        Scheme::Implicit => {
+            row.restitution == 0.0
+                && (!midpoint || of_joint(row) && rigid(row) || matches!(row.kind, StandingKind::Spring(_)))
+        }
         Scheme::Compliant => !rigid(row),
         Scheme::Event => !rigid(row) || !matches!(row.kind, StandingKind::Drive(_)),
     };

@@ -1,7 +1,7 @@
 //! Contact rules: law and friction between two parts of a scene, and their checks.
 
 use crate::contact::Layer;
-use crate::contact::{FrictionRule, Law};
+use crate::contact::{ContactPoint, FrictionRule, Law};
 use crate::dynamics::Joint;
 use crate::scene::resolved::{Grain, Owner, Pair, PairOf, Resolved};
 use crate::scene::{Fault, FrictionKind, Material, Scheme};
@@ -35,6 +35,10 @@ pub struct ContactRule {
     pub restitution: f64,
     /// Contact law.
     pub law: Law,
+    /// How the place of the force between the two surfaces is chosen.
+    pub contact_point: ContactPoint,
+    /// Share of the overlap that the first of the two parts takes: see [`crate::contact::set::Contact::share`]. Of two layers that before a core is met.
+    pub share: f64,
 }
 
 impl ContactRule {
@@ -70,7 +74,7 @@ impl Resolved {
         apart && self.pair_of_owners(a, b).is_none_or(|p| p.given.collide)
     }
 
-    /// Friction and law between a shape of `a` and a shape of `b`, each with its material; `None` if they
+    /// Friction, law and place of the force between a shape of `a` and a shape of `b`, each with its material; `None` if they
     /// cannot touch. A pair of bodies takes precedence over a pair of materials, and that over the materials
     /// themselves. Of the materials' laws a compliant one takes precedence over a rigid one; two different
     /// compliant laws need a pair, which the scene's check ensures.
@@ -88,6 +92,7 @@ impl Resolved {
             by_pairs.unwrap_or_else(|| combined(self.friction_rule))
         };
         let law = pairs.into_iter().flatten().find_map(|p| p.law.as_ref());
+        let law = law.or_else(|| self.common_law([a.1, b.1])).unwrap_or(&self.laws[a.1]);
         let friction_set =
             pairs.into_iter().flatten().find_map(|p| p.given.friction_set).unwrap_or(self.step.friction);
         let friction = match friction_set {
@@ -105,7 +110,9 @@ impl Resolved {
                 .flatten()
                 .find_map(|p| p.given.restitution)
                 .unwrap_or_else(|| materials[0].restitution.max(materials[1].restitution)),
-            law: law.or_else(|| self.common_law([a.1, b.1])).unwrap_or(&self.laws[a.1]).clone(),
+            law: law.clone(),
+            contact_point: self.contact_point(pairs).0,
+            share: self.share(law, [a, b], pairs),
         })
     }
 

@@ -6,9 +6,11 @@
 //!
 //! ```text
 //! s = J v + u + g/h                        rigid
-//! s = J v + E^-1 (lambda + K g - C u)      compliant: lambda = -K (g + h J v) - C (J v - u), E = h K + C
+//! s = J v + E^-1 (lambda + K g - C u)      compliant: lambda = -K (g + (1-theta) h J v) - C (J v - u), E = (1-theta) h K + C
 //! ```
 //!
+//! `v` is `v_theta`, and the force of a compliant row that of pang2005 (15), at `q_theta` and `v_theta`. Rows that cannot pull (stops) are contacts, and their
+//! spring is that of pang2005 (16), at the end of the step: `E = h K + C`.//!
 //! with `s = 0` (bilateral), `0 <= lambda _|_ s >= 0` (unilateral) or `|lambda| <= limit` (bounded). A servo
 //! with gains is the compliant row of its target; while its effort is bounded the row is a bounded one.
 
@@ -17,6 +19,9 @@ use crate::scene::LoopKind;
 use crate::scene::resolved::{Compliant, Drive, Resolved};
 use crate::state::RowId;
 use complementarity::problem::Element;
+
+/// Share of `h K + C` that a compliant row damps at least in a step: an explicit spring without damper has an inverse, too.
+const LEAST_DAMPING: f64 = 1e-9;
 
 /// What a standing row is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,6 +88,21 @@ pub struct Target {
 }
 
 impl StandingRow {
+    /// What is small for the row, at a configuration.
+    pub(crate) fn scale(&self, model: &super::Model, position: &[f64]) -> super::Scale {
+        model.scales().row(model.scene(), self, self.joint.map_or(0.0, |j| position[j.coordinate]))
+    }
+
+    /// Bodies that it acts on.
+    pub(crate) fn bodies(&self, scene: &Resolved) -> impl Iterator<Item = usize> + use<> {
+        let ends = match self.kind {
+            StandingKind::Loop { index, .. } => scene.loops[index].ends.each_ref().map(|end| end.body),
+            _ => [None; 2],
+        };
+        let joints = [self.joint, self.other.map(|(j, _)| j)].map(|j| j.map(|j| j.body));
+        ends.into_iter().chain(joints).flatten()
+    }
+
     /// Sign of the joint's velocity in the row.
     pub fn sign(&self) -> f64 {
         if matches!(self.kind, StandingKind::UpperLimit(_)) { -1.0 } else { 1.0 }
@@ -148,6 +168,16 @@ impl StandingRow {
             Drive::Position { gains: Some(_), .. } => targets[k].velocity,
             _ => 0.0,
         }
+    }
+
+    /// `E` of a compliant row in a step of length `h` with the explicit share `theta`; at least a small share of `h K + C`.
+    pub fn step_damping(&self, h: f64, theta: f64) -> f64 {
+        let Some(c) = self.compliance else { return 0.0 };
+        let (whole, share) = (
+            h * c.stiffness + c.damping,
+            if self.element == Element::Unilateral { 1.0 } else { 1.0 - theta },
+        );
+        (share * h * c.stiffness + c.damping).max(LEAST_DAMPING * whole)
     }
 
     /// Force of a compliant row where it is explicit, `-K g - C (J v - u)` within the row's bounds, N or N m; `None` if the row is rigid.

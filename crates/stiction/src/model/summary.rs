@@ -107,7 +107,7 @@ fn contacts(model: &Model, lines: &mut Vec<String>) {
 fn rule_words(scene: &Resolved, rule: &Rule) -> String {
     let mut names = rule.materials.map(|k| scene.materials[k].name.as_str());
     names.sort_unstable();
-    let ([first, second], rule) = (names, &rule.given);
+    let (place, [first, second], rule) = (place_words(scene, rule), names, &rule.given);
     let mut words =
         format!("{first} on {second}: {}, friction {}", rule.law.describe(), short(rule.friction));
     if rule.friction_set != scene.step.friction {
@@ -128,7 +128,24 @@ fn rule_words(scene: &Resolved, rule: &Rule) -> String {
             words += " without effect (contacts of a compliant law bounce by their stiffness and damping)";
         }
     }
+    if !rule.law.steps_rigid() {
+        words += &format!(", {place}");
+    }
     words
+}
+
+/// Where the force acts between the two undeformed surfaces.
+fn place_words(scene: &Resolved, rule: &Rule) -> String {
+    let [first, second] = rule.materials.map(|k| scene.materials[k].name.as_str());
+    match rule.given.share {
+        _ if rule.meets_between_layers() => "force where the two layers meet".to_owned(),
+        0.5 => "force in the middle of the overlap".to_owned(),
+        share if share == 0.0 || share == 1.0 => match () {
+            () if first == second => "force on the surface of one of the two".to_owned(),
+            () => format!("force on the surface of {}", if share == 0.0 { first } else { second }),
+        },
+        share => format!("{first} takes {} % of the overlap", short((1000.0 * share).round() / 10.0)),
+    }
 }
 
 fn set(kind: FrictionKind) -> String {

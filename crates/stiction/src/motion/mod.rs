@@ -52,6 +52,8 @@ pub struct Given {
 pub struct Motion {
     /// Length of the step, s.
     pub h: f64,
+    /// Explicit share `theta` of the step: that of the scene, or 0 where the step does not resolve a contact whose stiffness varies.
+    pub theta: f64,
     /// Time at which the applied forces were evaluated, s.
     pub time: f64,
     /// Poses and velocities when the step begins.
@@ -90,6 +92,7 @@ impl Motion {
         let none = vec![0.0; model.system().velocity_size()];
         Self {
             h: model.scene().step.h,
+            theta: model.scene().step.explicit_share,
             time: 0.0,
             kinematics: Kinematics::new(model.system()),
             mass: MassMatrix::new(model.system()),
@@ -116,7 +119,7 @@ impl Motion {
     /// Sets the velocity after the applied forces, with the eliminated rows as they are chosen now.
     pub(crate) fn fall(&mut self, model: &Model, state: &State, inputs: &Inputs) -> Result<(), NotPlaced> {
         let (h, at) = (self.h, (&self.kinematics, &self.mass, &state.position[..]));
-        self.servos.set(model, at, &self.targets, h)?;
+        self.servos.set(model, at, &self.targets, (h, self.theta))?;
         let Self { kinematics, free, outside, servos, .. } = self;
         fall(model, inputs, kinematics, state.time, outside, free);
         servos.add(&state.velocity, free);
@@ -200,7 +203,7 @@ pub fn place(
     h: f64,
     motion: &mut Motion,
 ) -> Result<(), NotPlaced> {
-    (motion.h, motion.time) = (h, state.time);
+    (motion.h, motion.theta, motion.time) = (h, model.scene().step.explicit_share, state.time);
     motion.kinematics.go_to(&state.position, &state.velocity);
     motion.mass.go_to(&motion.kinematics)?;
     motion.position.copy_from_slice(&state.position);

@@ -1,10 +1,11 @@
 //! Springs, dampers and servos of single joints, eliminated from the contact problem.
 //!
-//! Such a row is linear in the velocity of its own joint, `lambda = -K g - E v+ + C u` with `E = h K + C`, as long as it is not at
-//! a bound. Its elimination adds `h E` to the joint's entry of the mass matrix and leaves
+//! Such a row is linear in the velocity of its own joint, `lambda = -K g - E v_theta + C u` with `E = (1-theta) h K + C`, as long as it is not at
+//! a bound: the force of spring and damper at `(q_theta, v_theta)`, as pang2005 (15) takes f. Its elimination adds `(1-theta) h E` to the joint's entry of
+//! the mass matrix and leaves
 //!
 //! ```text
-//! (M + h E) (v+ - v) = h (f - K g + C u - E v + W' lambda)
+//! (M + (1-theta) h E) (v+ - v) = h (f - K g + C u - E v + W' lambda)
 //! ```
 //!
 //! exactly the same motion as with the row. A servo that reaches its largest effort becomes a row of the contact problem again, in the step in
@@ -25,8 +26,10 @@ pub struct Eliminated {
     /// Its place in [`Model::standing`].
     pub row: usize,
     pub(crate) dof: usize,
-    /// `E = h K + C`.
+    /// `E = (1-theta) h K + C`.
     e: f64,
+    /// Explicit share `theta`.
+    theta: f64,
     /// `-K g + C u`.
     base: f64,
     /// Largest effort.
@@ -34,9 +37,15 @@ pub struct Eliminated {
 }
 
 impl Eliminated {
-    /// Effort at the velocities `v+`, and the velocity of the joint.
-    pub fn effort(&self, after: &[f64]) -> (f64, f64) {
-        (self.base - self.e * after[self.dof], after[self.dof])
+    /// Effort of a step from the velocities `before` to `after`, and the velocity `v_theta` of the joint.
+    pub fn effort(&self, before: &[f64], after: &[f64]) -> (f64, f64) {
+        let velocity = self.theta * before[self.dof] + (1.0 - self.theta) * after[self.dof];
+        (self.base - self.e * velocity, velocity)
+    }
+
+    /// `h theta E`: what the row takes from the momentum of a unit of its joint's velocity at the start, beyond what it adds to the mass.
+    pub(crate) fn held(&self, h: f64) -> f64 {
+        h * self.theta * self.e
     }
 }
 
@@ -50,7 +59,7 @@ pub struct Servos {
     /// Rows at their bound, which are not.
     kept: Vec<usize>,
     diagonal: Vec<f64>,
-    /// `M + h E`, if there are such rows.
+    /// `M + (1-theta) h E`, if there are such rows.
     mass: Option<MassMatrix>,
 }
 
@@ -87,7 +96,7 @@ impl Servos {
         model: &Model,
         (kinematics, own, position): (&Kinematics, &MassMatrix, &[f64]),
         targets: &[Target],
-        h: f64,
+        (h, theta): (f64, f64),
     ) -> Result<(), SingularMass> {
         self.rows.clear();
         self.out.clear();
@@ -101,11 +110,11 @@ impl Servos {
             let gap = row.gap(model.scene(), kinematics, position, targets).unwrap_or(0.0);
             let base = c.damping * row.drive_velocity(model.scene(), targets) - c.stiffness * gap;
             let limit = if let Element::Bounded { limit } = row.element { limit } else { f64::INFINITY };
-            let e = h * c.stiffness + c.damping;
-            self.rows.push(Eliminated { row: k, dof: joint.dof, e, base, limit });
+            let e = row.step_damping(h, theta);
+            self.rows.push(Eliminated { row: k, dof: joint.dof, e, theta, base, limit });
             self.out[k] = true;
             self.diagonal.resize(model.system().velocity_size(), 0.0);
-            self.diagonal[joint.dof] += h * e;
+            self.diagonal[joint.dof] += (1.0 - theta) * h * e;
         }
         if self.rows.is_empty() {
             return Ok(());
@@ -127,19 +136,18 @@ impl Servos {
     }
 
     /// Keeps rows whose effort is above their bound; whether there are any.
-    pub(crate) fn keep(&mut self, after: &[f64]) -> bool {
-        let before = self.kept.len();
-        let above = self.rows.iter().filter(|row| row.effort(after).0.abs() > row.limit);
+    pub(crate) fn keep(&mut self, before: &[f64], after: &[f64]) -> bool {
+        let known = self.kept.len();
+        let above = self.rows.iter().filter(|row| row.effort(before, after).0.abs() > row.limit);
         self.kept.extend(above.map(|row| row.row));
-        self.kept.len() > before
+        self.kept.len() > known
     }
 }
 
-/// Whether a row can be eliminated: it yields, acts on one joint, both ways, and on the velocity at the end of the step. The implicit
+/// Whether a row can be eliminated: it yields, acts on one joint, both ways. The implicit
 /// scheme iterates its rows and eliminates none.
 fn can(model: &Model, row: &StandingRow) -> bool {
-    model.scene().step.explicit_share == 0.0
-        && model.scene().step.scheme != Scheme::Implicit
+    model.scene().step.scheme != Scheme::Implicit
         && row.compliance.is_some()
         && row.joint.is_some()
         && row.other.is_none()

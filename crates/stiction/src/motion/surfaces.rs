@@ -6,10 +6,29 @@ use crate::inputs::Inputs;
 use crate::model::{Model, Owner};
 use crate::space::{Pose, Quaternion, Vector, add, cross, dot, length, scale, sub};
 
+/// Half of the turn of a part in a step, rad, from which on a body is not thought to be carried round by it.
+const QUARTER: f64 = std::f64::consts::FRAC_PI_4;
+
 /// Velocities of the surfaces that move by themselves in a step.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Surfaces {
     moving: Vec<(Owner, Surface)>,
+    /// Length of the step, s, and the share of it after which bodies and contact points are where they are seen.
+    h: f64,
+    share: f64,
+}
+
+impl Clone for Surfaces {
+    fn clone(&self) -> Self {
+        Self { moving: self.moving.clone(), h: self.h, share: self.share }
+    }
+
+    /// Keeps the memory.
+    fn clone_from(&mut self, other: &Self) {
+        let Self { moving, h, share } = self;
+        moving.clone_from(&other.moving);
+        (*h, *share) = (other.h, other.share);
+    }
 }
 
 /// Motion of one surface over a step, in world axes.
@@ -22,8 +41,6 @@ struct Surface {
     origin: Vector,
     /// Pose of a world part there.
     pose: Option<Pose>,
-    /// Rotation over the step, and its length, s.
-    turn: Option<(Quaternion, f64)>,
     /// Velocity over the part.
     over: Vector,
 }
@@ -37,6 +54,7 @@ impl Surfaces {
     /// Sets the velocities in the step from `time` over `h`.
     pub(crate) fn set(&mut self, model: &Model, inputs: &Inputs, at: &Kinematics, time: f64, h: f64) {
         self.moving.clear();
+        (self.h, self.share) = (h, 0.0);
         let over = |owner: Owner, given: Option<Vector>, attitude: Quaternion| {
             let input = inputs.surfaces.iter().rev().find(|(of, _)| *of == owner).map(|(_, v)| *v);
             given.map_or([0.0; 3], |v| attitude.apply(input.unwrap_or(v)))
@@ -49,10 +67,9 @@ impl Surfaces {
             let (owner, (linear, angular)) = (Owner::World(i), part.velocity(input, time, h));
             let pose = part.driven_pose(input, time);
             let origin = pose.position;
-            let turn = (angular != [0.0; 3]).then(|| (Quaternion::turn(scale(h, angular)), h));
             let over = over(owner, part.surface.as_ref().map(|c| c.at(time + h)), pose.attitude);
             let pose = part.motion.is_some().then_some(pose);
-            self.moving.push((owner, Surface { linear, angular, origin, pose, turn, over }));
+            self.moving.push((owner, Surface { linear, angular, origin, pose, over }));
         }
         for (i, body) in model.scene().bodies.iter().enumerate().filter(|(_, b)| b.surface.is_some()) {
             let (owner, attitude) = (Owner::Body(i), at.pose(i).attitude);
@@ -61,8 +78,9 @@ impl Surfaces {
         }
     }
 
-    /// Places world parts where they are at a time.
-    pub(crate) fn place(&mut self, model: &Model, inputs: &Inputs, time: f64) {
+    /// Places world parts where they are at a time, after this share of the step. Bodies and contact points are seen there from now on.
+    pub(crate) fn place(&mut self, model: &Model, inputs: &Inputs, time: f64, share: f64) {
+        self.share = share;
         for (owner, surface) in &mut self.moving {
             if let (Owner::World(i), Some(pose)) = (*owner, &mut surface.pose) {
                 let input = inputs.motions.iter().rev().find(|m| m.part == i);
@@ -80,16 +98,28 @@ impl Surfaces {
         self.moving.iter().find(|(of, _)| *of == owner).map(|(_, surface)| surface)
     }
 
+    /// Whether a part turns in the step: how it carries a body depends on the way of the body in the step.
+    pub(crate) fn turns(&self, owner: Owner) -> bool {
+        self.of(owner).is_some_and(|s| s.angular != [0.0; 3])
+    }
+
+    /// Whether any part turns in the step.
+    pub(crate) fn any_turns(&self) -> bool {
+        self.moving.iter().any(|(_, s)| s.angular != [0.0; 3])
+    }
+
     /// Velocity of an owner's origin and its angular velocity beside those in `v`, and the point where the former
     /// holds.
     pub fn velocity(&self, owner: Owner, normal: Vector) -> (Vector, Vector, Vector) {
         let Some(s) = self.of(owner) else { return ([0.0; 3], [0.0; 3], [0.0; 3]) };
-        (add(s.linear, flat(s.over, normal)), s.angular, s.origin)
+        let origin = add(s.origin, scale(self.share * self.h, s.linear));
+        (add(s.linear, flat(s.over, normal)), s.angular, origin)
     }
 
-    /// Velocity and angular velocity of the second surface relative to the first at a point, beside those in `v`. What
-    /// a part that rotates carries along goes on a circle: a body that sticks moves with its centre of mass from
-    /// where it is to where the rotation of the step takes it.
+    /// Velocity and angular velocity of the second surface relative to the first at a point, beside those in `v`; `at` has the bodies, and the velocities
+    /// with which they make their way in the step.
+    ///
+    /// Along the normal it is that of the material at the point, across it that of the material which the body meets on its way.
     pub fn relative(
         &self,
         at: &Kinematics,
@@ -99,17 +129,42 @@ impl Surfaces {
     ) -> [Vector; 2] {
         let [a, b] = [0, 1].map(|k| {
             let (linear, angular, origin) = self.velocity(owners[k], normal);
-            match (owners[1 - k], self.of(owners[k]).and_then(|s| s.turn)) {
-                (Owner::Body(i), Some((turn, h))) => {
-                    let arm = sub(at.center(i), origin);
-                    let along = scale(1.0 / h, sub(turn.apply(arm), arm));
-                    let about = cross(angular, sub(point, at.center(i)));
-                    [add(linear, add(along, about)), angular]
-                }
-                _ => [add(linear, cross(angular, sub(point, origin))), angular],
+            let instant = add(linear, cross(angular, sub(point, origin)));
+            let Owner::Body(i) = owners[1 - k] else { return [instant, angular] };
+            if angular == [0.0; 3] {
+                return [instant, angular];
             }
+            let center = at.center(i);
+            let way = sub(at.point_velocity(i, center), self.of(owners[k]).map_or([0.0; 3], |s| s.linear));
+            let more = self.carried(angular, way);
+            [add(instant, flat(more, normal)), angular]
         });
         [sub(b[0], a[0]), sub(b[1], a[1])]
+    }
+
+    /// What a surface that turns by `x = angular h` adds to its velocity where a body is seen, for a body that moves at `way` over the step, relative to the part's
+    /// origin. With `r` the body's place when the step begins, the surface carries it by
+    ///
+    /// ```text
+    /// u = w x (r + h way/2) + (1 - x/2 cot(x/2)) way        (way across the axis)
+    /// ```
+    ///
+    /// the velocity of the material at the middle of the way. A body that sticks, `way = u`, makes the chord of its circle: the first term keeps its radius
+    /// (Cayley's form of the rotation), the second, of order `x^2/12`, its angle.
+    fn carried(&self, angular: Vector, way: Vector) -> Vector {
+        let rate = length(angular);
+        let axis = scale(1.0 / rate, angular);
+        let half = 0.5 * rate * self.h;
+        // beyond a quarter turn a chord says nothing
+        let lag = if half < QUARTER { 1.0 - half / half.tan() } else { 0.0 };
+        let across = sub(way, scale(dot(axis, way), axis));
+        add(scale((0.5 - self.share) * self.h, cross(angular, way)), scale(lag, across))
+    }
+
+    /// Change of the velocity of a part's point over the step, `w^2 r h`, m/s: the velocity at its beginning is off by half of that.
+    pub(crate) fn bend(&self, owner: Owner, point: Vector) -> f64 {
+        let bend = |s: &Surface| self.h * length(s.angular) * length(cross(s.angular, sub(point, s.origin)));
+        self.of(owner).map_or(0.0, bend)
     }
 
     /// Largest velocity of a moving world part at the bodies, m/s.

@@ -31,7 +31,7 @@ pub enum Account {
 }
 
 /// All entries: energies, losses, works.
-pub const ENTRIES: [Entry; 11] = [
+pub const ENTRIES: [Entry; 12] = [
     Entry { name: "kinetic", label: "kinetic", account: Account::Stored(|e| e.kinetic) },
     Entry { name: "potential", label: "potential", account: Account::Stored(|e| e.potential) },
     Entry { name: "elastic", label: "elastic, in contacts", account: Account::Stored(|e| e.elastic) },
@@ -63,6 +63,7 @@ pub const ENTRIES: [Entry; 11] = [
         label: "work of changes between rigid and compliant contacts",
         account: Account::Supplied(|r| r.handover_work),
     },
+    Entry { name: "impact_loss", label: "lost in rigid impacts", account: Account::Lost(|r| r.impact_loss) },
 ];
 
 /// Values of [`ENTRIES`] at a state: energies there, losses and works since the run began, J.

@@ -1,8 +1,10 @@
 //! What elements of contacts begin or cease to do.
 
+use super::strikes::{Made, Strikes};
 use crate::model::{Model, Owner};
+use crate::space::{Vector, dot};
 use crate::state::ContactId;
-use crate::step::{BranchChange, Branched, ElementReport, Located, ModelChange, Status};
+use crate::step::{BranchChange, Branched, ElementReport, Located, ModelChange, Status, Struck, StruckKind};
 
 /// What happens to an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +37,17 @@ pub enum EventKind {
     BranchEndsJoint,
     /// That motion is the only one from here on.
     BranchUnique,
+    /// Its parts met, and no longer approach; with the impulse of that.
+    Impact,
+    /// Its parts leave each other after an impact; with the whole impulse since they met.
+    Bounce,
+    /// Its slip turns round, sticking for a step at most.
+    SlipReverse,
 }
 
 impl EventKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::Open,
         Self::Close,
         Self::Stick,
@@ -54,6 +62,9 @@ impl EventKind {
         Self::BranchEndsTouch,
         Self::BranchEndsJoint,
         Self::BranchUnique,
+        Self::Impact,
+        Self::Bounce,
+        Self::SlipReverse,
     ];
 
     /// As it is written in tables.
@@ -73,12 +84,15 @@ impl EventKind {
             Self::BranchEndsTouch => "branch-ends-touch",
             Self::BranchEndsJoint => "branch-ends-joint",
             Self::BranchUnique => "branch-unique",
+            Self::Impact => "impact",
+            Self::Bounce => "bounce",
+            Self::SlipReverse => "slip-reverse",
         }
     }
 
     /// Whether it is about which of several motions is followed.
     pub fn is_branch(self) -> bool {
-        self as usize >= Self::Branch as usize
+        (Self::Branch as usize..=Self::BranchUnique as usize).contains(&(self as usize))
     }
 
     fn of(change: BranchChange) -> Self {
@@ -109,7 +123,7 @@ pub struct Event {
     pub body_b: Owner,
     /// What happens.
     pub kind: EventKind,
-    /// Normal impulse of the step, N s, where it closes or is stopped by an impact; else 0.
+    /// Normal impulse, N s: of the step or located impact where it closes or is stopped, of the whole impact where that or a bounce ends it; else 0.
     pub impulse: f64,
 }
 
@@ -119,12 +133,31 @@ struct Closed {
     bodies: (Owner, Owner),
     status: Status,
     impulse: f64,
+    /// Its slip, m/s, in world axes; the last one while it sticks, and for how many steps it has.
+    slip: Vector,
+    stuck: usize,
+    /// Normal velocity with which its parts leave each other at the end of the step, m/s.
+    leaves: f64,
 }
 
 impl Closed {
     fn new(e: &ElementReport, h: f64) -> Self {
         let (key, bodies) = ((e.id, e.element), (e.body_a, e.body_b));
-        Self { key, bodies, status: e.status, impulse: h * e.force[0] }
+        let slip = e.frame.in_plane([e.speed[1], e.speed[2]]);
+        Self { key, bodies, status: e.status, impulse: h * e.force[0], slip, stuck: 0, leaves: e.speed[0] }
+    }
+
+    /// Whether it slips against the direction in which it slipped before; a slip that turns round may stick for a step.
+    fn reverses(&self, before: &Self) -> bool {
+        self.status == Status::Slip && before.stuck <= 1 && dot(self.slip, before.slip) < 0.0
+    }
+
+    /// The same after a step before which it was like this.
+    fn after(self, before: &Self) -> Self {
+        match self.status {
+            Status::Stick => Self { slip: before.slip, stuck: before.stuck + 1, ..self },
+            _ => self,
+        }
     }
 }
 
@@ -134,12 +167,13 @@ pub(super) struct Watch {
     before: Vec<Closed>,
     now: Vec<Closed>,
     events: Vec<Event>,
+    strikes: Strikes,
 }
 
 impl Watch {
     /// Whether an element was closed in the last step.
     pub fn is_closed(&self) -> bool {
-        !self.before.is_empty()
+        !(self.before.is_empty() && self.strikes.is_empty())
     }
 
     /// The events of the last step.
@@ -153,7 +187,7 @@ impl Watch {
     }
 
     /// Takes the events of a step whose scheme has located them; what a branch does stands before what its contacts do at that time.
-    pub fn take(&mut self, model: &Model, located: &[Located], branches: &[Branched]) {
+    pub fn take(&mut self, model: &Model, located: &[Located], struck: &[Struck], branches: &[Branched]) {
         let owner = |part: u32| model.parts()[part as usize].owner;
         let mut branches = branches.iter().peekable();
         let branch = |b: &Branched| {
@@ -166,20 +200,37 @@ impl Watch {
                 self.events.push(branch(b));
             }
             let (body_a, body_b) = (owner(l.contact.part_a), owner(l.contact.part_b));
-            let mut add = |kind: EventKind| {
+            let mut add = |kind: EventKind, impulse: f64| {
                 let (time, contact) = (l.time, l.contact);
-                self.events.push(Event { time, contact, element: 0, body_a, body_b, kind, impulse: 0.0 });
+                self.events.push(Event { time, contact, element: 0, body_a, body_b, kind, impulse });
             };
             if l.was == Status::Open {
-                add(EventKind::Close);
+                let own = struck.iter().filter(|s| s.contact == l.contact && s.time == l.time);
+                add(EventKind::Close, own.filter(|s| s.kind != StruckKind::Bounce).map(|s| s.impulse).sum());
             }
-            add(match l.is {
+            let kind = match l.is {
                 Status::Open => EventKind::Open,
                 Status::Stick => EventKind::Stick,
+                Status::Slip if l.was == Status::Slip => EventKind::SlipReverse,
                 Status::Slip => EventKind::Slip,
-            });
+            };
+            add(kind, 0.0);
         }
         self.events.extend(branches.map(branch));
+        self.events.extend(struck.iter().map(|s| {
+            let (body_a, body_b) = (owner(s.contact.part_a), owner(s.contact.part_b));
+            let kind = match s.kind {
+                StruckKind::Impact => EventKind::Impact,
+                StruckKind::Bounce => EventKind::Bounce,
+                StruckKind::WithoutCollision => EventKind::ImpactWithoutCollision,
+            };
+            Event { time: s.time, contact: s.contact, element: 0, body_a, body_b, kind, impulse: s.impulse }
+        }));
+        // impacts come before what follows them
+        let is_impact = |e: &Event| {
+            matches!(e.kind, EventKind::Impact | EventKind::ImpactWithoutCollision | EventKind::Bounce)
+        };
+        self.events.sort_by(|a, b| a.time.total_cmp(&b.time).then(is_impact(b).cmp(&is_impact(a))));
     }
 
     /// Takes changes between rigid and compliant contacts, in order of time with other events.
@@ -195,21 +246,47 @@ impl Watch {
     }
 
     /// Finds the events of a step of length `h` (of its last part, if it was cut). The elements are in order of contact and number.
-    pub fn step(&mut self, time: f64, h: f64, elements: &[ElementReport]) {
+    pub fn step(&mut self, mut made: Option<Made<'_>>, (time, h): (f64, f64), elements: &[ElementReport]) {
         for e in elements.iter().filter(|e| e.impact) {
             let Closed { key: (contact, element), bodies: (body_a, body_b), impulse, .. } = Closed::new(e, h);
             let kind = EventKind::ImpactWithoutCollision;
             self.events.push(Event { time, contact, element, body_a, body_b, kind, impulse });
         }
+        let threshold = made.as_ref().map_or(f64::INFINITY, Made::threshold);
         let closed = elements.iter().filter(|e| e.status != Status::Open);
-        let mut old = self.before.iter();
-        let same = |c: &Closed, e: &ElementReport| c.status == e.status && c.key == (e.id, e.element);
+        let mut old = self.before.iter_mut();
+        let goes_on = |c: &mut Closed, e: &ElementReport| {
+            let now = Closed::new(e, h);
+            let same = c.status == e.status && c.key == now.key && !now.reverses(c) && c.leaves <= threshold;
+            if same {
+                *c = now.after(c);
+            }
+            same
+        };
         // as in most steps
-        if closed.clone().all(|e| old.next().is_some_and(|c| same(c, e))) && old.next().is_none() {
+        let mut all = closed.clone();
+        let goes_on = all.all(|e| old.next().is_some_and(|c| goes_on(c, e))) && old.next().is_none();
+        if goes_on && self.strikes.is_empty() {
+            return;
+        }
+        if let Some(made) = &mut made {
+            let before = &self.before;
+            let new = |e: &ElementReport| {
+                let known = before.binary_search_by_key(&(e.id, e.element), |c| c.key);
+                known.map_or(true, |k| before[k].leaves > threshold)
+            };
+            self.strikes.step(made, elements, new, &mut self.events);
+        }
+        if goes_on {
             return;
         }
         self.now.clear();
-        self.now.extend(closed.map(|e| Closed::new(e, h)));
+        let before = &self.before;
+        self.now.extend(closed.map(|e| {
+            let now = Closed::new(e, h);
+            let known = before.binary_search_by_key(&now.key, |c| c.key);
+            known.map_or(now, |k| now.after(&before[k]))
+        }));
         let mut add = |c: &Closed, kind: EventKind| {
             let ((contact, element), (body_a, body_b)) = (c.key, c.bodies);
             let impulse = if kind == EventKind::Close { c.impulse } else { 0.0 };
@@ -222,6 +299,12 @@ impl Watch {
                 add(gone, EventKind::Open);
             }
             match old.next_if(|o| o.key == c.key) {
+                Some(before) if c.reverses(before) => {
+                    if before.status == Status::Stick {
+                        add(c, EventKind::Slip);
+                    }
+                    add(c, EventKind::SlipReverse);
+                }
                 Some(same) if same.status == c.status => {}
                 Some(_) => add(c, begun(c)),
                 None => {
@@ -266,7 +349,7 @@ mod tests {
         let mut watch = Watch::default();
         let mut step = |elements: &[ElementReport]| {
             watch.forget_events();
-            watch.step(1.0, 0.1, elements);
+            watch.step(None, (1.0, 0.1), elements);
             let event = |e: &Event| (e.contact.part_b, e.element, e.kind.name());
             watch.events().iter().map(event).collect::<Vec<_>>()
         };

@@ -1,5 +1,6 @@
 //! A run in a few numbers.
 
+use super::judge::Judge;
 use super::{Balance, ENTRIES, Event, EventKind, Fault, Observer, View};
 use crate::state::RowId;
 use crate::step::{Status, StepReport, Trust};
@@ -32,6 +33,10 @@ pub struct Summary {
     pub stepped_time: f64,
     /// See `stepped`.
     pub first_stepped: f64,
+    /// Steps that left the rule of `explicit_share` for 0, in whole or in part ([`StepReport::left_midpoint`]), and the time the first of them ended, s.
+    pub left_midpoint: usize,
+    /// See `left_midpoint`.
+    pub first_left_midpoint: f64,
     /// Who answered in how many steps; where a step has several contact problems, the one with the worst residual.
     pub solvers: Vec<(&'static str, usize)>,
     /// Iterations of those who answered, and of those who did not.
@@ -71,6 +76,10 @@ pub struct Summary {
     pub now: Balance,
     /// Largest change of an entry seen at a record, J.
     pub largest_change: f64,
+    /// When the run began, s.
+    pub(super) began: f64,
+    /// What places made.
+    pub(super) judge: Judge,
 }
 
 impl Default for Summary {
@@ -85,6 +94,8 @@ impl Default for Summary {
             stepped: 0,
             stepped_time: 0.0,
             first_stepped: 0.0,
+            left_midpoint: 0,
+            first_left_midpoint: 0.0,
             first_relaxed: None,
             solvers: vec![],
             iterations: 0,
@@ -105,6 +116,8 @@ impl Default for Summary {
             start: [0.0; ENTRIES.len()],
             now: [0.0; ENTRIES.len()],
             largest_change: 0.0,
+            began: 0.0,
+            judge: Judge::default(),
         }
     }
 }
@@ -113,6 +126,8 @@ impl Observer for Summary {
     fn start(&mut self, view: &mut View<'_>) -> Result<(), Fault> {
         self.start = view.balance();
         self.now = self.start;
+        self.began = view.state.time;
+        self.judge.balance(&self.start, true);
         Ok(())
     }
 
@@ -131,6 +146,12 @@ impl Observer for Summary {
             let rows = view.workspace().other_motion.iter().map(|id| (*id, of(id))).collect();
             self.first_without_motion = Some((view.state.time, rows));
         }
+        if view.report.left_midpoint > 0 {
+            if self.left_midpoint == 0 {
+                self.first_left_midpoint = view.state.time;
+            }
+            self.left_midpoint += 1;
+        }
         if view.report.parts > 0 {
             self.contacts(view.state.time, view.report);
             if view.report.relaxed > 0 {
@@ -140,6 +161,7 @@ impl Observer for Summary {
             }
         }
         view.events.iter().for_each(|e| self.event(e));
+        self.judge.step(view.state.time, &view.workspace().books.made);
         if view.chooses_model() {
             self.compliant_time += view.report.compliant_time;
             self.auto_time += view.scene().step.h;
@@ -209,6 +231,7 @@ impl Summary {
 
     fn balance(&mut self, balance: Balance) {
         self.now = balance;
+        self.judge.balance(&balance, false);
         let changes = self.now.iter().zip(&self.start).map(|(now, start)| (now - start).abs());
         self.largest_change = changes.fold(self.largest_change, f64::max);
     }
@@ -218,8 +241,8 @@ impl Summary {
         self.events[kind as usize]
     }
 
-    /// Energies and losses at the last record less the energies at the start and the work of applied forces, J: negative
-    /// where energy went that neither friction nor contact dampers took (rigid impacts, damping by the time step).
+    /// Energies and losses at the last record less the energies at the start and the work of applied forces, J: the error of the run. Negative
+    /// where the time step damps, positive where energy was made ([`Self::energy_warnings`]).
     pub fn balance_error(&self) -> f64 {
         let sum = |b: &Balance| ENTRIES.iter().zip(b).map(|(entry, x)| entry.sign() * x).sum::<f64>();
         sum(&self.now) - sum(&self.start)

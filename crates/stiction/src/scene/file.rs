@@ -124,7 +124,7 @@ fn from_table(table: &Table, stem: &str, further: Further) -> Result<Scene, Vec<
 fn without(mut table: Table, wrong: &[String]) -> Option<Table> {
     for path in wrong {
         match segments(path)?[..] {
-            [Segment::Key(key @ ("name" | "gravity" | "friction_rule")), ..]
+            [Segment::Key(key @ ("name" | "gravity" | "friction_rule" | "contact_point")), ..]
             | [Segment::Key(key @ ("step" | "record"))] => drop(table.remove(key)),
             [Segment::Key(section @ ("step" | "record")), Segment::Key(key), ..] => {
                 drop(table.get_mut(section)?.as_table_mut()?.remove(key));

@@ -1,7 +1,7 @@
 //! Materials, contact laws and pairs of a scene.
 
 use super::{FrictionKind, Numbers};
-use crate::contact::{self, FrictionRule, Influence, PatchDamping};
+use crate::contact::{self, ContactPoint, FrictionRule, Influence, PatchDamping};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -231,6 +231,8 @@ pub struct Pair {
     pub law: Option<Law>,
     /// With law = "auto", the law where the rigid motion is not unique and stable, as in materials.
     pub compliant_law: Option<Law>,
+    /// Where between the two undeformed surfaces the force acts; by default as the scene's `contact_point` says.
+    pub contact_point: Option<ContactPoint>,
 }
 
 impl Default for Pair {
@@ -248,6 +250,7 @@ impl Default for Pair {
             grain: None,
             law: None,
             compliant_law: None,
+            contact_point: None,
         }
     }
 }

@@ -27,7 +27,7 @@ pub mod resolved;
 mod schema;
 mod settings;
 
-pub use crate::contact::FrictionRule;
+pub use crate::contact::{ContactPoint, FrictionRule};
 pub use crate::geometry::Shape;
 pub use body::{Body, Orientation, Part, Pose, WorldPart};
 pub use boundary::{Boundary, Condition, ShootMethod, Term, Unknown, When};
@@ -60,6 +60,8 @@ pub struct Scene {
     /// How the coefficients of friction of two materials combine where no pair overrides it; geometric_mean
     /// by default.
     pub friction_rule: FrictionRule,
+    /// Where between two undeformed surfaces contact forces act, where no pair overrides it: compliance (the default) or middle.
+    pub contact_point: ContactPoint,
     /// Materials. A shape without a material has the material 'default': rigid, friction 0.5.
     #[serde(rename = "material", skip_serializing_if = "Vec::is_empty")]
     pub materials: Vec<Material>,

@@ -1,6 +1,6 @@
 //! A scene with its names looked up, its defaults filled in and its masses computed.
 
-use crate::contact::{FrictionRule, Law};
+use crate::contact::{ContactPoint, FrictionRule, Law};
 use crate::dynamics::Link;
 use crate::geometry::Shape;
 pub use crate::ids::Owner;
@@ -28,6 +28,8 @@ pub struct Resolved {
     pub laws: Vec<Law>,
     /// How the coefficients of friction of two materials combine where no pair overrides it.
     pub friction_rule: FrictionRule,
+    /// Where between two undeformed surfaces contact forces act where no pair overrides it.
+    pub contact_point: ContactPoint,
     /// Exceptions for pairs of materials or bodies.
     pub pairs: Vec<Pair>,
     /// Applied forces and torques.

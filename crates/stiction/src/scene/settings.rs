@@ -157,7 +157,7 @@ pub enum Branch {
 pub enum ForceTime {
     /// Start of the step (song2004).
     Start,
-    /// Implicit forces, at `(t+h, q_theta, v_theta)` (pang2005 (15)).
+    /// Implicit forces, at `(t + (1-theta) h, q_theta, v_theta)` (pang2005 (15); there at t + h, which is of first order where loads vary in time).
     Theta,
 }
 

@@ -13,18 +13,20 @@
 //!
 //! With rows of a place and time on the way, `g + h s_n` is their gap at the end of the step, linear in the velocities about those that led there.
 
+mod walk;
+
 use super::detect::{Detection, detect_at};
 use super::{Forces, Workspace};
 use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::Kinematics;
 use crate::formulation::{ContactProblem, assemble};
-use crate::geometry::{Touch, Workspace as Touching, distance, separates};
+use crate::geometry::{Touch, Workspace as Touching, distance};
 use crate::inputs::Inputs;
 use crate::model::{Model, Owner, Part};
-use crate::motion::Surfaces;
-use crate::motion::{Motion, part_pose};
-use crate::space::{Pose, Quaternion, Vector, add, cross, dot, length, scale, sub};
+use crate::motion::{Motion, Surfaces, part_pose};
+use crate::space::{Vector, cross, dot, length, scale, sub};
 use crate::state::{Memory, RowId, State};
+use walk::{Walk, Way, uneven};
 
 /// Overlap in which two bodies pass as if they were flush, m, and over the size of the smaller one: what is less is no step to stumble over.
 pub(super) const GRAZE: f64 = 2e-6;
@@ -35,9 +37,12 @@ const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Distance of two unit normals up to which the rows of the start of the step stand for a contact that is met on the way: their plane is then next to the
 /// bodies, and what they push too early is of second order.
 const SAME_NORMAL: f64 = 0.3;
-/// Halvings of the way in search of a normal that separates, and of the time of the first contact.
+/// The same where one of the two does not move: rows of the place where they meet are exact then.
+const SAME_NORMAL_FIXED: f64 = 1e-3;
+/// Overlap at the end of a step, over the size of the smaller body, above which the step is cut.
+const DEEP: f64 = 2e-3;
+/// Halvings of the way in search of a normal that separates.
 const HALVINGS: usize = 8;
-const LOCATED: usize = 40;
 /// Times that a step is solved with more pairs. Then all that wait take part with the rows of the start.
 const ROUNDS: usize = 8;
 
@@ -217,10 +222,22 @@ pub(super) fn meets_more(model: &Model, state: &State, inputs: &Inputs, work: &m
     any
 }
 
-/// Whether the motion under the forces at hand meets pairs that wait; if it is not the solved one, along their own normals alone.
-fn find(model: &Model, state: &State, inputs: &Inputs, work: &mut Workspace, solved: bool) -> bool {
-    let Workspace { motion, contacts, problem, forces, detection, approach, .. } = work;
-    // the candidate: velocities, and where bodies end
+/// The depth at the end of the step of rigid bodies that turned into each other, if it is more than [`DEEP`]: rows hold for the points that face each other
+/// when the step begins, and others came there. A shorter step turns them by less.
+pub(super) fn turns_into(model: &Model, state: &State, inputs: &Inputs, work: &mut Workspace) -> Option<f64> {
+    if work.approach.pairs.is_empty() {
+        return None;
+    }
+    place_end(model, state, inputs, work);
+    let Workspace { motion, approach, .. } = work;
+    let deep = (0..approach.pairs.len()).find_map(|k| approach.is_deep(model, motion, k));
+    motion.kinematics.go_to(&state.position, &state.velocity);
+    deep
+}
+
+/// The candidate: velocities, and where bodies end.
+fn place_end(model: &Model, state: &State, inputs: &Inputs, work: &mut Workspace) {
+    let Workspace { motion, problem, forces, approach, .. } = work;
     let Approach { end, surfaces, velocity, impulse, position, .. } = approach;
     velocity.clone_from(&motion.free);
     if !problem.is_empty() {
@@ -233,9 +250,14 @@ fn find(model: &Model, state: &State, inputs: &Inputs, work: &mut Workspace, sol
     let end = end.get_or_insert_with(|| Kinematics::new(model.system()));
     end.go_to(position, velocity);
     surfaces.clone_from(&motion.surfaces);
-    surfaces.place(model, inputs, state.time + motion.h);
+    surfaces.place(model, inputs, state.time + motion.h, 1.0);
     motion.kinematics.go_to(&state.position, velocity);
+}
 
+/// Whether the motion under the forces at hand meets pairs that wait; if it is not the solved one, along their own normals alone.
+fn find(model: &Model, state: &State, inputs: &Inputs, work: &mut Workspace, solved: bool) -> bool {
+    place_end(model, state, inputs, work);
+    let Workspace { motion, contacts, detection, approach, .. } = work;
     let mut any = false;
     approach.moved.clear();
     for k in 0..approach.pairs.len() {
@@ -282,20 +304,40 @@ impl Approach {
     fn is_broken(&self, model: &Model, motion: &Motion, pair: usize) -> bool {
         let pair = &self.pairs[pair];
         let h = motion.h;
-        let turn = |owner: Owner| match owner {
-            Owner::Body(i) => {
-                (h * length(motion.kinematics.angular_velocity(i))).powi(2)
-                    * model.reaches()[i].min(far(motion, i))
-            }
-            Owner::World(_) => 0.0,
-        };
-        let curved = 0.5 * (turn(pair.owners[0]) + turn(pair.owners[1]));
+        let point = self.near.elements[self.near.contacts[pair.first].first].point;
+        let curved = curved(model, motion, pair, point);
         let least = self.near.contacts[pair.first..pair.end]
             .iter()
             .flat_map(|c| self.near.elements[c.elements()].iter().map(move |e| (c, e)))
             .map(|(c, e)| e.gap + h * approach_rate(motion, c.owners, e.point, c.frame.n))
             .fold(f64::INFINITY, f64::min);
         least < curved - self.slack(model, pair)
+    }
+
+    /// How deep a pair of rigid bodies overlaps at the end of the candidate, if it is more than [`DEEP`] and than when the step began.
+    fn is_deep(&mut self, model: &Model, motion: &Motion, pair: usize) -> Option<f64> {
+        let pair = self.pairs[pair];
+        let most = DEEP * size(model, pair.owners);
+        let rule = &model.contacts().rules()[pair.rule];
+        let is_rigid = rule.compliance.is_none() && rule.auto.is_none() && rule.layers.is_empty();
+        let point = self.near.elements[self.near.contacts[pair.first].first].point;
+        if !is_rigid || curved(model, motion, &pair, point) <= most {
+            return None;
+        }
+        let end = self.end.as_ref()?;
+        let [a, b] = [pair.parts.0, pair.parts.1].map(|p| &model.parts()[p as usize]);
+        let pose = |part: &Part| match part.owner {
+            Owner::Body(i) => end.pose(i).then(&part.local),
+            Owner::World(_) => {
+                self.surfaces.pose(part.owner).unwrap_or_else(|| part_pose(model, motion, part))
+            }
+        };
+        let (touching, found) = (&mut self.touching, &mut self.found);
+        let (_, gap) = distance((&a.solid, &pose(a)), (&b.solid, &pose(b)), 0.0, touching, found)?;
+        let contacts = &self.near.contacts[pair.first..pair.end];
+        let elements = contacts.iter().flat_map(|c| &self.near.elements[c.elements()]);
+        let before = elements.fold(0.0f64, |least, e| least.min(e.gap));
+        (gap < before - most).then_some(-gap)
     }
 
     /// Overlap that is rounding.
@@ -321,8 +363,18 @@ impl Approach {
         };
         let slack = self.slack(model, &pair);
         let graze = GRAZE.min(GRAZE_SIZE * size(model, pair.owners)).max(slack);
+        let turns = [0, 1].map(|k| (length(ways[k].turn), uneven(parts[k], motion)));
         let mut walk = Walk {
             parts,
+            bulge: turns
+                .map(|(turn, uneven)| if turn > 0.0 { 0.125 * turn * turn * uneven } else { 0.0 })
+                .iter()
+                .sum(),
+            longest: length(sub(ways[0].shift, ways[1].shift))
+                + turns
+                    .map(|(turn, uneven)| if turn > 0.0 { turn * uneven } else { 0.0 })
+                    .iter()
+                    .sum::<f64>(),
             ways,
             margin: motion.margin.max(graze),
             graze,
@@ -335,6 +387,10 @@ impl Approach {
             self.pairs[k].takes = Takes::Start;
             return true;
         };
+        // of two that move the places where they meet are not those of their starts: see `Walk::back`
+        let both_move = pair.owners.iter().all(|o| matches!(o, Owner::Body(_)));
+        let most = if both_move { SAME_NORMAL } else { SAME_NORMAL_FIXED };
+        let same = |a: Vector, b: Vector| length(sub(a, b)) <= most;
         if !solved && !last.is_some_and(|last| same(last.0, own)) {
             return false;
         }
@@ -344,7 +400,7 @@ impl Approach {
                 return true;
             }
             // one normal separates them all the way, to the little in which bodies pass as flush
-            Some(last) if walk.along(last.0, 0.0).min(walk.along(last.0, 1.0)) >= -graze => {
+            Some(last) if walk.separates(last.0, 0.0, 1.0) => {
                 if last.1 >= -slack {
                     return false;
                 }
@@ -363,7 +419,11 @@ impl Approach {
             self.pairs[k].takes = Takes::Start;
             return true;
         }
-        let back = walk.back(share, pair.owners);
+        let sizes = pair.owners.map(|o| match o {
+            Owner::Body(i) => model.reaches()[i].min(f64::MAX),
+            Owner::World(_) => 0.0,
+        });
+        let back = walk.back(share, pair.owners, sizes);
         detect_at(model, motion, (pair.parts, pair.rule), poses, detection, &mut self.met);
         if self.met.contacts.len() == first {
             self.pairs[k].takes = Takes::Start;
@@ -427,9 +487,23 @@ fn radius(model: &Model, pair: &Pair) -> f64 {
     [pair.parts.0, pair.parts.1].iter().map(|&p| model.parts()[p as usize].solid.least_radius()).sum()
 }
 
-/// Whether two unit normals are the same as far as rows of the start of a step can tell.
-fn same(a: Vector, b: Vector) -> bool {
-    length(sub(a, b)) <= SAME_NORMAL
+/// How far points come from where the rows of a pair expect them as the bodies turn, with the velocities of the candidate: on their circles, and as they move on to
+/// other points of the bodies, m.
+fn curved(model: &Model, motion: &Motion, pair: &Pair, point: Vector) -> f64 {
+    [pair.parts.0, pair.parts.1]
+        .map(|p| &model.parts()[p as usize])
+        .iter()
+        .map(|part| match part.owner {
+            Owner::Body(i) => {
+                let uneven = uneven(part, motion);
+                let reach = if uneven.is_finite() { uneven } else { far(motion, i) };
+                let (v, w) = motion.kinematics.velocity(i);
+                let (turn, shift) = (motion.h * length(w), motion.h * length(v));
+                if uneven > 0.0 { 0.5 * turn * turn * reach + turn * shift } else { 0.0 }
+            }
+            Owner::World(_) => 0.5 * motion.h * motion.surfaces.bend(part.owner, point),
+        })
+        .sum()
 }
 
 /// Rate of the gap between two owners at a point along the normal, m/s, with the velocities of the candidate.
@@ -459,131 +533,4 @@ fn size(model: &Model, owners: [Owner; 2]) -> f64 {
     };
     let least = of(owners[0]).min(of(owners[1]));
     if least.is_finite() { least } else { 1.0 }
-}
-
-/// The way of a part over a step: its body's centre on a straight line, turning at an even rate.
-struct Way {
-    from: Pose,
-    /// Of the body, at the start.
-    center: Vector,
-    shift: Vector,
-    turn: Vector,
-}
-
-impl Way {
-    fn new(model: &Model, part: &Part, motion: &Motion, end: &Kinematics, surfaces: &Surfaces) -> Self {
-        let from = part_pose(model, motion, part);
-        let (center, to_center, to) = match part.owner {
-            Owner::Body(i) => (motion.kinematics.center(i), end.center(i), end.pose(i).then(&part.local)),
-            Owner::World(_) => {
-                let to = surfaces.pose(part.owner).unwrap_or(from);
-                (from.position, to.position, to)
-            }
-        };
-        let turn = angle(to.attitude.after(from.attitude.inverse()));
-        Self { from, center, shift: sub(to_center, center), turn }
-    }
-
-    fn at(&self, share: f64) -> Pose {
-        let turn = Quaternion::turn(scale(share, self.turn));
-        let arm = turn.apply(sub(self.from.position, self.center));
-        Pose {
-            position: add(add(self.center, scale(share, self.shift)), arm),
-            attitude: turn.after(self.from.attitude).unit(),
-        }
-    }
-}
-
-/// The rotation vector of a rotation: the inverse of [`Quaternion::turn`].
-fn angle(q: Quaternion) -> Vector {
-    let [w, x, y, z] = if q.0[0] < 0.0 { q.0.map(|c| -c) } else { q.0 };
-    let sine = length([x, y, z]);
-    let share = if sine > 1e-12 { 2.0 * sine.atan2(w) / sine } else { 2.0 };
-    scale(share, [x, y, z])
-}
-
-/// Two parts on their ways.
-struct Walk<'w> {
-    parts: [&'w Part; 2],
-    ways: [Way; 2],
-    margin: f64,
-    graze: f64,
-    touching: &'w mut Touching,
-    found: &'w mut Vec<Touch>,
-}
-
-/// The normal that separates two parts most, and by how much.
-type Apart = (Vector, f64);
-
-impl Walk<'_> {
-    fn poses(&self, share: f64) -> [Pose; 2] {
-        [self.ways[0].at(share), self.ways[1].at(share)]
-    }
-
-    /// How far what the bodies show each other is carried along to a share of the way: their shift, the mean of two that move.
-    fn back(&self, share: f64, owners: [Owner; 2]) -> Vector {
-        let shift = |i: usize| scale(share, self.ways[i].shift);
-        match owners.map(|o| matches!(o, Owner::Body(_))) {
-            [true, true] => scale(0.5, add(shift(0), shift(1))),
-            [true, false] => shift(0),
-            _ => shift(1),
-        }
-    }
-
-    /// Signed distance at a share of the way; `None` if they are far from each other.
-    fn at(&mut self, share: f64) -> Option<Apart> {
-        let [p, q] = self.poses(share);
-        let [a, b] = self.parts;
-        distance((&a.solid, &p), (&b.solid, &q), self.margin, self.touching, self.found)
-    }
-
-    /// How far a normal separates them there; of shapes given by functions nothing is known.
-    fn along(&self, n: Vector, share: f64) -> f64 {
-        let [p, q] = self.poses(share);
-        let [a, b] = self.parts;
-        separates((&a.solid, &p), (&b.solid, &q), n).unwrap_or(f64::NEG_INFINITY)
-    }
-
-    /// The share of the way at which the parts first touch, between two at which their distances are known; `None` if they never do.
-    fn first(
-        &mut self,
-        from: f64,
-        begin: Apart,
-        to: f64,
-        end: Option<Apart>,
-        halvings: usize,
-    ) -> Option<f64> {
-        let clear = |end: &Apart| end.1 >= -self.graze;
-        if end.as_ref().is_none_or(clear) {
-            let normals = [Some(begin.0), end.map(|e| e.0)];
-            let separated = |n: Vector| self.along(n, from).min(self.along(n, to)) >= -self.graze;
-            if normals.into_iter().flatten().any(separated) || halvings == 0 {
-                return None;
-            }
-        } else if halvings == 0 {
-            return Some(self.locate(from, to));
-        }
-        let middle = 0.5 * (from + to);
-        let half = self.at(middle);
-        if let Some(found) = self.first(from, begin, middle, half, halvings - 1) {
-            return Some(found);
-        }
-        match half {
-            Some(half) => self.first(middle, half, to, end, halvings - 1),
-            // out of reach there: as far as can be told, the rest is another approach
-            None => end.filter(|e| e.1 < -self.graze).map(|_| self.locate(middle, to)),
-        }
-    }
-
-    /// Bisects between a share at which the parts are apart, and one at which they overlap; the last one at which they are apart.
-    fn locate(&mut self, mut apart: f64, mut overlap: f64) -> f64 {
-        for _ in 0..LOCATED {
-            let middle = 0.5 * (apart + overlap);
-            match self.at(middle) {
-                Some((_, gap)) if gap < -0.5 * self.graze => overlap = middle,
-                _ => apart = middle,
-            }
-        }
-        apart
-    }
 }

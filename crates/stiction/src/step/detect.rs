@@ -11,7 +11,7 @@ use crate::model::Owner;
 use crate::model::{InvalidModel, Model, Part};
 use crate::motion::{Motion, part_pose};
 use crate::scene::Scheme;
-use crate::space::{Frame, Pose, Vector, add, cross, scale};
+use crate::space::{Frame, Pose, Vector, add, cross, length, scale};
 use crate::state::ContactId;
 use crate::step::travel::Ride;
 
@@ -44,6 +44,37 @@ pub struct Detection {
     flush: Flush,
     /// Scratch: contacts with those that were added out of order.
     added: ContactSet,
+}
+
+/// Up to which gap contacts are found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Margin {
+    /// m.
+    Length(f64),
+    /// As a share of the length of the smaller body: see [`crate::model::Scales`].
+    Share(f64),
+}
+
+impl Margin {
+    /// For a pair of parts, m.
+    fn of(self, model: &Model, poses: &[Pose], parts: [u32; 2]) -> f64 {
+        match self {
+            Self::Length(margin) => margin,
+            Self::Share(share) => {
+                let far = parts.map(|k| length(poses[k as usize].position));
+                let owners = parts.map(|k| model.parts()[k as usize].owner);
+                model.scales().margin(share, owners, far[0].max(far[1]))
+            }
+        }
+    }
+
+    /// By how much the box about a part is wider, m.
+    fn reach(self, model: &Model, part: &Part, pose: &Pose) -> f64 {
+        match self {
+            Self::Length(margin) => 0.5 * margin,
+            Self::Share(share) => model.scales().reach(share, part.owner, length(pose.position)),
+        }
+    }
 }
 
 /// Closest points that were not found: there is no contact problem.
@@ -105,11 +136,33 @@ pub fn detect(
     detect_again(model, motion, margin, memory, contacts)
 }
 
+/// The same with a margin that is a share of the bodies' lengths.
+pub(crate) fn detect_share(
+    model: &Model,
+    motion: &Motion,
+    share: f64,
+    memory: &mut Detection,
+    contacts: &mut ContactSet,
+) -> Result<(), Undetected> {
+    memory.known.clear();
+    detect_within(model, motion, Margin::Share(share), memory, contacts)
+}
+
 /// The same for bodies that are near where they were at the last call: closest points of functions start from those found then.
 pub(crate) fn detect_again(
     model: &Model,
     motion: &Motion,
     margin: f64,
+    memory: &mut Detection,
+    contacts: &mut ContactSet,
+) -> Result<(), Undetected> {
+    detect_within(model, motion, Margin::Length(margin), memory, contacts)
+}
+
+fn detect_within(
+    model: &Model,
+    motion: &Motion,
+    margin: Margin,
     memory: &mut Detection,
     contacts: &mut ContactSet,
 ) -> Result<(), Undetected> {
@@ -120,9 +173,9 @@ pub(crate) fn detect_again(
     memory.begin(model, motion);
     let Detection { poses, boxes, broad, candidates, with_world, .. } = memory;
     boxes.clear();
-    boxes.extend(
-        model.parts().iter().zip(&*poses).map(|(part, pose)| bounding_box(&part.solid, pose, 0.5 * margin)),
-    );
+    let around =
+        |(part, pose): (&Part, &Pose)| bounding_box(&part.solid, pose, margin.reach(model, part, pose));
+    boxes.extend(model.parts().iter().zip(&*poses).map(around));
     broad.pairs(boxes, candidates);
     with_world.clear();
     for k in 0..memory.candidates.len() {
@@ -165,7 +218,7 @@ pub(crate) fn detect_pairs(
     memory.begin(model, motion);
     memory.known.clear();
     for (parts, rule) in pairs {
-        detect_pair(model, motion, parts, rule, margin, memory, contacts);
+        detect_pair(model, motion, parts, rule, Margin::Length(margin), memory, contacts);
     }
     memory.missed(model, motion)
 }
@@ -174,7 +227,7 @@ pub(crate) fn detect_pairs(
 fn detect_covered(
     model: &Model,
     motion: &Motion,
-    margin: f64,
+    margin: Margin,
     memory: &mut Detection,
     contacts: &mut ContactSet,
 ) {
@@ -215,7 +268,7 @@ pub(crate) fn detect_at(
     let at = [parts.0 as usize, parts.1 as usize];
     let known = at.map(|k| memory.poses[k]);
     at.iter().zip(poses).for_each(|(&k, pose)| memory.poses[k] = pose);
-    detect_pair(model, motion, parts, rule, motion.margin, memory, contacts);
+    detect_pair(model, motion, parts, rule, Margin::Length(motion.margin), memory, contacts);
     at.iter().zip(known).for_each(|(&k, pose)| memory.poses[k] = pose);
 }
 
@@ -227,7 +280,8 @@ pub(crate) fn refuse_dent(
     element: &Element,
     time: f64,
 ) -> Result<(), Failed> {
-    let half = [-0.5, 0.5].map(|s| add(element.point, scale(s * element.gap.clamp(-1e3, 1e3), c.frame.n)));
+    let middle = c.middle(element);
+    let half = [-0.5, 0.5].map(|s| add(middle, scale(s * element.gap.clamp(-1e3, 1e3), c.frame.n)));
     for (part, at) in [c.id.part_a, c.id.part_b].into_iter().zip(half) {
         let own = &model.parts()[part as usize];
         if !is_convex_at(&own.solid, &memory.poses[part as usize], at) {
@@ -247,10 +301,11 @@ fn detect_pair(
     motion: &Motion,
     (part_a, part_b): (u32, u32),
     rule: usize,
-    margin: f64,
+    margin: Margin,
     memory: &mut Detection,
     contacts: &mut ContactSet,
 ) {
+    let margin = margin.of(model, &memory.poses, [part_a, part_b]);
     let [a, b] = [part_a, part_b].map(|k| &model.parts()[k as usize]);
     let [pose_a, pose_b] = [part_a, part_b].map(|k| &memory.poses[k as usize]);
     memory.touches.clear();
@@ -276,16 +331,18 @@ fn detect_pair(
     for touch in &memory.touches {
         let frame = frame(model.contacts().directions(), touch.normal, along);
         let (first, mut spin) = (contacts.elements.len(), 0.0);
+        let share = compiled.given.share;
+        // a patch is flat, and lies where its deepest point does
+        let place = add(touch.point, scale((share - 0.5) * touch.gap, touch.normal));
         match &compiled.compliance {
             Some(c) if c.patch().grid().count() > 1 => {
                 let (grid, sides) = (c.patch().grid(), [(a, pose_a), (b, pose_b)]);
-                let ride = c
-                    .patch()
-                    .transports()
-                    .then(|| Ride::new(motion, sides, touch, frame, grid.spacing, &mut memory.workspace));
+                let ride = c.patch().transports().then(|| {
+                    Ride::new(motion, sides, (touch, share), frame, grid.spacing, &mut memory.workspace)
+                });
                 spin = ride.as_ref().map_or(0.0, Ride::spin);
                 contacts.elements.extend((0..grid.count()).map(|k| {
-                    let point = add(touch.point, frame.in_plane(grid.centre(k)));
+                    let point = add(place, frame.in_plane(grid.centre(k)));
                     let gap = gap_along(&a.solid, pose_a, &b.solid, pose_b, point, frame.n);
                     Element {
                         point,
@@ -294,15 +351,11 @@ fn detect_pair(
                     }
                 }));
             }
-            _ => contacts.elements.push(Element {
-                point: touch.point,
-                gap: touch.gap,
-                travel: Travel::default(),
-            }),
+            _ => contacts.elements.push(Element { point: place, gap: touch.gap, travel: Travel::default() }),
         }
         let (id, owners) = (ContactId { part_a, part_b, feature: touch.feature }, [a.owner, b.owner]);
         let count = contacts.elements.len() - first;
-        contacts.contacts.push(Contact { id, owners, frame, rule, first, count, spin });
+        contacts.contacts.push(Contact { id, owners, frame, share, rule, first, count, spin });
     }
 }
 

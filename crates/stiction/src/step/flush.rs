@@ -316,7 +316,7 @@ impl Flush {
 /// The point of the part from which `normal` points to the other, where a contact touches.
 fn surface(contacts: &ContactSet, c: &Contact, normal: Vector) -> Vector {
     let e = &contacts.elements[c.first + c.count / 2];
-    sub(e.point, scale(0.5 * e.gap, normal))
+    sub(c.middle(e), scale(0.5 * e.gap, normal))
 }
 
 /// Whether a contact is at a corner of one of its parts.

@@ -113,13 +113,15 @@ impl Impacts {
                 continue;
             }
             for k in c.elements() {
-                any |= self.find_one(k, rule.given.restitution, step.bounce_threshold, problem, forces);
+                let law = (rule.given.restitution, step.bounce_threshold);
+                any |= self.find_one(k, law, problem, forces);
             }
         }
         for (standing, k) in problem.standing.iter().zip(contacts.elements.len()..) {
             let row = &model.standing()[standing.row];
             if row.element == Element::Unilateral && row.compliance.is_none() {
-                any |= self.find_one(k, row.restitution, step.bounce_threshold, problem, forces);
+                let law = (row.restitution, step.bounce_threshold);
+                any |= self.find_one(k, law, problem, forces);
             }
         }
         any
@@ -129,8 +131,7 @@ impl Impacts {
     fn find_one(
         &mut self,
         k: usize,
-        restitution: f64,
-        threshold: f64,
+        (restitution, threshold): (f64, f64),
         problem: &ContactProblem,
         forces: &Forces,
     ) -> bool {
@@ -143,12 +144,18 @@ impl Impacts {
         let row = problem.rows_of(k).start;
         let share = 1.0 / (1.0 - theta);
         let (start, free) = (share * self.start[row], share * self.free[row]);
+        if problem.is_at_end(row) {
+            return false;
+        }
         let middle = theta * start + (1.0 - theta) * free;
         let closes = (problem.gap[k].max(0.0) / (-h * middle)).clamp(0.0, 1.0);
         let velocity = start + closes * (free - start);
-        // what a step or two of acceleration give is no impact
+        // what a step or two of acceleration give is no impact; a row that is not at the end of the step would return it
         let least = threshold.max(2.0 * (free - start).abs());
-        let met = forces.lambda[row] > 0.0 && -velocity > least;
+        let met = forces.lambda[row] > 0.0 && -velocity > if theta > 0.0 { 0.0 } else { least };
+        if met && -velocity <= least {
+            self.bouncing[k].0 = 0.0;
+        }
         if met {
             self.bouncing[k].1 = (1.0 - theta) * velocity;
         }
@@ -248,7 +255,8 @@ impl Impacts {
                     );
                     self.forces.velocity.clear();
                     let share = 1.0 / (1.0 - problem.theta);
-                    self.forces.velocity.extend(self.free.iter().map(|s| share * s));
+                    let velocity = |(i, s): (usize, &f64)| if problem.is_at_end(i) { *s } else { share * s };
+                    self.forces.velocity.extend(self.free.iter().enumerate().map(velocity));
                     for k in 0..problem.elements.len() {
                         self.forces.velocity[problem.rows_of(k).start] += problem.gap_rate[k];
                     }
@@ -299,7 +307,7 @@ impl Impacts {
 }
 
 /// Kinetic energy `v' M v / 2` at the configuration of a motion, J.
-fn kinetic(motion: &Motion, v: &[f64], scratch: &mut Vec<f64>) -> f64 {
+pub(crate) fn kinetic(motion: &Motion, v: &[f64], scratch: &mut Vec<f64>) -> f64 {
     scratch.clear();
     scratch.extend_from_slice(v);
     for (t, dofs) in motion.mass.trees() {

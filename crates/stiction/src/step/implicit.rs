@@ -19,8 +19,8 @@
 //!   linearisation uses the masses at the end.
 //!
 //! With `explicit_share = 1/2` the rule is the midpoint's, of second order: directions and slip at the middle of the step, gaps at its end, springs at the mean of
-//! both deformations. It is used where the same contacts carry force before and after the step, no core is met or left and nothing approaches; elsewhere the
-//! step is that of `explicit_share = 0`.
+//! both deformations, applied forces at the middle; the velocity at the end is projected on what stays closed and sticks ([`tangent`]). It is used where the same contacts carry
+//! force before and after the step, no core is met or left and nothing approaches; elsewhere the step is that of `explicit_share = 0`, and counted.
 //!
 //! An end is accepted if the velocities have settled to rounding, or if they change no less from iteration to iteration (noise of the solver) and the forces solve the contact
 //! problem of the end that they led to within the tolerance; if nothing overlaps there; and if no pair has passed through each other on the way ([`between`]). Where the features
@@ -28,8 +28,10 @@
 
 mod between;
 mod ending;
+mod middle;
 mod running;
 mod secant;
+mod tangent;
 
 use super::detect::detect_again;
 use super::project::OPEN;
@@ -37,16 +39,16 @@ use super::theta::remember_solver;
 use super::{Failed, StepReport, Workspace, detect, place};
 use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::{Drift, Kinematics, NotDrifted};
-use crate::formulation::{ContactProblem, Soft};
+use crate::formulation::{ContactProblem, Soft, meet_between_layers};
 use crate::geometry::{Touch, Workspace as Touching};
 use crate::inputs::Inputs;
 use crate::model::{InvalidModel, Model, Owner};
-use crate::motion::Motion;
-use crate::motion::Surfaces;
+use crate::motion::{CLOSED, Motion, Surfaces};
 use crate::space::{dot, length, sub};
 use crate::state::{ContactId, RowId, State};
 use complementarity::problem::Element;
 use complementarity::residual::{self, Evaluation, Residual};
+use middle::{forces as forces_at_middle, is_smooth};
 use running::Points;
 use secant::Secant;
 use std::ops::Range;
@@ -98,6 +100,7 @@ pub(super) struct Scratch {
     after: Vec<f64>,
     secant: Secant,
     points: Points,
+    tangent: tangent::Tangent,
     /// `v' - free`, then the momentum `h W' lambda`, of the iterate.
     kick: Vec<f64>,
     impulse: Vec<f64>,
@@ -110,6 +113,8 @@ pub(super) struct Scratch {
     surfaces: Surfaces,
     touching: Touching,
     found: Vec<Touch>,
+    /// Whether contacts were left out where the iteration began.
+    waits: bool,
 }
 
 /// One step of length `h`. On failure the state is as it was.
@@ -128,8 +133,9 @@ pub(super) fn step(
     let share = model.scene().step.explicit_share;
     if share > 0.0 {
         let before = *report;
-        let found = solve(model, state, inputs, share, work, report).and_then(|()| {
-            if is_smooth(model, state, work) { Ok(()) } else { Err(unsettled(state, h, 0.0)) }
+        let found = solve(model, state, inputs, (share, Begins::All), work, report).and_then(|()| {
+            let stands = is_smooth(model, state, work) && tangent::project(model, work)?;
+            if stands { Ok(()) } else { Err(unsettled(state, h, 0.0)) }
         });
         match found {
             Ok(()) => return ending::finish(model, state, inputs, work, report),
@@ -140,49 +146,37 @@ pub(super) fn step(
             }
             Err(why) => return Err(why),
         }
+        report.left_midpoint += 1;
+        work.motion.fall(model, state, inputs)?;
     }
-    solve(model, state, inputs, 0.0, work, report)?;
+    let before = *report;
+    // what touched nothing flies on, if that meets nothing
+    let free = solve(model, state, inputs, (0.0, Begins::Touching), work, report)
+        .and_then(|()| between::check(model, state, inputs, work));
+    if let Err(why) = free {
+        if !work.implicit.waits {
+            return Err(why);
+        }
+        let wasted = report.iterations - before.iterations;
+        *report = before;
+        report.wasted += wasted;
+        solve(model, state, inputs, (0.0, Begins::All), work, report)?;
+    }
     ending::finish(model, state, inputs, work, report)
+}
+
+/// The contacts with which the iteration begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    /// All that are near.
+    All,
+    /// Those that carried a force in the last step, or overlap. A body that comes by an edge is then first let fly on: begun with a push, the iteration may settle
+    /// with one, for gap and force at the end of a step are both zero there at a turned normal, too.
+    Touching,
 }
 
 fn unsettled(state: &State, h: f64, change: f64) -> Failed {
     Failed::Unsettled { time: state.time, h, change }
-}
-
-/// Whether the midpoint rule may stand: the same contacts carry force as before the step, at the same layers, and they rest at its beginning.
-fn is_smooth(model: &Model, state: &State, work: &Workspace) -> bool {
-    let Workspace { motion, contacts, problem, forces, .. } = work;
-    let scratch = &work.implicit;
-    let loaded = |m: &crate::state::Remembered<'_>| {
-        matches!(m.id, RowId::Contact(_)) && m.forces.first().is_some_and(|f| *f > 0.0)
-    };
-    let before = state.memory.iter().filter(loaded).count();
-    let mut now = 0;
-    for (c, soft) in contacts.contacts.iter().zip(&scratch.soft) {
-        let at = problem.rows_of(c.first).start;
-        if forces.lambda[at] <= 0.0 {
-            continue;
-        }
-        now += 1;
-        let Some(known) = state.memory.find(RowId::Contact(c.id)).filter(loaded) else { return false };
-        let was_core = |l: usize| {
-            let layer = model.contacts().rules()[c.rule].layers[l];
-            soft.before[l][0] >= layer.thickness
-        };
-        let layers = model.contacts().rules()[c.rule].layers.len();
-        if (0..layers).any(|l| soft.core[l] != was_core(l)) {
-            return false;
-        }
-        // rigid contacts must not approach or open; springs may
-        if (0..layers).all(|l| soft.core[l]) {
-            let Ok(k) = scratch.begin.binary_search_by_key(&c.id, |b| b.0) else { return false };
-            let kick = motion.h * known.forces[0].max(forces.lambda[at]) * problem.mobility(c.first);
-            if scratch.begin[k].2.abs() > RESTING * kick {
-                return false;
-            }
-        }
-    }
-    now == before
 }
 
 /// Velocity of the second body's point relative to the first's.
@@ -199,13 +193,13 @@ fn solve(
     model: &Model,
     state: &State,
     inputs: &Inputs,
-    theta: f64,
+    (theta, begins): (f64, Begins),
     work: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failed> {
     let earlier = std::mem::replace(&mut report.residual, Residual::ZERO);
     work.rest.begin();
-    let found = iterate(model, state, inputs, theta, work, report);
+    let found = iterate(model, state, inputs, (theta, begins), work, report);
     if found.is_err() || report.residual.relative < earlier.relative {
         report.residual = earlier;
     }
@@ -217,7 +211,7 @@ fn iterate(
     model: &Model,
     state: &State,
     inputs: &Inputs,
-    theta: f64,
+    (theta, begins): (f64, Begins),
     work: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failed> {
@@ -244,6 +238,7 @@ fn iterate(
         path,
         extents,
         evaluation,
+        waits,
         ..
     } = implicit;
     if extents.is_empty() {
@@ -267,6 +262,7 @@ fn iterate(
     begin.clear();
     secant.clear();
     points.clear();
+    *waits = false;
     let drift = advancing.drift.get_or_insert_with(|| Drift::new(model.system()));
     let path = path.get_or_insert_with(|| Kinematics::new(model.system()));
     path.go_to(&state.position, &motion.free);
@@ -284,10 +280,19 @@ fn iterate(
     for round in 0..ROUNDS {
         end.kinematics.go_to(position, seen);
         if round == 1 {
-            end.surfaces.place(model, inputs, state.time + h);
+            end.surfaces.place(model, inputs, state.time + h, 1.0);
         }
         if round == 0 {
             detect(model, end, motion.margin, detection, next)?;
+            if begins == Begins::Touching {
+                begin.extend(gaps(motion, next));
+                next.retain(|c, elements| {
+                    let known = state.memory.find(RowId::Contact(c.id));
+                    known.is_some_and(|k| k.forces.iter().any(|f| *f != 0.0))
+                        || elements.iter().any(|e| e.gap <= CLOSED)
+                });
+                *waits = next.contacts.len() < begin.len();
+            }
         } else {
             detect_again(model, end, motion.margin, detection, next)?;
         }
@@ -312,12 +317,12 @@ fn iterate(
                 return Ok(());
             }
         } else {
-            begin.extend(next.contacts.iter().map(|c| {
-                let element = next.elements[c.first];
-                (c.id, element.gap, dot(c.frame.n, relative(&motion.kinematics, c.owners, element.point)))
-            }));
+            if begins == Begins::All {
+                begin.extend(gaps(motion, next));
+            }
             refuse_deep(model, state, next)?;
         }
+        impulse.clear();
         if theta > 0.0 && round > 0 {
             // directions at the middle of the step, gaps at its end
             let middle = middle.get_or_insert_with(|| Motion::new(model));
@@ -325,6 +330,7 @@ fn iterate(
             model.system().advance(&state.position, mean, 0.5 * h, half);
             middle.kinematics.go_to(half, seen);
             detect_again(model, middle, motion.margin, detection, between)?;
+            meet_between_layers(model, (state, soft), theta, between);
             for c in &mut next.contacts {
                 if let Ok(k) = between.contacts.binary_search_by_key(&c.id, |m| m.id) {
                     c.frame = between.contacts[k].frame;
@@ -332,6 +338,9 @@ fn iterate(
                 }
             }
             end.kinematics.go_to(half, seen);
+            forces_at_middle(model, (state, inputs), theta, motion, (&mut *path, half, seen), impulse);
+        } else {
+            meet_between_layers(model, (state, soft), 0.0, next);
         }
         points.apply(model, next);
         // linear in the velocities: psi(q+) + h W_n (v_theta - that of q+)
@@ -354,7 +363,14 @@ fn iterate(
         let same = known.len() == contacts.contacts.len();
         for c in &contacts.contacts {
             let found = known.iter().find(|s| s.id == c.id).copied();
-            soft.push(found.unwrap_or_else(|| Soft::new(c.id, linear, state)));
+            soft.push(found.unwrap_or_else(|| {
+                let mut new = Soft::new(c.id, linear, state);
+                new.press(
+                    &model.contacts().rules()[c.rule].layers,
+                    depth(begin, c.id, contacts.elements[c.first].gap),
+                );
+                new
+            }));
         }
         let same = same && known.iter().zip(&contacts.contacts).all(|(s, c)| s.id == c.id);
         flips += usize::from(round > 1 && !same);
@@ -368,6 +384,7 @@ fn iterate(
             points.lean(&end.kinematics, h, kick);
             end.mass.solve(kick);
             end.free.extend(after.iter().zip(&*kick).map(|(v, by)| v - by));
+            end.free.iter_mut().zip(&*impulse).for_each(|(v, by)| *v += by);
         }
         let at = (&position[..], &seen[..]);
         problem.assemble_implicit(model, (state, end, contacts), at, soft, (theta, springs, far));
@@ -445,12 +462,33 @@ fn iterate(
             return Err(Failed::NotFinite { time: state.time });
         }
         report.rounds += 1;
-        if problem.is_empty() {
+        if problem.is_empty() && theta == 0.0 && (begins == Begins::All || begin.is_empty()) {
             return Ok(());
         }
     }
     report.wasted += report.iterations;
     Err(unsettled(state, h, change))
+}
+
+/// Gaps of contacts and their rates, m and m/s, in order of the contacts.
+fn gaps<'a>(
+    motion: &'a Motion,
+    contacts: &'a ContactSet,
+) -> impl Iterator<Item = (ContactId, f64, f64)> + 'a {
+    contacts.contacts.iter().map(|c| {
+        let element = contacts.elements[c.first];
+        (c.id, element.gap, dot(c.frame.n, relative(&motion.kinematics, c.owners, element.point)))
+    })
+}
+
+/// How deep the parts of a contact were in each other when the step began, m: at the contact, or where it was not found then, by its `gap` as it is linear about the end, and
+/// at most the deepest of the pair. `begin`: gaps when the step began.
+fn depth(begin: &[(ContactId, f64, f64)], id: ContactId, gap: f64) -> f64 {
+    if let Ok(k) = begin.binary_search_by_key(&id, |b| b.0) {
+        return (-begin[k].1).max(0.0);
+    }
+    let pair = begin.iter().filter(|b| (b.0.part_a, b.0.part_b) == (id.part_a, id.part_b));
+    pair.map(|b| -b.1).fold(0.0, f64::max).min((-gap).max(0.0))
 }
 
 /// The most by which rigid rows that bind both ways are open at the end, or limits passed, m or rad.

@@ -17,6 +17,8 @@
 
 mod advance;
 mod approach;
+pub(crate) mod books;
+mod carry;
 pub(crate) mod detect;
 mod flush;
 pub(crate) mod impact;
@@ -27,6 +29,7 @@ mod project;
 pub(crate) mod report;
 mod rest;
 pub(crate) mod retry;
+pub(crate) mod soft_row;
 mod solve;
 pub(crate) mod theta;
 mod travel;
@@ -36,12 +39,13 @@ pub use crate::model::InvalidModel;
 pub use crate::motion::{Eliminated, Motion, NotPlaced, Servos, Surfaces, place};
 pub use crate::state::Trust;
 pub use advance::{Scratch, Solved, advance};
+pub use books::{Books, Made};
 pub use detect::{Detection, Undetected, detect};
 pub use overlap::{Overlap, overlaps};
 pub use project::Projection;
 pub use report::{
     BranchChange, Branched, ElementReport, Energy, Failed, Located, ModelChange, StandingReport, Status,
-    StepReport, elements, standing,
+    StepReport, Struck, StruckKind, elements, standing,
 };
 pub use solve::{ContactSolver, Forces};
 
@@ -74,10 +78,14 @@ pub struct Workspace {
     pub other_motion: Vec<RowId>,
     /// Changes of contacts in the last step, in order of time, if the scheme locates them.
     pub located: Vec<Located>,
+    /// Impacts in the last step of a scheme that locates events.
+    pub struck: Vec<Struck>,
     /// Changes between rigid and compliant contacts in the last step (`law = "auto"`), in order of time.
     pub changes: Vec<ModelChange>,
     /// Where the last step began or ceased to follow one of several motions, in order of time.
     pub branches: Vec<Branched>,
+    /// Energy that contacts and standing rows made in the last step.
+    pub books: Books,
     pub(crate) laws: Laws,
     pub(crate) detection: Detection,
     pub(crate) solver: ContactSolver,
@@ -87,6 +95,9 @@ pub struct Workspace {
     pub(crate) retry: retry::Memory,
     implicit: implicit::Scratch,
     approach: approach::Approach,
+    carry: carry::Scratch,
+    /// Whether a step at whose end bodies have turned into each other is tried again in halves.
+    may_cut: bool,
     rest: rest::Rest,
 }
 
@@ -104,8 +115,10 @@ impl Workspace {
             relaxed: vec![],
             other_motion: vec![],
             located: vec![],
+            struck: vec![],
             changes: vec![],
             branches: vec![],
+            books: Books::default(),
             laws: Laws::default(),
             detection: Detection::default(),
             solver: ContactSolver::new(model),
@@ -115,6 +128,8 @@ impl Workspace {
             retry: retry::Memory::default(),
             implicit: implicit::Scratch::default(),
             approach: approach::Approach::default(),
+            carry: carry::Scratch::default(),
+            may_cut: false,
             rest: rest::Rest::default(),
         }
     }
@@ -206,5 +221,6 @@ pub(crate) fn step_watched(
     work: &mut Workspace,
     watch: &mut dyn FnMut(Moment<'_>),
 ) -> Result<StepReport, Failed> {
+    work.books.begin();
     retry::step(model, state, inputs, h, work, watch)
 }

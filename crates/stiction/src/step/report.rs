@@ -1,11 +1,12 @@
 //! What a step did: what it cost, what its elements did, where the energy is; and why a step fails.
 
+use super::books::{Books, approaches};
 use super::detect::Undetected;
 use super::jam::is_jammed;
 use super::{InvalidModel, Projection, Solved, Trust};
 use crate::dynamics::{Kinematics, SingularMass};
 use crate::formulation::ContactProblem;
-use crate::model::{Model, Owner, StandingKind, StandingRow, Target};
+use crate::model::{Model, Owner, StandingKind, StandingRow};
 use crate::motion::{NotPlaced, load};
 use crate::scene::FrictionKind;
 use crate::space::{Frame, Vector};
@@ -207,6 +208,30 @@ pub struct Located {
     pub is: Status,
 }
 
+/// An impact at a contact: of schemes that locate events.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Struck {
+    /// s.
+    pub time: f64,
+    /// The contact.
+    pub contact: ContactId,
+    /// Normal impulse, N s.
+    pub impulse: f64,
+    /// Which part of it.
+    pub kind: StruckKind,
+}
+
+/// What an impact is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StruckKind {
+    /// Parts that met no longer approach.
+    Impact,
+    /// They leave each other; the impulse is that since they met.
+    Bounce,
+    /// Nothing collided: no finite forces allowed the slip that was stopped.
+    WithoutCollision,
+}
+
 /// A change between rigid and compliant contacts (`law = "auto"`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelChange {
@@ -301,6 +326,8 @@ pub struct StepReport {
     /// Energy that patches lose as they travel over the material, J, with `delta~` the deformation of the material that comes under them, g the gaps there:
     /// `1/2 |delta|^2 - 1/2 |delta~|^2 + 1/2 |delta+ - delta~|^2 in K + lambda_n . g`. In free rolling it is nearly 0.
     pub transport_loss: f64,
+    /// Energy that rigid impacts take, friction apart, J: of contacts and limits that were approaching when the step began.
+    pub impact_loss: f64,
     /// Work of loads, motors and the dampers of springs, J.
     pub work: f64,
     /// Work of the forces that undo overlap (negative gaps), J.
@@ -323,6 +350,9 @@ pub struct StepReport {
     pub stepped: usize,
     /// See `stepped`.
     pub stepped_time: f64,
+    /// Parts made with `explicit_share = 0` though the scene asks for another: the midpoint rule of `scheme = "implicit"` did not stand, or
+    /// the stiffness of a contact is not resolved.
+    pub left_midpoint: usize,
     /// Which of several forces were taken; the worst of the step's parts.
     pub choice: Choice,
     /// What is known of the solution of the step (of its last part, if it was cut).
@@ -342,6 +372,7 @@ impl Default for StepReport {
             damping_loss: 0.0,
             release_loss: 0.0,
             transport_loss: 0.0,
+            impact_loss: 0.0,
             work: 0.0,
             recovery_work: 0.0,
             constraint_work: 0.0,
@@ -353,6 +384,7 @@ impl Default for StepReport {
             rested: false,
             stepped: 0,
             stepped_time: 0.0,
+            left_midpoint: 0,
             choice: Choice::Unique,
             trust: Trust::Unique,
         }
@@ -431,8 +463,9 @@ pub fn elements(
         }
         for k in c.elements() {
             let rows = problem.rows_of(k);
-            let (lambda, s) = (&forces.lambda[rows.clone()], &forces.velocity[rows]);
+            let (lambda, s) = (&forces.lambda[rows.clone()], &forces.velocity[rows.clone()]);
             let (force, mut speed) = (pick(lambda), pick(s));
+            let left = |i: usize| problem.left_out(rows.start + i);
             speed[0] -= problem.gap_rate[k];
             // the damper of smooth friction is friction
             (1..linear).for_each(|i| speed[i] -= problem.grip[index] * force[i]);
@@ -441,15 +474,17 @@ pub fn elements(
                 false => report.recovery_work -= h * force[0] * problem.gap_rate[k].min(0.0),
             }
             report.work += moving_work(problem, k, lambda);
-            report.friction_loss -= h * (force[1] * speed[1] + force[2] * speed[2]);
+            report.friction_loss -= h * (1..linear).map(|i| force[i] * (speed[i] + left(i))).sum::<f64>();
+            (0..linear).for_each(|i| speed[i] = problem.row_velocity(rows.start + i, speed[i]));
             let (mut moment, mut turn, mut fastest) = ([0.0; 3], [0.0; 3], speed[1].hypot(speed[2]));
             for i in linear..lambda.len() {
                 let axis = rule.element.as_contact().map_or(0.0, |e| e.axes[i - 1]);
                 // where friction does not resist a rotation, its velocity is not reported
                 if axis > 0.0 {
-                    (moment[i - linear], turn[i - linear]) = (lambda[i], s[i]);
-                    fastest = fastest.hypot(axis * s[i]);
-                    report.friction_loss -= h * lambda[i] * s[i];
+                    let velocity = problem.row_velocity(rows.start + i, s[i]);
+                    (moment[i - linear], turn[i - linear]) = (lambda[i], velocity);
+                    fastest = fastest.hypot(axis * velocity);
+                    report.friction_loss -= h * lambda[i] * (s[i] + left(i));
                 }
             }
             let status = match () {
@@ -478,29 +513,6 @@ pub fn elements(
     }
 }
 
-/// What a compliant standing row does at a state and the targets of its time. `own` is scratch.
-pub(crate) fn compliant_row(
-    model: &Model,
-    index: usize,
-    (kinematics, state, targets): (&Kinematics, &State, &[Target]),
-    own: &mut Vec<f64>,
-) -> StandingReport {
-    let (row, scene) = (&model.standing()[index], model.scene());
-    own.clear();
-    own.resize(state.velocity.len(), 0.0);
-    row.add_row(scene, kinematics, own);
-    let velocity = own.iter().zip(&state.velocity).map(|(j, v)| j * v).sum::<f64>();
-    let gap = row.gap(scene, kinematics, &state.position, targets);
-    let force = row.compliant_force(gap, velocity - row.drive_velocity(scene, targets)).unwrap_or(0.0);
-    let status = match row.element {
-        Element::Unilateral if force <= 0.0 => Status::Open,
-        Element::Bounded { limit } if force.abs() >= limit => Status::Slip,
-        _ => Status::Stick,
-    };
-    let (effort, velocity) = (row.sign() * force, row.sign() * velocity);
-    StandingReport { row: index, gap: gap.unwrap_or(0.0), effort, velocity, status }
-}
-
 /// Work that surfaces which move by themselves do in an element, J.
 pub(crate) fn moving_work(problem: &ContactProblem, element: usize, lambda: &[f64]) -> f64 {
     if problem.moving.is_empty() {
@@ -515,74 +527,101 @@ pub fn standing(
     model: &Model,
     solved: Solved<'_>,
     (projection, kicked): (&Projection, &[f64]),
-    out: &mut Vec<StandingReport>,
+    bounced: bool,
+    (out, books): (&mut Vec<StandingReport>, &mut Books),
     report: &mut StepReport,
 ) {
     out.clear();
     let Solved { contacts, problem, forces, motion, .. } = solved;
     let still = STILL * problem.fastest;
     report.violation = report.violation.max(projection.open);
-    for (k, standing) in problem.standing.iter().enumerate() {
-        let element = contacts.elements.len() + k;
+    for (standing, element) in problem.standing.iter().zip(contacts.elements.len()..) {
         let at = problem.rows_of(element).start;
-        let force = forces.lambda[at] + projection.lambda.get(at).copied().unwrap_or(0.0);
+        // after impacts with restitution the projection has moved the bodies, and not their velocities
+        let projected = if bounced { None } else { projection.lambda.get(at) };
+        let force = forces.lambda[at] + projected.copied().unwrap_or(0.0);
+        // the velocity that the bodies have: rows that depend on each other need not have got what they asked for
+        let after = books.velocity_after(problem, at);
         let own = standing.shift + standing.e_inv * forces.lambda[at] + problem.gap_rate[element];
-        let velocity = forces.velocity[at] - own + projection.velocity.get(k).copied().unwrap_or(0.0);
-        let made = Made { force, velocity, start: standing.start, gap_rate: problem.gap_rate[element] };
-        out.push(report_row(model, solved, standing.row, made, still, report));
+        let slip = problem.row_velocity(at, forces.velocity[at] - own);
+        let (theta, shift) = (problem.theta, standing.shift + problem.gap_rate[element]);
+        let free = (problem.b[at] + problem.left_out(at) - shift - theta * standing.start) / (1.0 - theta);
+        let hits = bounced || approaches(standing.start, free, problem.fastest);
+        let bounces = bounced && model.standing()[standing.row].restitution > 0.0;
+        let (start, gap_rate) = (standing.start, problem.gap_rate[element]);
+        let row = Row { force, start, after, slip, gap_rate, hits, bounces };
+        out.push(report_row(model, solved, standing.row, row, still, (report, books)));
     }
     for eliminated in &motion.servos.rows {
-        let (force, velocity) = eliminated.effort(kicked);
-        let start = eliminated.effort(&motion.velocity).1;
-        let made = Made { force, velocity, start, gap_rate: 0.0 };
-        out.push(report_row(model, solved, eliminated.row, made, still, report));
+        let (force, _) = eliminated.effort(&motion.velocity, kicked);
+        let (start, after) = (motion.velocity[eliminated.dof], kicked[eliminated.dof]);
+        let row = Row { force, start, after, slip: after, gap_rate: 0.0, hits: false, bounces: false };
+        out.push(report_row(model, solved, eliminated.row, row, still, (report, books)));
     }
     if !motion.servos.rows.is_empty() {
         out.sort_unstable_by_key(|r| r.row);
     }
 }
 
-/// Force and velocity of a standing row in a step, its velocity when that began, and what its gap adds to it.
+/// What a standing row did in a step.
 #[derive(Clone, Copy)]
-struct Made {
+struct Row {
     force: f64,
-    velocity: f64,
+    /// Velocity when the step began, and after its forces.
     start: f64,
+    after: f64,
+    /// Velocity that friction is about.
+    slip: f64,
+    /// What its gap adds to the velocity.
     gap_rate: f64,
+    /// Whether it was approaching when the step began.
+    hits: bool,
+    /// Whether it was hit, and its velocity is that with restitution.
+    bounces: bool,
 }
 
 fn report_row(
     model: &Model,
-    Solved { motion, .. }: Solved<'_>,
+    Solved { motion, problem, .. }: Solved<'_>,
     index: usize,
-    Made { force, velocity, start, gap_rate }: Made,
+    Row { force, start, after, slip, gap_rate, hits, bounces }: Row,
     still: f64,
-    report: &mut StepReport,
+    (report, books): (&mut StepReport, &mut Books),
 ) -> StandingReport {
     let (row, h) = (&model.standing()[index], motion.h);
     let gap = row.gap(model.scene(), &motion.kinematics, &motion.position, &motion.targets).unwrap_or(0.0);
     let status = match (row.kind, row.element) {
-        (StandingKind::Friction(_), _) if velocity.abs() > still => Status::Slip,
+        (StandingKind::Friction(_), _) if slip.abs() > still => Status::Slip,
         (StandingKind::Drive(_), Element::Bounded { limit }) if force.abs() >= limit * (1.0 - STILL) => {
             Status::Slip
         }
         (_, Element::Unilateral) if force <= 0.0 => Status::Open,
         _ => Status::Stick,
     };
+    let theta = problem.theta;
+    let velocity = theta * start + (1.0 - theta) * after;
     // of forces that are constant over a step the mean velocity gives the change of kinetic energy
-    let mean = 0.5 * (start + velocity);
+    let mean = 0.5 * (start + after);
     match (row.kind, row.compliance) {
         (StandingKind::Friction(_), _) => report.friction_loss -= h * force * velocity,
         (StandingKind::Drive(_), _) => report.work += h * force * mean,
         (_, Some(c)) => {
             // what the row takes and its spring does not keep
             let [before, after] = [gap, gap + h * velocity].map(|g| spring(row, c.stiffness, g));
-            report.damping_loss -= h * force * mean + after - before;
+            let taken = h * force * mean + after - before;
+            report.damping_loss -= taken;
+            books.add(row.id, taken.max(0.0));
         }
         (StandingKind::Loop { .. } | StandingKind::Gear(_), None) => {
             report.constraint_work += h * force * mean;
+            books.add(row.id, h * force * mean);
         }
-        _ => report.recovery_work -= h * force * gap_rate.min(0.0),
+        _ => {
+            let recovery = -h * force * gap_rate.min(0.0);
+            report.recovery_work += recovery;
+            report.impact_loss += if hits { recovery - h * force * mean } else { 0.0 };
+            books.add(row.id, if bounces { 0.0 } else { (h * force * mean).max(0.0) });
+        }
     }
     let (effort, velocity) = (row.sign() * force, row.sign() * velocity);
     StandingReport { row: index, gap, effort, velocity, status }

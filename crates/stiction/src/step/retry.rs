@@ -18,6 +18,9 @@ const LOOSE_LEVEL: usize = 2;
 /// Most names of prescribed motions that a failure lists.
 const MOST_NAMES: usize = 3;
 
+/// Halvings of a step at whose end turning bodies overlap; then the overlap is accepted, and undone later.
+const CUTS: usize = 5;
+
 /// Most halvings of a step, whatever the scene allows.
 const MOST_RETRIES: usize = 50;
 
@@ -55,6 +58,7 @@ pub(super) fn step(
         // the implicit scheme accepts no end that is not solved
         let implicit = model.scene().step.scheme == Scheme::Implicit;
         work.solver.loose = !implicit && level >= LOOSE_LEVEL.min(retries);
+        work.may_cut = level < CUTS.min(retries);
         work.attempts += 1;
         watch(Moment::Before(state));
         let made_part = match model.scene().step.scheme {

@@ -1,10 +1,12 @@
 //! The theta rule, pang2005 (15)-(16), and forces f that depend on the end of the step.
 //!
-//! With f at `(t+h, q_theta, v_theta)` known, (15)-(16) are the contact problem; with its answer f is evaluated again, at the middle
+//! With f at `(t_theta, q_theta, v_theta)` known, (15)-(16) are the contact problem; with its answer f is evaluated again, at the middle
 //! `v_theta = theta v + (1-theta) v+` and `q_theta`, and so on: the contraction in the proof of pang2005 Proposition 3, for h
 //! small. M, W and G stay those of the old state; velocity products are no part of f, see [`crate::dynamics::Drift`]. Its rate is about `(1-theta) h |M^-1 df/dv| + (1-theta)^2 h^2 |M^-1 df/dq|`.
 
-use super::approach::{foresee, meets_more};
+use super::approach::{foresee, meets_more, turns_into};
+use super::books::{Deformation, End};
+use super::carry::settle_ways;
 use super::detect::refuse_dent;
 use super::impact::bounce;
 use super::{Failed, Forces, Solved, StepReport, Workspace, advance, detect, elements, place, standing};
@@ -31,7 +33,7 @@ const GRIP_ROUNDS: usize = 5;
 const SETTLED: f64 = 1e-10;
 
 /// Changes of velocities are measured against at least this velocity, m/s or rad/s: below it they are rounding.
-const SLOW: f64 = 1e-3;
+pub(super) const SLOW: f64 = 1e-3;
 
 /// Memory of [`settle`].
 #[derive(Debug, Clone, Default)]
@@ -78,6 +80,14 @@ pub(crate) fn step(
         work.motion.given.clear();
         work.motion.fall(model, state, inputs)?;
     }
+    if model.scene().step.gap == GapLevel::Distance
+        && work.may_cut
+        && work.solver.has_budget()
+        && let Some(depth) = turns_into(model, state, inputs, work)
+    {
+        // shorter steps are tried, and the last is accepted
+        return Err(Failed::Passes { time: state.time, h, names: String::new(), depth });
+    }
     for c in &work.contacts.contacts {
         if work.forces.lambda[work.problem.rows_of_contact(c).start] > 0.0 {
             refuse_dent(model, &work.detection, c, &work.contacts.elements[c.first], state.time)?;
@@ -96,6 +106,9 @@ pub(crate) fn step(
         other_motion,
         ..
     } = work;
+    if state.memory.is_empty() {
+        report.recovery_work += problem.pressed_energy(model, laws, contacts);
+    }
     let bounced = bounce(model, (motion, contacts), problem, forces, solver, impacts, (state.time, report))?;
     advancing.bounced.clear();
     if bounced {
@@ -110,7 +123,12 @@ pub(crate) fn step(
     report.relaxed += problem.relaxed.len();
     work.relaxed.extend(problem.relaxed.iter().map(|&k| row_id(model, contacts, problem, k)));
     elements(model, solved, advancing.deformation(), &mut work.elements, report);
-    standing(model, solved, (&advancing.projection, &advancing.kicked), &mut work.standing, report);
+    let velocity = if bounced { &impacts.velocity } else { &advancing.kicked };
+    let deformation = Deformation::Elements(advancing.deformation());
+    let end = End { mass: motion.kick(), velocity, bounced, deformation };
+    work.books.contacts(model, solved, end, &work.elements, report);
+    let rows = (&mut work.standing, &mut work.books);
+    standing(model, solved, (&advancing.projection, &advancing.kicked), bounced, rows, report);
     Ok(())
 }
 
@@ -127,6 +145,13 @@ fn solve(
     let (mut rounds, mut grips) = (0, 0);
     loop {
         assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
+        if work.problem.theta != work.motion.theta {
+            // springs of joints are of the same rule
+            work.motion.theta = work.problem.theta;
+            report.left_midpoint += 1;
+            work.motion.fall(model, state, inputs)?;
+            assemble(model, &work.laws, state, &work.motion, &work.contacts, &mut work.problem);
+        }
         remember_solver(model, state, &work.contacts, &work.problem, &mut work.forces);
         if by_distance {
             work.approach.start_from_last(model, &work.contacts, &work.problem, &mut work.forces);
@@ -136,6 +161,7 @@ fn solve(
         if model.scene().step.force_time() == ForceTime::Theta {
             settle(model, state, inputs, before, work, report)?;
         }
+        settle_ways(model, state, inputs, before, work, report)?;
         // servos beyond their largest effort and limits that are passed are rows in another round; each at most once
         let mut again = beyond(model, work);
         let Workspace { laws, motion, contacts, problem, forces, .. } = work;
@@ -173,7 +199,7 @@ fn beyond(model: &Model, work: &mut Workspace) -> bool {
     let mut passed = std::mem::take(&mut motion.passed);
     let any = problem.find_passed(model, motion, &settling.velocity, &mut passed);
     motion.passed = passed;
-    motion.servos.keep(&settling.velocity) || any
+    motion.servos.keep(&motion.velocity, &settling.velocity) || any
 }
 
 /// What an element of the contact problem belongs to.
@@ -216,9 +242,9 @@ pub(crate) fn remember_solver(
     forces.lambda.clone_from(&problem.start);
 }
 
-/// Evaluates f at `(t+h, q_theta, v_theta)` and solves again, until f stays. The contact problem has been solved with
+/// Evaluates f at `(t_theta, q_theta, v_theta)`, `t_theta = t + (1-theta) h` (pang2005 (15) has `t + h`, of first order), and solves again, until f stays. The contact problem has been solved with
 /// the f of `motion.free`. `before`: parts and iterations before that.
-fn settle(
+pub(super) fn settle(
     model: &Model,
     state: &State,
     inputs: &Inputs,
@@ -242,7 +268,7 @@ fn settle(
         // theta q + (1-theta) q+, for attitudes along the rotation
         model.system().advance(&state.position, velocity, (1.0 - theta) * h, position);
         kinematics.update(position, velocity);
-        motion.time = state.time + h;
+        motion.time = state.time + (1.0 - theta) * h;
         fall(model, inputs, kinematics, motion.time, &mut motion.outside, free);
         motion.servos.add(&state.velocity, free);
         motion.kick().solve(free);

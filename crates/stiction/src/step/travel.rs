@@ -31,7 +31,7 @@ impl<'a> Ride<'a> {
     pub fn new(
         motion: &Motion,
         sides: [(&'a Part, &Pose); 2],
-        touch: &Touch,
+        (touch, share): (&Touch, f64),
         frame: Frame,
         spacing: f64,
         workspace: &mut Workspace,
@@ -51,7 +51,7 @@ impl<'a> Ride<'a> {
         });
         let [(a, pose_a), (b, pose_b)] = sides;
         let found = feature(&a.solid, pose_a, &b.solid, pose_b, touch, workspace);
-        let point = found.map(|f| f.rates(&velocity).point());
+        let point = found.map(|f| f.rates(&velocity).point_at(share));
         let sides = [(&a.solid, *pose_a, velocity[0]), (&b.solid, *pose_b, velocity[1])];
         Self { sides, frame, point, spacing }
     }

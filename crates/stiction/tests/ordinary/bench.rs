@@ -45,6 +45,12 @@ impl Bench {
         self
     }
 
+    /// Sets a text by its path.
+    pub fn choose(mut self, path: &str, text: &str) -> Self {
+        self.set.push((path.to_owned(), format!("\"{text}\"")));
+        self
+    }
+
     /// A scheme that accepts the scene but is not held to the expectation, and why.
     pub fn but(mut self, scheme: &'static str, _why: &str) -> Self {
         self.but.push(scheme);
@@ -184,6 +190,15 @@ impl Run {
             sum = axes.iter().zip(e.force).fold(sum, |sum, (axis, f)| add(sum, scale(sign * f, *axis)));
         }
         sum
+    }
+
+    /// Largest speed at which a contact of a body that carries force slips in the last step, m/s.
+    pub fn slip(&self, body: &str) -> f64 {
+        let owner = Owner::Body(self.index(body));
+        let mut steps = self.steps.borrow_mut();
+        let view = steps.view(&self.state);
+        let of = view.elements().iter().filter(|e| [e.body_a, e.body_b].contains(&owner) && e.force[0] > 0.0);
+        of.map(|e| e.speed[1].hypot(e.speed[2])).fold(0.0, f64::max)
     }
 
     /// A value is within a tolerance of what is expected.

@@ -6,6 +6,7 @@
 #![allow(missing_docs)]
 
 mod bench;
+mod energy;
 mod feeders;
 mod grasps;
 mod impacts;

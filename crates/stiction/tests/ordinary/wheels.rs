@@ -1,6 +1,9 @@
 //! What rolls and turns: balls, wheels, gears.
 
-use crate::bench::{G, RIGID, STEPS, scene};
+use crate::bench::{COMPLIANT, G, IMPLICIT, RIGID, STEPS, THETA, scene};
+
+/// The schemes of Kelvin and Voigt's law.
+const SOFT: &[&str] = &[THETA, IMPLICIT, COMPLIANT];
 
 #[test]
 fn a_ball_that_slides_begins_to_roll() {
@@ -101,5 +104,49 @@ fn a_screw_jack_lifts_and_holds() {
     scene("screw-jack").set("let.torque", 0.0).under(RIGID, |run| {
         run.to(1.0);
         run.near("turn", run.joint("nut")[0], 0.0, 1e-9);
+    });
+}
+
+#[test]
+fn what_rolls_on_soft_ground_rolls_about_the_place_where_surfaces_meet() {
+    // the arm and the share of the moment of inertia
+    let rolls = |run: &crate::bench::Run, body: &str, r: f64, k: f64| {
+        let speed = 1.0 / (1.0 + k * 0.01 / (r * r));
+        // the arm of the others changes as they sink in
+        run.near(body, run.body(body).velocity[0], speed, if r == 0.1 { 1e-5 } else { 0.02 });
+        let turned = run.body(body).velocity[0] / run.body(body).spin[1];
+        run.near(body, turned, r, 1e-6);
+    };
+    scene("soft-rollers").under(SOFT, |run| {
+        run.to(1.0);
+        rolls(run, "marble", 0.1, 0.4);
+        rolls(run, "drum", 0.1, 0.5);
+        rolls(run, "tyre", 0.09, 0.4);
+        rolls(run, "eraser", 0.095, 0.4);
+    });
+    // where the pair says so, on the ground
+    let paired =
+        scene("soft-rollers").choose("contact_point", "middle").choose("pair[0].contact_point", "second");
+    paired.under(SOFT, |run| {
+        run.to(1.0);
+        rolls(run, "marble", 0.09, 0.4);
+        rolls(run, "tyre", 0.095, 0.4);
+    });
+}
+
+#[test]
+fn a_hard_ball_rolls_down_a_soft_ramp_as_down_a_hard_one() {
+    let (sin, cos) = 20f64.to_radians().sin_cos();
+    let along = |v: [f64; 3]| v[0] * cos - v[2] * sin;
+    scene("soft-ramp").under(SOFT, |run| {
+        run.to(0.5);
+        let first = ["ball", "box"].map(|b| along(run.body(b).velocity));
+        run.to(1.0);
+        let gain = ["ball", "box"].map(|b| along(run.body(b).velocity));
+        let expected = [5.0 / 7.0 * G * sin, G * (sin - 0.2 * cos)];
+        for k in 0..2 {
+            run.near("acceleration", (gain[k] - first[k]) / 0.5, expected[k], 1e-5);
+        }
+        run.near("turn", along(run.body("ball").velocity) / run.body("ball").spin[1], 0.1, 1e-4);
     });
 }

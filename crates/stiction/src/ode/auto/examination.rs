@@ -24,6 +24,7 @@ pub fn question(model: &Model, inputs: &Inputs) -> Question {
         return question.after_steps(model);
     }
     (question.given.gap, question.given.velocity) = (event::CLOSED, event::REST);
+    question.given.scaled = true;
     question
 }
 

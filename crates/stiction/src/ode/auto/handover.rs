@@ -17,8 +17,8 @@ use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
 use crate::integrate::Field;
 use crate::model::Model;
-use crate::ode::event::field::{Asked, Buffers, Closed, Equations, Mode, Of, POWERS};
-use crate::ode::event::{REST, unit};
+use crate::ode::event::REST;
+use crate::ode::event::field::{Asked, Buffers, Closed, Equations, Mode, Of, POWERS, Row};
 use crate::space::length;
 use crate::state::{RowId, State};
 use crate::step::{Energy, Status, Workspace};
@@ -39,7 +39,6 @@ pub fn consistent(model: &Model, state: &State, inputs: &Inputs) -> State {
         inputs,
         closed: &mut closed,
         held: &mut vec![],
-        unit: unit(model),
         powers: [0.0; POWERS],
         asked: Asked::Motion,
         memory: &mut buffers,
@@ -66,7 +65,6 @@ pub fn to_compliant(model: &Model, state: &mut State, inputs: &Inputs) -> f64 {
         inputs,
         closed: &mut closed,
         held: &mut vec![],
-        unit: unit(model),
         powers: [0.0; POWERS],
         asked: Asked::Motion,
         memory: &mut buffers,
@@ -121,7 +119,6 @@ pub fn to_rigid(
         inputs,
         closed: &mut closed,
         held: &mut vec![],
-        unit: unit(model),
         powers: [0.0; POWERS],
         asked: Asked::Motion,
         memory: &mut buffers,
@@ -213,6 +210,8 @@ impl Equations<'_> {
         let (a, _) = instant.system();
         self.memory.b = Matrix::from_fn(rows.len(), rows.len(), |i, j| a[(rows[i], rows[j])]);
         self.memory.right = wanted;
+        let of_contact: Vec<Row> = rows.iter().map(|row| (*row, Of::Contact(0))).collect();
+        self.find_islands(instant, &of_contact);
         if !self.solve() {
             return None;
         }
@@ -235,7 +234,7 @@ impl Equations<'_> {
             let mu = self.model.contacts().rule_of(c.id).map_or(0.0, |rule| rule.friction);
             // time steps leave contacts that stick a slip of rounding
             let at_bound = given.force[1].hypot(given.force[2]) >= (1.0 - AT_BOUND) * mu * given.force[0];
-            if slip > REST && at_bound {
+            if slip > REST * c.scale.speed && at_bound {
                 c.mode = Mode::Slip([c.velocity[1] / slip, c.velocity[2] / slip]);
             }
         }

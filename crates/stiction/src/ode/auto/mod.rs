@@ -91,6 +91,7 @@ impl AutoScheme {
         };
         state.copy_from(&self.kept);
         work.located.clear();
+        work.struck.clear();
         let mut report = leave_rigid(model, state, inputs, contact, work);
         add(&mut report, &self.compliant_step(model, state, inputs, h, work)?);
         Ok(report)
@@ -110,6 +111,7 @@ impl AutoScheme {
         let several = state.memory.len() > 1;
         if several && let Some(contact) = find_left(model, state, &question(model, inputs), ENTER) {
             work.located.clear();
+            work.struck.clear();
             let mut report = leave_rigid(model, state, inputs, contact, work);
             add(&mut report, &self.compliant_step(model, state, inputs, h, work)?);
             return Ok(report);
@@ -118,6 +120,7 @@ impl AutoScheme {
         let Some(contact) = left else { return Ok(report) };
         let rest = start + h - state.time;
         self.located.clone_from(&work.located);
+        let mut struck = std::mem::take(&mut work.struck);
         add(&mut report, &leave_rigid(model, state, inputs, contact, work));
         if rest > REST_OF_STEP * h {
             // the integrators' lengths have nothing to do with each other
@@ -126,6 +129,8 @@ impl AutoScheme {
             self.located.append(&mut work.located);
             std::mem::swap(&mut self.located, &mut work.located);
         }
+        struck.append(&mut work.struck);
+        work.struck = struck;
         state.time = next_time(start, h);
         Ok(report)
     }
@@ -180,6 +185,7 @@ fn add(report: &mut StepReport, later: &StepReport) {
     report.friction_loss += later.friction_loss;
     report.damping_loss += later.damping_loss;
     report.release_loss += later.release_loss;
+    report.impact_loss += later.impact_loss;
     report.work += later.work;
     report.recovery_work += later.recovery_work;
     report.handover_work += later.handover_work;

@@ -60,12 +60,16 @@ pub struct Point {
     pub deformation: Option<usize>,
     /// Values of the last evaluation.
     pub now: Values,
+    /// Energy of its normal spring when the step began, J; 0 for contacts that have closed since.
+    pub kept: f64,
+    /// Work of that spring on the bodies since then, J.
+    pub worked: f64,
 }
 
 impl Point {
     /// An open contact.
     pub fn new(id: ContactId, rule: usize) -> Self {
-        Self { id, rule, mode: Mode::Open, deformation: None, now: Values::default() }
+        Self { id, rule, mode: Mode::Open, deformation: None, now: Values::default(), kept: 0.0, worked: 0.0 }
     }
 
     /// A contact that was taken to stick slips if its friction does not suffice.
@@ -87,6 +91,8 @@ pub struct Values {
     /// Slip rate along t, o.
     pub slip: [f64; 2],
     pub velocity: Vector,
+    /// Power of the normal spring on the bodies, W.
+    pub power: f64,
     /// What is left of the mode: normal force, overlap or gap, friction; positive while it holds. Forces are in units of [`Equations::unit`].
     pub margins: [f64; 3],
 }
@@ -199,6 +205,11 @@ impl Equations<'_> {
         self.patch(point.rule).elastic_energy(&self.deformation(point, y)[..=self.tangents()])
     }
 
+    /// Energy of a contact's normal spring, J.
+    pub fn pressed(&self, point: &Point) -> f64 {
+        self.patch(point.rule).elastic_energy(&[point.now.overlap.max(0.0), 0.0, 0.0][..=self.tangents()])
+    }
+
     /// Force of one contact, its margins, the rate of its deformation and its powers.
     fn contact(&mut self, k: usize, c: &Contact, y: &[f64], out: &mut [f64]) {
         let (element, tangents) = (self.contacts.elements[c.first], self.tangents());
@@ -220,6 +231,7 @@ impl Equations<'_> {
         let closed = matches!(point.mode, Mode::Closed { .. });
         let normal = if closed { raw } else { 0.0 };
         now.force[0] = normal;
+        now.power = elastic * v[0];
         now.margins = [if closed { raw } else { -raw } / self.unit, overlap, f64::INFINITY];
         self.powers.damping += (normal - elastic) * rate;
         let most = self.model.contacts().rules()[point.rule].friction * normal;

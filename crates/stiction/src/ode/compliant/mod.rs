@@ -11,8 +11,12 @@ use crate::model::Model;
 use crate::motion::targets_at;
 use crate::space::length;
 use crate::state::{ContactId, RowId, State, next_time};
-use crate::step::report::{compliant_row, elastic};
-use crate::step::{ElementReport, Failed, Located, Status, StepReport, StepScheme, Trust, Workspace, place};
+use crate::step::report::elastic;
+use crate::step::soft_row::compliant_row;
+use crate::step::{
+    Books, ElementReport, Failed, Located, Status, StepReport, StepScheme, Struck, StruckKind, Trust,
+    Workspace, place,
+};
 use complementarity::residual::Residual;
 use field::{Buffers, Equations, Mode, Point, Powers};
 use std::sync::Arc;
@@ -63,9 +67,30 @@ struct Path {
     before: Vec<(Point, Status)>,
     /// Powers at the stages of the last attempt.
     powers: [Powers; 3],
+    /// Powers of the contacts' normal springs there.
+    springs: [Vec<f64>; 3],
+    /// What contacts made in the step.
+    books: Books,
     /// Overlaps just before the located event, where a contact jumped there: its features gave way to others.
     overlaps: Vec<f64>,
+    /// Impacts that have begun, and those that ended in this step.
+    strikes: Vec<Strike>,
+    struck: Vec<Struck>,
 }
+
+/// An impact: a contact that closed while its parts approached.
+#[derive(Debug, Clone, Copy)]
+struct Strike {
+    id: ContactId,
+    since: f64,
+    /// Normal impulse so far, N s.
+    impulse: f64,
+    /// When the parts ceased to approach, s.
+    stopped: Option<f64>,
+}
+
+/// A contact that lasts more than so many times as long as its parts approach does not end in a bounce.
+const LASTS: f64 = 10.0;
 
 /// Least length of [`Path::window`], as a share of the scene's step.
 const WINDOW: f64 = 1e-2;
@@ -97,8 +122,21 @@ fn step(
     work: &mut Workspace,
 ) -> Result<StepReport, Failed> {
     place(model, state, inputs, h, &mut work.motion)?;
-    let Workspace { motion, detection, contacts, elements, standing, located, branches, solver, .. } = work;
+    let Workspace {
+        motion,
+        detection,
+        contacts,
+        elements,
+        standing,
+        located,
+        struck,
+        branches,
+        solver,
+        books,
+        ..
+    } = work;
     located.clear();
+    struck.clear();
     branches.clear();
     let CompliantScheme { points, buffers, path } = scheme;
     let (margin, gravity) = (motion.margin, length(model.scene().gravity));
@@ -124,6 +162,8 @@ fn step(
     path.begin(&mut equations, state, &mut report);
     path.run(&mut equations, state, h, solver.stop.as_ref(), located, &mut report)?;
     path.finish(&mut equations, state, h, elements, &mut report)?;
+    path.books.made.iter().for_each(|m| books.add(m.place, m.energy));
+    struck.extend_from_slice(&path.struck);
     standing.clear();
     if !model.standing().is_empty() {
         // where the step ended, before the workspace shows how it got there
@@ -141,6 +181,8 @@ impl Path {
     /// are known to be deformed but are not here.
     fn begin(&mut self, equations: &mut Equations<'_>, state: &State, report: &mut StepReport) {
         (self.time, self.worst) = (state.time, 0.0);
+        self.struck.clear();
+        self.strikes.retain(|s| s.since <= state.time && state.memory.find(RowId::Contact(s.id)).is_some());
         self.y.clear();
         self.y.extend_from_slice(&state.position);
         self.y.extend_from_slice(&state.velocity);
@@ -152,6 +194,13 @@ impl Path {
             let known = state.memory.find(RowId::Contact(id));
             known.and_then(|m| m.deformations.get(i + 1)).copied().unwrap_or(0.0)
         });
+        self.books.begin();
+        for k in 0..equations.points.len() {
+            let known = state.memory.find(RowId::Contact(equations.points[k].id));
+            if known.is_some_and(|m| !m.deformations.is_empty()) {
+                equations.points[k].kept = equations.pressed(&equations.points[k]);
+            }
+        }
         let is_new = |p: &&Point| {
             let known = state.memory.find(RowId::Contact(p.id));
             p.mode != Mode::Open && known.is_none_or(|m| m.deformations.is_empty())
@@ -249,7 +298,9 @@ impl Path {
             self.accept(equations, made, looked && !event, report);
             length = if (1.0..KEPT).contains(&(grown / tried)) { tried } else { grown.min(h) };
             if event {
+                let known = located.len();
                 self.change_modes(equations, located, report);
+                self.strike(equations, &located[known..]);
                 length = length.min(tried);
             }
         }
@@ -279,6 +330,8 @@ impl Path {
         self.rate.resize(self.y.len(), 0.0);
         equations.rate(self.time + Radau::NODES[stage] * h, &self.stage, &mut self.rate);
         self.powers[stage] = equations.powers;
+        self.springs[stage].clear();
+        self.springs[stage].extend(equations.points.iter().map(|p| p.now.power));
     }
 
     /// The first stage of the last attempt at which a mode does not hold, as a time after the step's begin; notes which margins are used up.
@@ -347,13 +400,20 @@ impl Path {
     /// Moves to the end of the last attempt, and adds its losses and work. `looked`: its stages were evaluated, the last one last.
     fn accept(&mut self, equations: &mut Equations<'_>, h: f64, looked: bool, report: &mut StepReport) {
         for stage in 0..3 {
-            if !looked {
+            if !looked || !self.strikes.is_empty() {
                 self.look(equations, stage, h);
+            }
+            for s in &mut self.strikes {
+                if let Ok(k) = equations.points.binary_search_by_key(&s.id, |p| p.id) {
+                    s.impulse += h * Radau::WEIGHTS[stage] * equations.points[k].now.force[0];
+                }
             }
             let (share, powers) = (h * Radau::WEIGHTS[stage], self.powers[stage]);
             report.damping_loss += share * powers.damping;
             report.friction_loss += share * powers.friction;
             report.work += share * powers.work;
+            let springs = equations.points.iter_mut().zip(&self.springs[stage]);
+            springs.for_each(|(point, power)| point.worked += share * power);
         }
         let (nq, nv) = equations.sizes();
         std::mem::swap(&mut self.y, &mut self.stage);
@@ -362,6 +422,42 @@ impl Path {
         self.radau.accept(h);
         self.time += h;
         report.rounds += 1;
+        for s in &mut self.strikes {
+            let at = equations.points.binary_search_by_key(&s.id, |p| p.id);
+            // the last stage is the end
+            if s.stopped.is_none() && at.is_ok_and(|k| equations.points[k].now.velocity[0] >= 0.0) {
+                s.stopped = Some(self.time);
+                let (time, contact, kind) = (self.time, s.id, StruckKind::Impact);
+                self.struck.push(Struck { time, contact, impulse: s.impulse, kind });
+            }
+        }
+        let time = self.time;
+        let goes_on = |s: &Strike| s.stopped.is_none_or(|t| time - s.since <= LASTS * (t - s.since));
+        self.strikes.retain(goes_on);
+    }
+
+    /// Begins and ends impacts where contacts close and open.
+    fn strike(&mut self, equations: &Equations<'_>, located: &[Located]) {
+        let threshold = equations.model.scene().step.bounce_threshold;
+        for l in located.iter().filter(|l| l.time == self.time) {
+            let at = equations.points.binary_search_by_key(&l.contact, |p| p.id).ok();
+            let leaves = at.map(|k| equations.points[k].now.velocity[0]);
+            let (since, id) = (self.time, l.contact);
+            if l.was == Status::Open && leaves.is_some_and(|v| -v > threshold) {
+                self.strikes.push(Strike { id, since, impulse: 0.0, stopped: None });
+            }
+            let own = self.strikes.iter().position(|s| s.id == id).filter(|_| l.is == Status::Open);
+            let Some(ended) = own.map(|k| self.strikes.swap_remove(k)) else { continue };
+            let mut add = |kind: StruckKind| {
+                self.struck.push(Struck { time: since, contact: id, impulse: ended.impulse, kind });
+            };
+            if ended.stopped.is_none() {
+                add(StruckKind::Impact);
+            }
+            if leaves.is_none_or(|v| v > threshold) {
+                add(StruckKind::Bounce);
+            }
+        }
     }
 
     /// Gives contacts whose margins are used up their next modes.
@@ -390,13 +486,33 @@ impl Path {
             if was.mode != Mode::Open && equations.points[k].mode == Mode::Open {
                 was.now.overlap = self.overlaps.get(k).map_or(was.now.overlap, |x| x.max(was.now.overlap));
                 report.release_loss += equations.elastic(was, &self.y);
+                self.books.add(RowId::Contact(was.id), was.worked + equations.pressed(was) - was.kept);
+                (equations.points[k].kept, equations.points[k].worked) = (0.0, 0.0);
             }
         }
         self.lay_out(equations, &before, new);
         // what has closed by a jump
         let was_open = |p: &Point| before.iter().all(|(b, _)| b.id != p.id || b.mode == Mode::Open);
-        let closed = equations.points.iter().filter(|p| p.mode != Mode::Open && was_open(p));
-        report.recovery_work += closed.map(|p| equations.elastic(p, &self.y)).sum::<f64>();
+        for k in 0..equations.points.len() {
+            let p = equations.points[k];
+            if p.mode == Mode::Open || !was_open(&p) {
+                continue;
+            }
+            let gained = equations.elastic(&p, &self.y);
+            report.recovery_work += gained;
+            // what contacts of the pair that opened here have lost is not made
+            let pair = |id: ContactId| (id.part_a, id.part_b);
+            let gone = |b: &Point| {
+                let now = equations.points.iter().find(|now| now.id == b.id);
+                pair(b.id) == pair(p.id)
+                    && b.mode != Mode::Open
+                    && now.is_none_or(|now| now.mode == Mode::Open)
+            };
+            let released: f64 =
+                before.iter().filter(|(b, _)| gone(b)).map(|(b, _)| equations.pressed(b)).sum();
+            self.books.add(RowId::Contact(p.id), (gained - released).max(0.0));
+            equations.points[k].kept = equations.pressed(&p);
+        }
         for &(point, was) in before.iter().filter(|(_, was)| *was != Status::Open) {
             if equations.points.binary_search_by_key(&point.id, |p| p.id).is_err() {
                 located.push(Located { time: self.time, contact: point.id, was, is: Status::Open });
@@ -475,6 +591,10 @@ impl Path {
         for point in equations.points.iter() {
             let Some(c) = equations.contacts.contacts.iter().find(|c| c.id == point.id) else { continue };
             let deformation = equations.deformation(point, &self.y);
+            if point.mode != Mode::Open {
+                let made = point.worked + equations.pressed(point) - point.kept;
+                self.books.add(RowId::Contact(point.id), made);
+            }
             let kept = if point.mode == Mode::Open { 0 } else { rows };
             state.memory.push(RowId::Contact(point.id), &point.now.force[..rows], &deformation[..kept]);
             let [n, _, _] = point.now.velocity;

@@ -6,13 +6,14 @@
 //! [`CLOSED`](super::CLOSED). Whether they carry force is for the instant to say.
 
 use super::field::{Closed, Mode};
+use super::islands::scale_of;
 use super::{Path, REST, near_velocity};
 use crate::contact::set::Contact;
 use crate::state::{ContactId, State};
 use crate::step::Workspace;
 
-/// Least velocity with which a contact leaves an impact, m/s.
-const LEAVES: f64 = 1e-5;
+/// Least velocity with which a contact leaves an impact, as a share of its scale of speed.
+pub(super) const LEAVES: f64 = 1e-5;
 
 impl Path<'_> {
     /// Contacts found near that do not leave each other.
@@ -20,7 +21,9 @@ impl Path<'_> {
         let Workspace { motion, .. } = &mut *self.work;
         motion.kinematics.go_to(&state.position, &state.velocity);
         let near = &self.s.near;
-        let stays = |c: &&Contact| near_velocity(&motion.kinematics, near, c)[0] <= REST;
+        let model = self.model;
+        let rest = |c: &Contact| REST * scale_of(model, near, c).speed;
+        let stays = |c: &&Contact| near_velocity(&motion.kinematics, near, c)[0] <= rest(c);
         near.contacts.iter().filter(stays).map(|c| c.id).collect()
     }
 
@@ -33,10 +36,11 @@ impl Path<'_> {
         let mut any = false;
         for c in near.contacts.iter().filter(|c| touching.contains(&c.id)) {
             let velocity = near_velocity(&motion.kinematics, near, c);
-            if velocity[0] <= LEAVES {
-                any |= velocity[0] > REST;
+            let scale = scale_of(self.model, near, c).speed;
+            if velocity[0] <= LEAVES * scale {
+                any |= velocity[0] > REST * scale;
                 let slip = velocity[1].hypot(velocity[2]);
-                let mode = if slip > REST {
+                let mode = if slip > REST * scale {
                     Mode::Slip([velocity[1] / slip, velocity[2] / slip])
                 } else {
                     Mode::Stick

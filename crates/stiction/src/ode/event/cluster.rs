@@ -13,6 +13,7 @@
 
 use super::TOGETHER;
 use super::field::{Asked, Equations, Hold, Mode, Of, Row, contact_of};
+use super::islands::Island;
 use crate::analysis::instant::Instant;
 use complementarity::factor::Lu;
 use complementarity::matrix::{Matrix, dot, norm};
@@ -20,8 +21,6 @@ use complementarity::problem::Element;
 
 /// Parts of rows of `B` below this share of the row depend on other rows.
 const DEPENDS: f64 = 1e-9;
-/// Entries of `B` below this share of the diagonal do not connect rows.
-const CONNECTS: f64 = 1e-12;
 /// Largest slack that is asked for, and largest change of forces, in units of the force that counts as 1.
 const ENOUGH: f64 = 1.0;
 const LARGEST: f64 = 100.0;
@@ -71,17 +70,22 @@ impl Equations<'_> {
         let over = |(_, of): &Row| match *of {
             Of::Contact(k) => {
                 let c = &self.closed[k];
-                c.margins[0] < TOGETHER || sticks(c) && c.margins[1] < TOGETHER
+                !c.bare && (c.margins[0] < TOGETHER || sticks(c) && c.margins[1] < TOGETHER)
             }
             Of::Held(k) => self.held[k].hold == Hold::Stick && self.held[k].margin < TOGETHER,
         };
         let mut over: Vec<bool> = rows.iter().map(over).collect();
         while let Some(first) = over.iter().position(|o| *o) {
-            let island = self.island(rows, first);
+            let list = &self.memory.islands.list;
+            let Some(whole) = list.iter().find(|island| island.rows.contains(&first)).cloned() else {
+                return;
+            };
+            let island = &whole.rows;
             island.iter().for_each(|i| over[*i] = false);
-            let Some((margin, gives, shared)) = self.slack(instant, rows, &island) else { continue };
-            for &i in &island {
+            let Some((margin, gives, shared)) = self.slack(instant, rows, &whole) else { continue };
+            for &i in island {
                 match rows[i].1 {
+                    Of::Contact(k) if self.closed[k].bare => {}
                     Of::Contact(k) => {
                         let c = &mut self.closed[k];
                         c.together = sticks(c);
@@ -109,63 +113,51 @@ impl Equations<'_> {
         }
     }
 
-    /// Places in `rows` that are connected with one of them, in order.
-    fn island(&self, rows: &[Row], first: usize) -> Vec<usize> {
-        let b = &self.memory.b;
-        let same = |i: usize, j: usize| match (rows[i].1, rows[j].1) {
-            (Of::Contact(k), Of::Contact(l)) => k == l,
-            _ => false,
-        };
-        let size = |i: usize| b[(i, i)].abs();
-        let connected = |i: usize, j: usize| {
-            let least = CONNECTS * (size(i) * size(j)).sqrt();
-            same(i, j) || b[(i, j)].abs() > least || b[(j, i)].abs() > least
-        };
-        let (mut island, mut next) = (vec![first], 0);
-        while next < island.len() {
-            let i = island[next];
-            island.extend(
-                (0..rows.len()).filter(|j| !island.contains(j) && connected(i, *j)).collect::<Vec<_>>(),
-            );
-            next += 1;
-        }
-        island.sort_unstable();
-        island
-    }
-
     /// The slack of connected rows times their number of bounds, in units of weight, and the contacts whose bounds have no more than that, each with the direction
     /// against its friction. `None` if the forces are unique. Where forces are asked for and there is slack, the least ones within the bounds too: with compliance, contacts whose friction is at its bound give
     /// way until the others hold the rest.
-    fn slack(&self, instant: &Instant, rows: &[Row], island: &[usize]) -> Option<(f64, Slips, Vec<f64>)> {
+    fn slack(&self, instant: &Instant, rows: &[Row], whole: &Island) -> Option<(f64, Slips, Vec<f64>)> {
         let mu = instant.mu();
+        let (island, levers, unit) = (&whole.rows, &self.memory.islands.levers, whole.unit());
         let n = island.len();
-        let row =
-            |i: usize, columns: &[usize]| columns.iter().map(|j| self.memory.b[(island[i], *j)]).collect();
+        let mut kept = whole.kept(&self.memory.b, levers)?;
+        for row in &mut kept {
+            let size = norm(row);
+            row.iter_mut().for_each(|x| *x /= size);
+        }
         // even compliance decides between normal forces that balance each other
         let is_normal = |i: &usize| match rows[island[*i]] {
             (row, Of::Contact(_)) => row == instant.offsets()[contact_of(instant, row)],
             (_, Of::Held(k)) => self.held[k].hold != Hold::Stick,
         };
         let normal: Vec<usize> = (0..n).filter(is_normal).collect();
-        let columns: Vec<usize> = normal.iter().map(|i| island[*i]).collect();
         let mut fixed: Vec<Vec<f64>> = vec![];
-        for among in null_space((0..n).map(|i| row(i, &columns)).collect(), normal.len()) {
+        let among = |row: &Vec<f64>| normal.iter().map(|i| row[*i]).collect::<Vec<f64>>();
+        for among in null_space(kept.iter().map(among).collect(), normal.len()) {
             let mut whole = vec![0.0; n];
             normal.iter().zip(among).for_each(|(i, x)| whole[*i] = x);
             fixed.push(whole);
         }
-        fixed.extend((0..n).map(|i| row(i, island)));
+        fixed.extend(kept);
+        // what carries nothing has no share
+        let bare = |i: usize| matches!(rows[island[i]].1, Of::Contact(k) if self.closed[k].bare);
+        for i in (0..n).filter(|i| bare(*i)) {
+            fixed.push((0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect());
+        }
         let free = null_space(fixed, n);
         if free.is_empty() {
             return None;
         }
         let linear = |i: usize, factor: f64| Linear {
-            value: factor * self.memory.solution[island[i]] / self.unit,
+            value: factor * self.memory.solution[island[i]] / (levers[island[i]] * unit),
             by: free.iter().map(|n| factor * n[i]).collect(),
         };
         let (mut bounds, mut of_bounds): (Vec<Bound>, Vec<Of>) = (vec![], vec![]);
         for (i, &at) in island.iter().enumerate() {
             let (row, of) = rows[at];
+            if bare(i) {
+                continue;
+            }
             let limit = match of {
                 Of::Contact(_) => {
                     let contact = contact_of(instant, row);
@@ -190,7 +182,7 @@ impl Equations<'_> {
                 Limit::Cone(..) => bounds.last_mut()?.q.push(linear(i, 1.0)),
                 Limit::Positive => bounds.push(Bound { p: linear(i, 1.0), q: vec![] }),
                 Limit::Within(limit) => {
-                    let p = Linear { value: limit / self.unit, by: vec![0.0; free.len()] };
+                    let p = Linear { value: limit / (levers[at] * unit), by: vec![0.0; free.len()] };
                     bounds.push(Bound { p, q: vec![linear(i, 1.0)] });
                 }
             }
@@ -211,7 +203,8 @@ impl Equations<'_> {
         let mut shared = vec![];
         if self.asked == Asked::Forces && s > TOGETHER {
             let z = least_change(&bounds, u)?;
-            let change = |i: usize| free.iter().zip(&z).map(|(n, z)| n[i] * z).sum::<f64>() * self.unit;
+            let lever = |i: usize| levers[island[i]];
+            let change = |i: usize| free.iter().zip(&z).map(|(n, z)| n[i] * z).sum::<f64>() * unit * lever(i);
             shared = (0..n).map(|i| self.memory.solution[island[i]] + change(i)).collect();
         }
         Some((s * bounds.len() as f64, slips, shared))
@@ -226,8 +219,9 @@ impl Equations<'_> {
 fn null_space(mut rows: Vec<Vec<f64>>, n: usize) -> Vec<Vec<f64>> {
     let unit = |i: usize| (0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
     for row in &mut rows {
+        // what rounding left of rows is none
         let size = norm(row);
-        row.iter_mut().for_each(|x| *x /= if size > 0.0 { size } else { 1.0 });
+        row.iter_mut().for_each(|x| *x /= if size > DEPENDS { size } else { f64::INFINITY });
     }
     let range = orthonormal(rows, n);
     let count = n - range.len();
@@ -240,7 +234,7 @@ fn null_space(mut rows: Vec<Vec<f64>>, n: usize) -> Vec<Vec<f64>> {
 }
 
 /// An orthonormal basis of what vectors span, of at most `most` vectors; the largest come first.
-fn orthonormal(mut vectors: Vec<Vec<f64>>, most: usize) -> Vec<Vec<f64>> {
+pub(super) fn orthonormal(mut vectors: Vec<Vec<f64>>, most: usize) -> Vec<Vec<f64>> {
     let mut basis: Vec<Vec<f64>> = vec![];
     while basis.len() < most {
         let sizes = vectors.iter().map(|v| norm(v));

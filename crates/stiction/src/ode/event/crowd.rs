@@ -9,7 +9,7 @@ use crate::state::State;
 use crate::step::{Failed, StepReport, theta};
 use std::sync::atomic::Ordering;
 
-/// Length of the shortest and the longest time step, s, and the ratio of two that follow each other.
+/// Length of the shortest and the longest time step, in the least time of a body ([`crate::model::Scales::time`]), and the ratio of two that follow each other.
 const SHORT: f64 = 1e-6;
 const LONG: f64 = 1e-4;
 const RATIO: f64 = 4.0;
@@ -30,15 +30,16 @@ pub(super) struct Crowd {
     /// Length of the next time step, s, and the end of the last one.
     length: f64,
     last: f64,
-}
-
-impl Default for Crowd {
-    fn default() -> Self {
-        Self { since: f64::NEG_INFINITY, counts: [0.0; 2], length: SHORT, last: f64::NEG_INFINITY }
-    }
+    /// The least time, s.
+    unit: f64,
 }
 
 impl Crowd {
+    pub fn new(unit: f64) -> Self {
+        let none = f64::NEG_INFINITY;
+        Self { since: none, counts: [0.0; 2], length: SHORT * unit, last: none, unit }
+    }
+
     /// Counts events and tries at a time.
     ///
     /// # Errors
@@ -47,7 +48,7 @@ impl Crowd {
         if time - self.since > SPAN * self.length {
             (self.since, self.counts) = (time, [0.0; 2]);
         }
-        let share = SHORT / self.length;
+        let share = SHORT * self.unit / self.length;
         for k in 0..2 {
             self.counts[k] += more[k];
             if self.counts[k] > (share * MOST[k]).max(LEAST[k]) {
@@ -60,7 +61,7 @@ impl Crowd {
     /// The next time step begins.
     fn begin(&mut self, time: f64) -> f64 {
         let soon = time - self.last < SOON * self.length;
-        self.length = if soon { (RATIO * self.length).min(LONG) } else { SHORT };
+        self.length = self.unit * if soon { (RATIO * self.length / self.unit).min(LONG) } else { SHORT };
         self.length
     }
 }
@@ -114,6 +115,7 @@ impl Path<'_> {
         report.friction_loss += made.friction_loss;
         report.damping_loss += made.damping_loss;
         report.release_loss += made.release_loss;
+        report.impact_loss += made.impact_loss;
         report.work += made.work;
         report.recovery_work += made.recovery_work;
         report.constraint_work += made.constraint_work;

@@ -4,31 +4,27 @@
 //!
 //! With `A` and `b` of trinkle1995 (21)-(23), the unknown forces `x` (normal ones, and tangential ones where contacts stick) solve
 //! `B x = -b` in the rows of these forces, where `B` has the friction of slipping contacts, `-mu lambda_n d`, in its columns. Redundant contacts make
-//! `B` singular. Of all solutions the limit of `(B + eps I) x = -b` as `eps -> 0` is taken, the choice of the time-stepper: it lies in
-//! the range of `B`, and corrections `B (B + eps I)^-2 (-b - B x)` to a solution with any `eps` stay there, but for rounding, and lead to it. (Those without `B` and the square
-//! would stay there too, but divide what rounding has beside the range by `eps`.)
+//! `B` singular. Of all solutions the limit of `(B + eps I) x = -b` as `eps -> 0` is taken, the choice of the time-stepper ([`super::islands`]).
 
+use super::TOGETHER;
+use super::islands::Islands;
 use super::slow::System;
 use crate::analysis::accelerate::Given;
 use crate::analysis::instant::Instant;
 use crate::inputs::Inputs;
 use crate::integrate::Field;
-use crate::model::{Model, StandingKind};
+use crate::model::{Model, Scale, StandingKind};
 use crate::space::Vector;
 use crate::state::{ContactId, State};
-use complementarity::factor::Lu;
-use complementarity::matrix::{Matrix, dot, norm};
+use complementarity::matrix::{Matrix, dot};
 use complementarity::problem::Element;
 
-/// Contacts with gaps up to this are found by the equations, m: closed ones have none but for rounding and trial steps.
+/// Contacts with gaps up to this are found by the equations, lengths: closed ones have none but for rounding and trial steps.
 const NEAR: f64 = 1e-5;
-/// `eps`, as a share of the mean diagonal entry.
-const EPS: f64 = 1e-6;
-/// Most corrections, and the relative defect at which they end.
-const CORRECTIONS: usize = 40;
-const CORRECT: f64 = 1e-15;
+/// Positions are right where gaps are below this, lengths.
+const EXACT: f64 = 1e-15;
 
-/// Slip at which a contact that slips is about to stop, m/s: below, rounding decides the direction of its slip, and with it that of its friction.
+/// Slip at which a contact that slips is about to stop, as a share of its scale of speed: below, rounding decides the direction of its slip, and with it that of its friction.
 pub const STOP: f64 = 1e-8;
 
 /// Number of powers that are integrated beside the motion.
@@ -73,11 +69,17 @@ pub struct Closed {
     pub moves: bool,
     /// It slips too slowly to have a direction, and stops.
     pub ends: bool,
+    /// It carries force in name: even compliance gives it none, and neither does it take part in what connected contacts share.
+    pub bare: bool,
     /// Force on the second body along n, t, o at the last evaluation, N.
     pub force: Vector,
     /// Relative velocity there, m/s.
     pub velocity: Vector,
-    /// What is left of the mode: normal force and friction in units of weight, or slip along its direction, m/s.
+    /// What is small at it.
+    pub scale: Scale,
+    /// Force that counts as 1 in margins, N: the weight of its island, or what shows beside the largest forces there.
+    pub unit: f64,
+    /// What is left of the mode: normal force and friction in that unit, or slip along its direction in the scale of speed.
     pub margins: [f64; 2],
     /// `A` of song2001 (29) over what it is without friction, if it slips, else 1: where it is positive for a single contact, the normal force is unique and
     /// stable (Theorem 5.1).
@@ -98,16 +100,30 @@ impl Closed {
             fixed: false,
             moves: false,
             ends: false,
+            bare: false,
             force: zero,
             velocity: zero,
+            scale: Scale::default(),
+            unit: 1.0,
             margins,
             slip_margin,
         }
     }
 
+    /// Whether it carries next to nothing.
+    pub fn is_bare(&self) -> bool {
+        let [n, t, o] = self.force;
+        n.abs().max(t.hypot(o)) < TOGETHER * self.unit
+    }
+
     /// Speed of its slip, m/s.
     pub fn slip(&self) -> f64 {
         self.velocity[1].hypot(self.velocity[2])
+    }
+
+    /// Slip at which it is about to stop, m/s.
+    pub fn stop(&self) -> f64 {
+        STOP * self.scale.speed
     }
 }
 
@@ -136,13 +152,17 @@ pub struct Held {
     pub force: f64,
     pub gap: f64,
     pub velocity: f64,
-    /// What is left of what it does: gap, force or friction in units of weight (times 1 m), or velocity along its direction.
+    /// What is small for it, and the force that counts as 1, N or N m.
+    pub scale: Scale,
+    pub unit: f64,
+    /// What is left of what it does, in these: gap, force or friction, or velocity along its direction.
     pub margin: f64,
 }
 
 impl Held {
     pub fn new(row: usize, hold: Hold) -> Self {
-        Self { row, hold, force: 0.0, gap: 0.0, velocity: 0.0, margin: f64::INFINITY }
+        let (force, gap, velocity, margin) = (0.0, 0.0, 0.0, f64::INFINITY);
+        Self { row, hold, force, gap, velocity, scale: Scale::default(), unit: 1.0, margin }
     }
 }
 
@@ -165,8 +185,6 @@ pub struct Equations<'a> {
     pub closed: &'a mut Vec<Closed>,
     /// All rigid standing rows, in the order of the model.
     pub held: &'a mut Vec<Held>,
-    /// Force that counts as 1 in margins, N.
-    pub unit: f64,
     /// Powers lost to friction and to dampers of joints, and of what acts from outside, W.
     pub powers: [f64; POWERS],
     pub asked: Asked,
@@ -176,13 +194,13 @@ pub struct Equations<'a> {
 /// Memory of [`Equations`].
 #[derive(Debug, Clone, Default)]
 pub struct Buffers {
-    state: State,
-    lu: Lu,
+    pub state: State,
+    pub islands: Islands,
     pub b: Matrix,
     pub right: Vec<f64>,
     pub solution: Vec<f64>,
-    defect: Vec<f64>,
-    beside: Vec<f64>,
+    /// Largest relative defect of the last solution.
+    pub defect: f64,
 }
 
 /// Where an unknown force is: a contact in the list of closed ones, or a standing row in that of rigid ones.
@@ -212,7 +230,7 @@ impl Equations<'_> {
         state.velocity.extend_from_slice(&y[nq..nq + nv]);
         let inputs = self.inputs.clone();
         // contacts are known to be closed, whatever their velocity
-        let given = Given { inputs, gap: NEAR, velocity: f64::INFINITY, ..Given::default() };
+        let given = Given { inputs, gap: NEAR, scaled: true, velocity: f64::INFINITY, ..Given::default() };
         Instant::with(self.model, state, &given).ok()
     }
 
@@ -234,42 +252,10 @@ impl Equations<'_> {
         Some(rows)
     }
 
-    /// Solves `B x = right`, see the module's head; false if that has no solution.
-    pub fn solve(&mut self) -> bool {
-        let Buffers { lu, b, right, solution, defect, beside, .. } = self.memory;
-        let n = b.rows();
-        let size = (0..n).map(|i| b[(i, i)].abs()).sum::<f64>() / n.max(1) as f64;
-        let eps = EPS * size;
-        let shifted = |i: usize, j: usize| b[(i, j)] + if i == j { eps } else { 0.0 };
-        if lu.factor(n, shifted).is_err() {
-            return false;
-        }
-        solution.clear();
-        solution.resize(n, 0.0);
-        let mut before = f64::INFINITY;
-        for _ in 0..CORRECTIONS {
-            defect.clear();
-            defect.extend((0..n).map(|i| right[i] - dot(b.row(i), solution)));
-            let left = norm(defect);
-            if !left.is_finite() {
-                return false;
-            }
-            if left <= CORRECT * norm(right) || left > 0.9 * before {
-                break;
-            }
-            before = left;
-            lu.solve(defect);
-            beside.clone_from(defect);
-            lu.solve(beside);
-            let by = defect.iter().zip(&*beside).map(|(by, beside)| by - eps * beside);
-            solution.iter_mut().zip(by).for_each(|(x, by)| *x += by);
-        }
-        true
-    }
-
     /// Forces of all rows of an instant, by the modes; `None` if they have no solution.
     fn forces(&mut self, instant: &Instant) -> Option<Vec<f64>> {
         let rows = self.rows(instant)?;
+        self.find_islands(instant, &rows);
         let mu = instant.mu();
         let mut along = vec![[0.0; 2]; self.closed.len()];
         for &(row, k) in &rows {
@@ -277,13 +263,14 @@ impl Equations<'_> {
             self.closed[k].velocity = instant.relative_velocity(contact_of(instant, row));
             if let Mode::Slip(first) = self.closed[k].mode {
                 let c = &self.closed[k];
-                let at_rest = c.fixed || c.begins && c.slip() <= 10.0 * STOP;
+                let at_rest = c.fixed || c.begins && c.slip() <= 10.0 * c.stop();
                 along[k] = if at_rest { first } else { direction([c.velocity[1], c.velocity[2]], first) };
             }
         }
         let system = instant.system();
         let mut forces = self.forces_along((instant, &system), &rows, &along)?;
         self.turn_slow_slips((instant, &system), &rows, &mut along, &mut forces)?;
+        self.raise_units(&rows);
         self.read(instant, &forces, &mu);
         if self.asked != Asked::Motion {
             self.watch_idle((instant, &system), &rows, &along, &forces);
@@ -362,11 +349,12 @@ impl Equations<'_> {
             c.velocity = instant.relative_velocity(at);
             let [n, t, o] = c.force;
             let friction = match c.mode {
-                Mode::Stick if mu[at] > 0.0 => (mu[at] * n - t.hypot(o)) / self.unit,
+                Mode::Stick if mu[at] > 0.0 => (mu[at] * n - t.hypot(o)) / c.unit,
                 Mode::Stick => f64::INFINITY,
                 Mode::Slip(_) if c.ends => -1.0,
                 Mode::Slip(first) => {
                     let along = c.velocity[1] * first[0] + c.velocity[2] * first[1];
+                    let along = along / c.scale.speed;
                     match (c.moves, c.begins) {
                         (true, _) => along - STOP,
                         (_, true) => along + STOP,
@@ -375,7 +363,10 @@ impl Equations<'_> {
                 }
             };
             (c.together, c.gives) = (false, None);
-            c.margins = [n / self.unit, friction];
+            c.margins = [n / c.unit, friction];
+            if c.bare {
+                c.margins = [n / c.unit + TOGETHER, f64::INFINITY];
+            }
             if c.touch != Touch::Carries {
                 (c.margins, c.ends) = ([f64::INFINITY; 2], false);
             } else if let Mode::Slip(_) = c.mode {
@@ -393,10 +384,10 @@ impl Equations<'_> {
             (held.gap, held.velocity) = (at.gap, at.velocity);
             let limit = if let Element::Bounded { limit } = row.element { limit } else { 0.0 };
             held.margin = match held.hold {
-                Hold::Open => at.gap,
-                Hold::Closed => held.force / self.unit,
-                Hold::Stick => (limit - held.force.abs()) / self.unit,
-                Hold::Slip(along) => along * at.velocity,
+                Hold::Open => at.gap / held.scale.length,
+                Hold::Closed => held.force / held.unit,
+                Hold::Stick => (limit - held.force.abs()) / held.unit,
+                Hold::Slip(along) => along * at.velocity / held.scale.speed,
                 Hold::Bilateral => f64::INFINITY,
             };
             if let Hold::Slip(_) = held.hold {
@@ -419,6 +410,7 @@ impl Equations<'_> {
         for round in 0..3 {
             let instant = self.instant(t, y)?;
             let rows = self.rows(&instant)?;
+            self.find_islands(&instant, &rows);
             let (a, _) = instant.system();
             self.memory.b = Matrix::from_fn(rows.len(), rows.len(), |i, j| a[(rows[i].0, rows[j].0)]);
             let mobility = instant.mobility();
@@ -435,7 +427,14 @@ impl Equations<'_> {
                 };
                 self.memory.right.clear();
                 self.memory.right.extend(rows.iter().map(gap));
-                moved = norm(&self.memory.right);
+                let length = |(_, of): &Row| match of {
+                    Of::Contact(k) => self.closed[*k].scale.length,
+                    Of::Held(k) => self.held[*k].scale.length,
+                };
+                moved = rows
+                    .iter()
+                    .zip(&self.memory.right)
+                    .fold(0.0, |m, (row, gap)| m.max(gap.abs() / length(row)));
                 if !self.solve() {
                     return None;
                 }
@@ -445,7 +444,7 @@ impl Equations<'_> {
                 let old = y[..nq].to_vec();
                 self.model.system().advance(&old, &change, 1.0, &mut y[..nq]);
             }
-            if round == 2 || moved <= 1e-15 {
+            if round == 2 || moved <= EXACT {
                 let v = &mut y[nq..nq + nv];
                 self.memory.right.clear();
                 self.memory.right.extend(rows.iter().map(|(row, _)| -dot(instant.jacobian().row(*row), v)));

@@ -6,29 +6,39 @@
 //! each other without end in a finite time.
 
 use super::field::{Closed, Mode};
+use super::islands::scale_of;
 use super::{CLOSED, Path, REST, near_velocity};
+use crate::contact::set::Contact;
 use crate::model::Model;
 use crate::state::{ContactId, State};
 use crate::step::detect::FLAT;
 use crate::step::{Failed, Workspace};
 
-/// Least velocity with which a point of a flat face leaves after it struck, m/s.
+/// Least velocity with which a point of a flat face leaves after it struck, as a share of its contact's scale of speed.
 const LEAVES: f64 = 1e-3;
 
 impl Path<'_> {
     /// Turns round faces that touch and approach onto what they touch. Returns their contacts.
     pub(super) fn lay_flat(&mut self, state: &mut State) -> Result<Vec<ContactId>, Failed> {
-        let radii = self.model.parts().iter().filter_map(|part| part.solid.face_radius());
-        let Some(radius) = radii.reduce(f64::max) else { return Ok(vec![]) };
-        self.find_near(state, CLOSED + 3.0 * radius * FLAT)?;
-        let touches = CLOSED + 0.5 * radius * FLAT;
+        let has_faces = self.model.parts().iter().any(|part| part.solid.face_radius().is_some());
+        if !has_faces {
+            return Ok(vec![]);
+        }
+        // lengths are four radii
+        self.find_near(state, CLOSED + FLAT)?;
         let Workspace { motion, .. } = &mut *self.work;
         let near = &self.s.near;
         let mut flat: Vec<ContactId> = vec![];
         for own in near.contacts.chunk_by(|a, b| a.id.part_a == b.id.part_a && a.id.part_b == b.id.part_b) {
             let on_face = own.iter().filter(|c| is_on_face(self.model, c.id)).count();
             let nearest = own.iter().map(|c| near.elements[c.first].gap).fold(f64::INFINITY, f64::min);
-            let approaches = own.iter().any(|c| near_velocity(&motion.kinematics, near, c)[0] < -REST);
+            let scale = scale_of(self.model, near, &own[0]);
+            let radii = [own[0].id.part_a, own[0].id.part_b]
+                .map(|k| self.model.parts()[k as usize].solid.face_radius());
+            let radius = radii.into_iter().flatten().fold(0.0, f64::max);
+            let touches = CLOSED * scale.length + 0.5 * radius * FLAT;
+            let rest = REST * scale.speed;
+            let approaches = own.iter().any(|c| near_velocity(&motion.kinematics, near, c)[0] < -rest);
             if on_face > 2 && nearest <= touches && approaches {
                 flat.extend(own.iter().map(|c| c.id));
             }
@@ -47,10 +57,12 @@ impl Path<'_> {
         if flat.is_empty() || self.find_near(state, CLOSED).is_err() {
             return;
         }
-        let most = self.model.scene().step.bounce_threshold.max(LEAVES);
+        let threshold = self.model.scene().step.bounce_threshold;
         let Workspace { motion, .. } = &mut *self.work;
-        let mut own = self.s.near.contacts.iter().filter(|c| flat.contains(&c.id));
-        if !own.any(|c| near_velocity(&motion.kinematics, &self.s.near, c)[0] > most) {
+        let (model, near) = (self.model, &self.s.near);
+        let most = |c: &Contact| threshold.max(LEAVES * scale_of(model, near, c).speed);
+        let mut own = near.contacts.iter().filter(|c| flat.contains(&c.id));
+        if !own.any(|c| near_velocity(&motion.kinematics, near, c)[0] > most(c)) {
             self.project_flat(state, flat);
         }
     }

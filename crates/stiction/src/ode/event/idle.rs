@@ -10,7 +10,7 @@
 //!
 //! (`B_i` the row of its normal acceleration), and `w = 0` is located like any other event. For the fourth of four feet at the corners of a rectangle it is `x_2 - x_1 - x_3`, the feet numbered around it.
 
-use super::field::{Closed, Equations, Row, Touch};
+use super::field::{Closed, Equations, Mode, Row, Touch};
 use super::{Path, TOGETHER};
 use crate::analysis::instant::Instant;
 use crate::state::{ContactId, State};
@@ -18,8 +18,6 @@ use complementarity::matrix::{Matrix, dot};
 
 /// Normal accelerations below this share of what they are made of are 0.
 const KEPT: f64 = 1e-9;
-/// Rows of which less than this share is independent of other rows depend on them.
-const DEPENDS: f64 = 1e-9;
 /// Most exchanges between contacts that carry force and those that do not, for each contact.
 const EXCHANGES: usize = 8;
 
@@ -41,8 +39,6 @@ impl Equations<'_> {
         self.memory.right.extend(solution.iter().map(|x| -x));
         self.solve();
         let change = std::mem::replace(&mut self.memory.solution, solution.clone());
-        let loaded = std::mem::take(&mut self.memory.b);
-        self.memory.b = Matrix::from_fn(rows.len(), rows.len(), |i, j| a[(rows[i].0, rows[j].0)]);
         for k in 0..self.closed.len() {
             if self.closed[k].touch == Touch::Carries {
                 continue;
@@ -58,26 +54,18 @@ impl Equations<'_> {
             let by =
                 |column: &Vec<(usize, f64)>| column.iter().map(|(at, share)| a[(row, *at)] * share).sum();
             let weights: Vec<f64> = columns.iter().map(by).collect();
-            let leaves = acceleration > KEPT * size || !self.depends(a, row, rows);
+            let leaves = acceleration > KEPT * size || !self.depends(instant, row, rows);
             let c = &mut self.closed[k];
             c.touch = if leaves { Touch::Leaves } else { Touch::Idle };
             c.margins[0] = match acceleration.abs() > KEPT * size || leaves {
                 true => -1.0,
-                false => dot(&weights, &change) / self.unit,
+                false => dot(&weights, &change) / c.unit,
             };
             if acceleration < -KEPT * size {
                 c.touch = Touch::Idle;
             }
         }
-        (self.memory.b, self.memory.solution) = (loaded, solution);
-    }
-
-    /// Whether what the other rows keep keeps a row too. [`Buffers::b`](super::field::Buffers::b) is `A` of these rows.
-    fn depends(&mut self, a: &Matrix, row: usize, rows: &[Row]) -> bool {
-        self.memory.right.clear();
-        self.memory.right.extend(rows.iter().map(|(other, _)| a[(*other, row)]));
-        let right = self.memory.right.clone();
-        self.solve() && a[(row, row)] - dot(&right, &self.memory.solution) <= DEPENDS * a[(row, row)]
+        self.memory.solution = solution;
     }
 }
 
@@ -108,6 +96,8 @@ impl Path<'_> {
             .map(|c| c.id);
             let Some(worst) = worst else {
                 self.s.closed.retain(|c| c.touch != Touch::Leaves);
+                let bare = |c: &Closed| c.touch == Touch::Carries && c.mode == Mode::Stick && c.is_bare();
+                self.s.closed.iter_mut().for_each(|c| c.bare = bare(c));
                 return;
             };
             for c in self.s.closed.iter_mut().filter(|c| c.id == worst) {

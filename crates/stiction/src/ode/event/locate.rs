@@ -1,14 +1,18 @@
 //! Where margins are used up: the first event of an attempt, and the step that ends there.
 
 use super::field::{Asked, Equations, POWERS};
-use super::{AHEAD, CLOSED, Path, REST, USED_UP, equations, near_velocity, unit};
+use super::islands::scale_of;
+use super::{AHEAD, CLOSED, Path, REST, USED_UP, equations, near_velocity};
 use crate::contact::set::Contact;
 use crate::integrate::Field;
+use crate::model::Scale;
 use crate::state::ContactId;
-use crate::step::{Workspace, detect};
+use crate::step::Workspace;
+use crate::step::detect::detect_share;
 
-/// Bracket of an event, s.
+/// Bracket of an event, in the least time of a body, and as a multiple of the rounding of its time.
 const LOCATED: f64 = 1e-15;
+const ROUNDING: f64 = 2.0 * f64::EPSILON;
 /// Evaluations after which the location of an event is as good as it gets.
 const LOOKS: usize = 80;
 
@@ -29,17 +33,22 @@ impl Path<'_> {
         let closed = self.s.held.iter().map(|h| h.margin).fold(closed, f64::min);
         let Workspace { motion, detection, .. } = &mut *self.work;
         motion.kinematics.go_to(&y[..nq], &y[nq..nq + nv]);
-        if detect(self.model, motion, AHEAD, detection, &mut self.s.near).is_err() {
+        if detect_share(self.model, motion, AHEAD, detection, &mut self.s.near).is_err() {
             return -1.0;
         }
         let is_open = |id: ContactId| self.s.closed.binary_search_by_key(&id, |c| c.id).is_err();
         let near = &self.s.near;
         // features that appear with an overlap, as faces cease to be flat, and separate are no event
-        let parts = |gap: f64, c: &Contact| {
-            gap < 0.0 && gap > -CLOSED && near_velocity(&motion.kinematics, near, c)[0] > REST
+        let model = self.model;
+        let parts = |gap: f64, c: &Contact, scale: &Scale| {
+            gap < 0.0 && gap > -CLOSED && near_velocity(&motion.kinematics, near, c)[0] > REST * scale.speed
         };
-        let open = near.contacts.iter().filter(|c| is_open(c.id)).map(|c| (near.elements[c.first].gap, c));
-        open.filter(|(gap, c)| !parts(*gap, c)).map(|(gap, _)| gap).fold(closed, f64::min)
+        let margin = |c: &Contact| {
+            let scale = scale_of(model, near, c);
+            let gap = near.elements[c.first].gap / scale.length;
+            (!parts(gap, c, &scale)).then_some(gap)
+        };
+        near.contacts.iter().filter(|c| is_open(c.id)).filter_map(margin).fold(closed, f64::min)
     }
 
     /// The first place of the last attempt at which a mode does not hold, as a time after its begin.
@@ -58,9 +67,10 @@ impl Path<'_> {
 
     /// Length of the step at whose end the first margin is used up, and the attempt of that length.
     pub(super) fn locate(&mut self, t: f64, within: f64) -> Option<f64> {
-        let start = self.s.y.clone();
+        let (start, time) = (self.s.y.clone(), self.model.scales().time());
         let first = self.least(t, &start);
         let slack = 0.5 * USED_UP;
+        let bracket = |high: f64| (LOCATED * time).max(ROUNDING * high);
         let value_at = |path: &mut Self, at: f64| {
             path.attempt(t, at)?;
             let mut stage = std::mem::take(&mut path.s.stage);
@@ -76,7 +86,7 @@ impl Path<'_> {
             return Some(within);
         }
         // what has just touched and leaves is used up at the begin, but not after it
-        while low.0 == 0.0 && low.1 <= 0.2 * USED_UP && high.0 > LOCATED {
+        while low.0 == 0.0 && low.1 <= 0.2 * USED_UP && high.0 > LOCATED * time {
             let at = 0.5 * high.0;
             let value = value_at(self, at)?;
             if value > 0.0 {
@@ -89,7 +99,7 @@ impl Path<'_> {
         let (mut last, mut side) = (high.1, 0);
         // the secant method with halved values of an end that stays (Illinois), and bisection in between
         for look in 0..LOOKS {
-            if high.0 - low.0 <= LOCATED || last > -0.1 * USED_UP {
+            if high.0 - low.0 <= bracket(high.0) || last > -0.1 * USED_UP {
                 break;
             }
             let secant = (low.0 * high.1 - high.0 * low.1) / (high.1 - low.1);

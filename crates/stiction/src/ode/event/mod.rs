@@ -13,6 +13,7 @@ mod ending;
 pub(super) mod field;
 mod flat;
 mod idle;
+mod islands;
 mod locate;
 mod slow;
 
@@ -21,28 +22,29 @@ use crate::dynamics::Kinematics;
 use crate::inputs::Inputs;
 use crate::integrate::{DormandPrince, Field, next_length};
 use crate::model::{Model, Owner};
-use crate::space::{Vector, length, sub};
+use crate::space::{Vector, sub};
 use crate::state::{ContactId, RowId, State};
-use crate::step::{BranchChange, Failed, StepReport, StepScheme, Trust, Workspace, detect};
+use crate::step::detect::detect_share;
+use crate::step::{BranchChange, Failed, StepReport, StepScheme, Trust, Workspace};
 use complementarity::problem::Element;
 use complementarity::residual::Residual;
 use crowd::Crowd;
 use field::{Asked, Buffers, Closed, Equations, Held, Hold, Mode, POWERS, STOP, Touch};
 use std::sync::atomic::Ordering;
 
-/// Margins count as used up below minus this: gaps in metres, slips in metres per second, forces in units of weight.
+/// Margins count as used up below minus this: gaps in the lengths of their contacts, slips in their speeds ([`crate::model::Scales`]), forces in weights of their islands.
 const USED_UP: f64 = 1e-13;
 /// Margins up to this are used up together with the one that ended the step.
 const TOGETHER: f64 = 1e-11;
-/// Gaps, and velocities, up to which contacts take part in what an event decides, m and m/s.
+/// Gaps, and velocities, up to which contacts take part in what an event decides, in the same lengths and speeds.
 pub(super) const CLOSED: f64 = 1e-9;
 pub(super) const REST: f64 = 1e-9;
-/// Gaps that are watched, m.
+/// Gaps that are watched, lengths.
 const AHEAD: f64 = 1e-2;
 /// Slips faster than this many times [`STOP`] are not stopped in one step, and the share of the time to their end that is gone first.
 const FAST: f64 = 200.0;
 const NEARER: f64 = 0.9;
-/// Time by which a change of features is passed, s.
+/// Time by which a change of features is passed, in the least time of a body.
 const SWITCH: f64 = 1e-9;
 /// Events at one time before the motion counts as stuck.
 const MOST_AT_ONCE: usize = 100;
@@ -96,6 +98,7 @@ impl EventScheme {
         least: Option<f64>,
     ) -> Result<(StepReport, Option<ContactId>), Failed> {
         work.located.clear();
+        work.struck.clear();
         work.branches.clear();
         self.kept.copy_from(state);
         let report = StepReport { solver: "dormand-prince", ..StepReport::default() };
@@ -110,7 +113,7 @@ impl EventScheme {
 }
 
 /// How a path gets on.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Pace {
     /// Length of the next step of the integrator, s.
     length: f64,
@@ -144,7 +147,6 @@ macro_rules! equations {
             inputs: $path.inputs,
             closed: &mut $path.s.closed,
             held: &mut $path.s.held,
-            unit: unit($path.model),
             powers: [0.0; POWERS],
             asked: $asked,
             memory: &mut $path.s.buffers,
@@ -152,13 +154,6 @@ macro_rules! equations {
     };
 }
 use equations;
-
-/// Weight of all bodies, or their mass times 1 m/s^2, N.
-pub(super) fn unit(model: &Model) -> f64 {
-    let gravity = length(model.scene().gravity);
-    let mass: f64 = model.scene().bodies.iter().map(|b| b.link.inertia.mass).sum();
-    mass * if gravity > 0.0 { gravity } else { 1.0 }
-}
 
 impl Path<'_> {
     fn run(&mut self, state: &mut State) -> Result<(), Failed> {
@@ -168,7 +163,9 @@ impl Path<'_> {
         if self.s.closed.is_empty() && self.report.trust == Trust::NotExamined {
             (self.report.trust, state.solver.trust) = (Trust::Unique, Trust::Unique);
         }
-        let mut pace = Pace { length: self.h * 0.5f64.powi(state.solver.level as i32), ..Pace::default() };
+        let length = self.h * 0.5f64.powi(state.solver.level as i32);
+        let crowd = Crowd::new(self.model.scales().time());
+        let mut pace = Pace { length, worst: 0.0, changes: false, crowd };
         if let Err(why) = begun {
             self.step_over(state, end, &mut pace.crowd, why)?;
         }
@@ -198,7 +195,7 @@ impl Path<'_> {
     fn go(&mut self, state: &mut State, end: f64, pace: &mut Pace) -> Result<(), Failed> {
         pace.crowd.count(state.time, [0.0, 1.0])?;
         let tried = pace.length.min(end - state.time);
-        if tried < LEAST * self.h || pace.changes && tried < 1e-2 * SWITCH {
+        if tried < LEAST * self.h || pace.changes && tried < 1e-2 * self.passing() {
             if self.switch(state)? {
                 (pace.length, pace.changes) = (1e-3 * self.h, false);
                 return Ok(());
@@ -210,8 +207,9 @@ impl Path<'_> {
         self.load(state);
         self.evaluate(state.time);
         for c in &mut self.s.closed {
-            c.moves = c.slip() > 10.0 * STOP;
+            c.moves = c.slip() > 10.0 * c.stop();
             c.begins &= !c.moves;
+            c.bare &= c.force[0].abs() < 10.0 * TOGETHER * c.unit;
         }
         let slips: Vec<f64> = self.s.closed.iter().map(Closed::slip).collect();
         let Some(error) = self.attempt(state.time, tried) else {
@@ -263,8 +261,8 @@ impl Path<'_> {
         let Some((Some(id), BranchChange::Slip)) = ended else { return false };
         let at = self.s.closed.binary_search_by_key(id, |c| c.id);
         // one that has turned across the direction in which it began does not stop
-        let stops = |c: &Closed| c.moves && c.slip() < 10.0 * STOP;
-        at.is_ok_and(|k| stops(&self.s.closed[k]) && slips[k] > FAST * STOP)
+        let stops = |c: &Closed| c.moves && c.slip() < 10.0 * c.stop();
+        at.is_ok_and(|k| stops(&self.s.closed[k]) && slips[k] > FAST * self.s.closed[k].stop())
     }
 
     /// Whether the rigid motion is no longer to be followed, by the last evaluation of the contacts that slip.
@@ -281,11 +279,13 @@ impl Path<'_> {
     fn begin(&mut self, state: &mut State) -> Result<(), Failed> {
         self.s.closed.clear();
         self.find_near(state, CLOSED)?;
+        let forces = state.memory.iter().filter_map(|m| m.forces.first()).fold(0.0f64, |m, n| m.max(n.abs()));
         for c in &self.s.near.contacts {
             let known = state.memory.find(RowId::Contact(c.id));
             if let Some(&n) = known.and_then(|m| m.forces.first()) {
                 let touch = if n > 0.0 { Touch::Carries } else { Touch::Idle };
-                self.s.closed.push(Closed { touch, ..Closed::new(c.id, Mode::Stick) });
+                let bare = n < TOGETHER * forces;
+                self.s.closed.push(Closed { touch, bare, ..Closed::new(c.id, Mode::Stick) });
             }
         }
         let held_known = self.hold(state);
@@ -293,7 +293,8 @@ impl Path<'_> {
         self.evaluate(state.time);
         for c in &mut self.s.closed {
             let slip = c.slip();
-            if slip > REST {
+            c.bare &= slip <= REST * c.scale.speed && c.is_bare();
+            if slip > REST * c.scale.speed {
                 c.mode = Mode::Slip([c.velocity[1] / slip, c.velocity[2] / slip]);
             }
         }
@@ -316,11 +317,14 @@ impl Path<'_> {
             let force = state.memory.find(row.id).and_then(|m| m.forces.first()).copied();
             let gap = row.gap(self.model.scene(), &motion.kinematics, &state.position, &[]);
             let velocity = row.joint.map_or(0.0, |j| row.sign() * state.velocity[j.dof]);
-            let closed = gap.is_some_and(|gap| gap <= CLOSED);
+            let scale = row.scale(self.model, &state.position);
+            let closed = gap.is_some_and(|gap| gap <= CLOSED * scale.length);
             let hold = match row.element {
                 Element::Unilateral if closed && force.is_some_and(|f| f > 0.0) => Hold::Closed,
                 Element::Unilateral => Hold::Open,
-                Element::Bounded { .. } if velocity.abs() > REST => Hold::Slip(velocity.signum()),
+                Element::Bounded { .. } if velocity.abs() > REST * scale.speed => {
+                    Hold::Slip(velocity.signum())
+                }
                 Element::Bounded { .. } => Hold::Stick,
                 _ => Hold::Bilateral,
             };
@@ -345,15 +349,22 @@ impl Path<'_> {
             return (self.s.closed.first().map(|c| c.id), BranchChange::Joint);
         }
         let is_open = |id: ContactId| self.s.closed.binary_search_by_key(&id, |c| c.id).is_err();
-        let touches = |c: &&Contact| is_open(c.id) && self.s.near.elements[c.first].gap <= TOGETHER;
-        (self.s.near.contacts.iter().find(touches).map(|c| c.id), BranchChange::Touch)
+        let near = &self.s.near;
+        let length = |c: &Contact| islands::scale_of(self.model, near, c).length;
+        let touches = |c: &&Contact| is_open(c.id) && near.elements[c.first].gap <= TOGETHER * length(c);
+        (near.contacts.iter().find(touches).map(|c| c.id), BranchChange::Touch)
     }
 
-    /// Finds contacts with gaps up to `margin`.
+    /// Time by which a change of features is passed, s.
+    fn passing(&self) -> f64 {
+        SWITCH * self.model.scales().time()
+    }
+
+    /// Finds contacts with gaps up to `margin`, lengths.
     fn find_near(&mut self, state: &State, margin: f64) -> Result<(), Failed> {
         let Workspace { motion, detection, .. } = &mut *self.work;
         motion.kinematics.go_to(&state.position, &state.velocity);
-        Ok(detect(self.model, motion, margin, detection, &mut self.s.near)?)
+        Ok(detect_share(self.model, motion, margin, detection, &mut self.s.near)?)
     }
 
     fn load(&mut self, state: &State) {
@@ -362,9 +373,24 @@ impl Path<'_> {
         y.extend_from_slice(&state.position);
         y.extend_from_slice(&state.velocity);
         y.extend_from_slice(&[0.0; POWERS]);
-        let accuracy = self.model.scene().step.accuracy;
-        self.s.scale.clear();
-        self.s.scale.extend(y.iter().map(|y| accuracy * (1.0 + y.abs())));
+        let (model, accuracy, nq) = (self.model, self.model.scene().step.accuracy, state.position.len());
+        let scale = &mut self.s.scale;
+        scale.clear();
+        // quaternions and angles by 1
+        scale.extend(y.iter().map(|y| accuracy * (1.0 + y.abs())));
+        for i in 0..model.scene().bodies.len() {
+            let (coordinates, own) =
+                (model.system().coordinates(i), model.scales().of(model.scales().body(i)));
+            for (k, dof) in model.system().dofs(i).enumerate() {
+                let angular = model.scales().dof(dof).0;
+                let speed = if angular { 1.0 / own.time } else { own.speed };
+                scale[nq + dof] = accuracy * (speed + y[nq + dof].abs());
+                if !angular {
+                    let at = coordinates.start + k;
+                    scale[at] = accuracy * (own.length + y[at].abs());
+                }
+            }
+        }
         let n = y.len();
         // losses and work follow the motion
         self.s.scale[n - POWERS..].fill(f64::INFINITY);
@@ -416,7 +442,7 @@ impl Path<'_> {
     /// Goes on to where a slip that is about to stop has stopped, by the accelerations of the present place: a few nanoseconds.
     fn stop(&mut self, state: &mut State) {
         self.load(state);
-        let stopping = |c: &&Closed| c.touch == Touch::Carries && c.moves && c.slip() < 10.0 * STOP;
+        let stopping = |c: &&Closed| c.touch == Touch::Carries && c.moves && c.slip() < 10.0 * c.stop();
         if !self.evaluate(state.time) {
             return;
         }
@@ -425,12 +451,12 @@ impl Path<'_> {
         if before.is_empty() {
             return;
         }
-        let (rate, start) = (self.s.rate.clone(), self.s.y.clone());
+        let (rate, start, time) = (self.s.rate.clone(), self.s.y.clone(), self.model.scales().time());
         let go = |path: &mut Self, by: f64| {
             path.s.y.clear();
             path.s.y.extend(start.iter().zip(&rate).map(|(y, rate)| y + by * rate));
         };
-        let trial = STOP;
+        let trial = STOP * time;
         go(self, trial);
         self.evaluate(state.time + trial);
         // contacts that stop together differ by rounding: their mean stops
@@ -443,7 +469,8 @@ impl Path<'_> {
             }
         }
         let by = squares / slowing;
-        if (0.0..1e-6).contains(&by) {
+        let longest = self.s.closed.iter().fold(time, |m, c| m.max(c.scale.time));
+        if (0.0..100.0 * STOP * longest).contains(&by) {
             go(self, by);
             let (nq, nv) = (state.position.len(), state.velocity.len());
             self.model.system().scale_attitudes(&mut self.s.y[..nq]);
@@ -473,18 +500,18 @@ impl Path<'_> {
         if self.at_once > MOST_AT_ONCE {
             return Ok(false);
         }
-        let old = state.position.clone();
+        let (old, passing) = (state.position.clone(), self.passing());
         self.load(state);
         // rounding may decide which features there are at the very place
         let on_edge = !self.evaluate(state.time);
-        self.model.system().advance(&old, &state.velocity, SWITCH, &mut state.position);
+        self.model.system().advance(&old, &state.velocity, passing, &mut state.position);
         self.find_near(state, AHEAD)?;
         let found = |c: &Closed| self.s.near.contacts.binary_search_by_key(&c.id, |n| n.id).is_ok();
         if !on_edge && self.s.closed.iter().all(found) {
             state.position.copy_from_slice(&old);
             return Ok(false);
         }
-        state.time += SWITCH;
+        state.time += passing;
         self.decide(state)?;
         Ok(true)
     }

@@ -10,14 +10,14 @@
 //! which is `s/|s|` from [`SLOW`] on and the equilibrium as `s` goes to 0. A slip that stops within `tau` keeps its direction, so that the time
 //! at which it stops is that of Coulomb's law; if it never was faster than `10 STOP`, it ends at once.
 
-use super::field::{Equations, Mode, Of, Row, STOP, contact_of};
+use super::field::{Equations, Mode, Of, Row, contact_of};
 use crate::analysis::instant::Instant;
 use complementarity::factor::Lu;
 use complementarity::matrix::{Matrix, dot, norm};
 
-/// Slip from which friction is against it, m/s.
+/// Slip from which friction is against it, as a share of the contact's scale of speed.
 const SLOW: f64 = 1e-5;
-/// Time by which the direction of slower slips looks ahead, s.
+/// Time by which the direction of slower slips looks ahead, as a share of its scale of time.
 const TIME: f64 = 1e-6;
 /// Most steps of Newton's method, and the turn by whose effect its derivatives are found, rad.
 const STEPS: usize = 20;
@@ -49,8 +49,9 @@ impl Equations<'_> {
             let (c, at) = (&self.closed[k], contact_of(instant, row));
             let in_space = instant.offsets()[at + 1] - instant.offsets()[at] > 2;
             let slips = matches!(c.mode, Mode::Slip(_)) && !c.fixed && mu[at] > 0.0 && in_space;
-            let share = c.velocity[1].hypot(c.velocity[2]) / SLOW;
-            (slips && share < 1.0).then(|| (k, instant.offsets()[at], TIME * (1.0 - share * share).powi(2)))
+            let share = c.slip() / (SLOW * c.scale.speed);
+            let tau = TIME * c.scale.time * (1.0 - share * share).powi(2);
+            (slips && share < 1.0).then(|| (k, instant.offsets()[at], tau))
         });
         let slow: Vec<Slow> = slow.collect();
         if slow.is_empty() {
@@ -73,7 +74,7 @@ impl Equations<'_> {
         }
         for k in lost {
             let c = &mut self.closed[k];
-            c.ends = !c.moves && !c.begins && c.velocity[1].hypot(c.velocity[2]) < 10.0 * STOP;
+            c.ends = !c.moves && !c.begins && c.slip() < 10.0 * c.stop();
         }
         Some(())
     }

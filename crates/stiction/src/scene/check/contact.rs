@@ -1,7 +1,7 @@
 //! Materials, laws, pairs.
 
 use super::{At, Checker};
-use crate::contact::{Directions, InvalidContact, Law};
+use crate::contact::{ContactPoint, Directions, InvalidContact, Law};
 use crate::scene::resolved::{Grain, Owner, Pair, PairOf, Resolved};
 use crate::scene::{self, Material, Numbers};
 use crate::space::{length, unit};
@@ -224,6 +224,11 @@ impl Checker<'_> {
                 let message = "friction_rule beside friction, expected one of them";
                 self.fault(at.key("friction_rule"), message);
             }
+            let sided = matches!(p.contact_point, Some(ContactPoint::First | ContactPoint::Second));
+            if sided && matches!(of, PairOf::Materials([a, b]) if a == b) {
+                let message = "first and second of one material, expected \"compliance\", \"middle\" or a pair of bodies";
+                self.fault(at.key("contact_point"), message);
+            }
             if let Some(set) = p.friction_set {
                 self.friction_kind(set, at.key("friction_set"));
             }
@@ -244,6 +249,16 @@ impl Checker<'_> {
             pairs.push(Pair { of, given: p.clone(), grain, law });
         }
         pairs
+    }
+
+    /// The scene's own `contact_point`, which holds for any two bodies.
+    pub fn contact_point(&mut self) -> ContactPoint {
+        let given = self.scene.contact_point;
+        if matches!(given, ContactPoint::First | ContactPoint::Second) {
+            let message = "expected \"compliance\" or \"middle\": first and second are those of a pair";
+            self.fault(At::ROOT.key("contact_point"), message);
+        }
+        given
     }
 
     fn restitution(&mut self, e: f64, at: At<'_>) {
@@ -289,6 +304,7 @@ impl Checker<'_> {
                     ("friction_rule", pair.friction_rule.is_some()),
                     ("friction_set", pair.friction_set.is_some()),
                     ("grain", pair.grain.is_some()),
+                    ("contact_point", pair.contact_point.is_some()),
                 ];
                 let key = given.iter().find(|(_, given)| *given).map_or("law", |(key, _)| key);
                 self.fault(at.key(key), "a pair of nothing, expected materials or bodies");

@@ -77,6 +77,7 @@ impl Checker<'_> {
             laws: self.laws(&materials),
             materials,
             friction_rule: scene.friction_rule,
+            contact_point: self.contact_point(),
             pairs: Vec::new(),
             loads: Vec::new(),
             springs: Vec::new(),

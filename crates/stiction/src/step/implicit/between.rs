@@ -33,30 +33,31 @@ pub(super) fn check(
     let Scratch { surfaces, touching, found, path, half, .. } = scratch;
     surfaces.clone_from(&work.motion.surfaces);
     let carried = surfaces.fastest(&work.motion.kinematics, model.reaches());
-    for c in &work.contacts.contacts {
+    for pair in scratch.begin.chunk_by(|a, b| parts(a.0) == parts(b.0)) {
+        let numbers = parts(pair[0].0);
+        let [a, b] = numbers.map(|k| &model.parts()[k as usize]);
+        let owners = [a.owner, b.owner];
+        let begin = pair.iter().map(|b| b.1).fold(f64::INFINITY, f64::min);
         // a pair that touches when the step begins is kept apart there
-        let pair = |id: ContactId| (id.part_a, id.part_b) == (c.id.part_a, c.id.part_b);
-        let near = TOUCHING * size(model, c.owners);
-        if scratch.begin.iter().any(|b| pair(b.0) && b.1 <= near) {
+        if begin <= TOUCHING * size(model, owners) {
             continue;
         }
-        let Ok(k) = scratch.begin.binary_search_by_key(&c.id, |b| b.0) else { continue };
-        let known = scratch.soft.iter().find(|s| s.id == c.id);
-        let layers = known.map_or(0.0, |s| s.before.iter().map(|d| d[0]).sum::<f64>().max(s.compression()));
-        let begin = scratch.begin[k].1;
-        if begin + layers <= 0.0 {
-            continue;
-        }
+        let layers = scratch
+            .soft
+            .iter()
+            .filter(|s| parts(s.id) == numbers)
+            .map(|s| s.before.iter().map(|d| d[0]).sum::<f64>().max(s.compression()))
+            .fold(0.0, f64::max);
         let velocity = |owner: Owner| match owner {
             Owner::Body(i) => work.motion.fastest[i],
             Owner::World(_) => carried,
         };
-        let fastest = 1.5 * (velocity(c.owners[0]) + velocity(c.owners[1]))
+        let fastest = 1.5 * (velocity(owners[0]) + velocity(owners[1]))
             + h * crate::space::length(model.scene().gravity);
         if begin >= fastest * h || fastest <= 0.0 {
             continue;
         }
-        let graze = GRAZE * size(model, c.owners);
+        let graze = GRAZE * size(model, owners);
         let path = path.get_or_insert_with(|| Kinematics::new(model.system()));
         let (mut time, mut gap) = (0.0, begin);
         for _ in 0..MOST {
@@ -67,8 +68,7 @@ pub(super) fn check(
             half.resize(state.position.len(), 0.0);
             model.system().advance(&state.position, &scratch.mean, time, half);
             path.go_to(half, &scratch.mean);
-            surfaces.place(model, inputs, state.time + time);
-            let [a, b] = [c.id.part_a, c.id.part_b].map(|k| &model.parts()[k as usize]);
+            surfaces.place(model, inputs, state.time + time, time / h);
             let pose = |part: &crate::model::Part| match part.owner {
                 Owner::Body(i) => path.pose(i).then(&part.local),
                 Owner::World(_) => surfaces.pose(part.owner).unwrap_or(part.local),
@@ -87,4 +87,9 @@ pub(super) fn check(
         }
     }
     Ok(())
+}
+
+/// The two parts that a contact is between.
+fn parts(id: ContactId) -> [u32; 2] {
+    [id.part_a, id.part_b]
 }

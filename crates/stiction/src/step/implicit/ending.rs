@@ -1,5 +1,6 @@
 //! The end of an implicit step: checks of the way, the next state, what contacts remember, and the report.
 
+use super::super::books::{Deformation, End};
 use super::super::detect::refuse_dent;
 use super::super::report::{elastic, moving_work, standing};
 use super::super::{ElementReport, Failed, Solved, Status, StepReport, Workspace, trust};
@@ -12,7 +13,7 @@ use complementarity::matrix::dot;
 use complementarity::solver::auto::WARM_START;
 
 /// Elements whose slip is below this share of the largest free velocity are said to stick.
-const STILL: f64 = 1e-9;
+pub(super) const STILL: f64 = 1e-9;
 
 /// Takes the end that was found.
 pub(super) fn finish(
@@ -35,7 +36,17 @@ pub(super) fn finish(
     let linear = model.contacts().linear_rows();
     for m in state.memory.iter().filter(|m| !m.deformations.is_empty()) {
         let remains = work.contacts.contacts.binary_search_by_key(&m.id, |c| RowId::Contact(c.id)).is_ok();
-        report.release_loss += if remains { 0.0 } else { elastic(model, m) };
+        if !remains {
+            let released = elastic(model, m);
+            report.release_loss += released;
+            work.books.add(m.id, -released);
+        }
+    }
+    for (c, soft) in
+        work.contacts.contacts.iter().zip(&work.implicit.soft).filter(|(_, soft)| soft.pressed > 0.0)
+    {
+        report.recovery_work += soft.pressed;
+        work.books.add(RowId::Contact(c.id), soft.pressed);
     }
     let springs = model.scene().step.tangential_springs;
     work.elements.clear();
@@ -98,9 +109,15 @@ pub(super) fn finish(
             impact: false,
         });
     }
-    let Workspace { laws, motion, contacts, problem, forces, advancing, implicit, standing: rows, .. } = work;
+    let Workspace { laws, motion, contacts, problem, forces, advancing, implicit, books, .. } = work;
     let solved = Solved { laws, motion, contacts, problem, forces };
-    standing(model, solved, (&advancing.projection, &implicit.after), rows, report);
+    if let Some(middle) = &implicit.end {
+        let deformation = Deformation::Layers(&implicit.soft, springs);
+        let end = End { mass: middle.kick(), velocity: &implicit.secant.point, bounced: false, deformation };
+        books.contacts(model, solved, end, &work.elements, report);
+    }
+    let rows = (&mut work.standing, books);
+    standing(model, solved, (&advancing.projection, &implicit.after), false, rows, report);
     for (element, standing) in (work.contacts.elements.len()..).zip(&work.problem.standing) {
         let rows = work.problem.rows_of(element);
         state.memory.push(model.standing()[standing.row].id, &work.forces.lambda[rows], &[]);

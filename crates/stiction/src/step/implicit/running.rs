@@ -71,6 +71,13 @@ struct Running {
 }
 
 impl Running {
+    /// Where the force acts, for the share of the overlap that the first part takes.
+    fn place(&self, share: f64) -> Vector {
+        // the leader's normal points to the follower
+        let out = [-1.0, 1.0][self.follower];
+        add(self.middle, scale((share - 0.5) * self.gap * out, self.normal))
+    }
+
     /// `L a`.
     fn roll(&self, a: Vector) -> Vector {
         let [d, e] = self.directions;
@@ -171,7 +178,7 @@ impl Points {
                 c.frame = Frame::new(n, [1.0, 0.0, 0.0]);
             }
             let element = &mut contacts.elements[c.first];
-            (element.point, element.gap) = (r.middle, r.gap);
+            (element.point, element.gap) = (r.place(c.share), r.gap);
         }
     }
 
@@ -179,7 +186,8 @@ impl Points {
     pub fn apply_points(&self, contacts: &mut ContactSet) {
         for r in self.list.iter().filter(|r| r.runs) {
             if let Ok(k) = contacts.contacts.binary_search_by_key(&r.id, |c| c.id) {
-                contacts.elements[contacts.contacts[k].first].point = r.middle;
+                let c = &contacts.contacts[k];
+                contacts.elements[c.first].point = r.place(c.share);
             }
         }
     }
