@@ -110,7 +110,7 @@ fn a_capstan_holds_up_to_its_limit_and_no_further() {
             }
             let found = run(&capstan(links, 1.01 * limit), |s| s.step.h = h, 10);
             assert!(found.last > h, "{links} links beyond the limit, h = {h}: {:e}", found.last);
-            assert_eq!(found.summary.rested, 0);
+            assert_eq!(found.summary.rested.steps, 0);
         }
     }
     for share in [0.5, 0.99, 1.01] {
@@ -126,15 +126,15 @@ fn the_run_says_that_another_motion_is_known() {
     let found = run(&scene, |_| (), 50);
     found.rests("a capstan at 2.2");
     assert_eq!(found.steps(Trust::MotionNotUnique), 50);
-    assert!(found.summary.rested > 0 && found.summary.first_rested > 0.0);
+    assert!(found.summary.rested.steps > 0 && found.summary.rested.first > 0.0);
     assert!(found.summary.first_without_motion.is_some_and(|(_, rows)| !rows.is_empty()));
     // the motion that the solver finds
     let other = run(&scene, |s| s.step.branch = Branch::Nearest, 10);
-    assert!(other.fastest > 1e-3 && other.summary.rested == 0, "{:e}", other.fastest);
+    assert!(other.fastest > 1e-3 && other.summary.rested.steps == 0, "{:e}", other.fastest);
 }
 
-/// A wedge in a groove without weight, of this angle to the middle, pulled out with 5 N. Without load on its faces it would leave.
-fn wedge(angle_deg: f64) -> String {
+/// A wedge in a groove without weight, of this angle to the middle, pulled out with so many newtons.
+fn wedge(angle_deg: f64, pull: f64) -> String {
     let tan = angle_deg.to_radians().tan();
     let (low, high) = (0.03 - 0.02 * tan, 0.03 + 0.02 * tan);
     format!(
@@ -143,7 +143,7 @@ fn wedge(angle_deg: f64) -> String {
          [[world]]\nname = \"left\"\nshape = \"half_space\"\nposition = [-0.03, 0]\nangle_deg = {}\n\
          [[body]]\nname = \"wedge\"\nmass = 0.5\n\
          shape = {{ polygon = {{ vertices = [[{}, -0.02], [{low}, -0.02], [{high}, 0.02], [{}, 0.02]] }} }}\n\
-         [[load]]\nbody = \"wedge\"\nforce = {{ constant = [0, 5] }}\n",
+         [[load]]\nbody = \"wedge\"\nforce = {{ constant = [0, {pull}] }}\n",
         90.0 - angle_deg,
         angle_deg - 90.0,
         -low,
@@ -151,23 +151,92 @@ fn wedge(angle_deg: f64) -> String {
     )
 }
 
-/// A wedge holds itself, at any load, if the friction angle (16.7 degrees) is above that of its faces.
+/// The friction angle is 16.7 degrees. Below it friction could hold the wedge against any pull, if its faces were pressed; nothing presses them.
 #[test]
-fn a_wedge_that_holds_itself_stays() {
+fn a_wedge_that_nothing_presses_leaves_and_one_that_is_pushed_stays() {
     for scheme in [Scheme::Theta, Scheme::Implicit] {
         for h in [1e-2, 1e-3, 1e-4] {
             let set = |s: &mut Scene| (s.step.scheme, s.step.h) = (scheme, h);
-            let found = run(&wedge(10.0), set, 10);
-            found.rests("a wedge of 10 degrees");
-            assert_eq!(found.steps(Trust::MotionNotUnique), 10, "{:?}", found.summary.trust);
-            let found = run(&wedge(20.0), set, 10);
-            assert!((found.last - 10.0 * h * 5.0 / 0.5).abs() < 1e-9, "{scheme:?}: {}", found.last);
-            let other = |s: &mut Scene| {
-                set(s);
-                s.step.branch = Branch::Nearest;
-            };
-            let found = run(&wedge(10.0), other, 10);
-            assert!((found.last - 10.0 * h * 5.0 / 0.5).abs() < 1e-9, "{scheme:?}: {}", found.last);
+            for (angle, holds_itself) in [(10.0, true), (20.0, false)] {
+                let found = run(&wedge(angle, 5.0), set, 10);
+                assert!((found.last - 10.0 * h * 5.0 / 0.5).abs() < 1e-9, "{scheme:?}: {}", found.last);
+                // gaps of rounding over shorter steps are above the tolerance, for walls that cannot give way
+                let known = holds_itself && h >= 1e-3;
+                assert_eq!(found.summary.left_rest.steps, usize::from(known), "{angle}, {scheme:?}, {h}");
+                assert_eq!(found.steps(Trust::MotionNotUnique) > 0, known, "{:?}", found.summary.trust);
+                let found = run(&wedge(angle, -5.0), set, 10);
+                found.rests("a wedge that is pushed");
+                assert_eq!(found.summary.left_rest.steps + found.summary.rested.steps, 0);
+            }
+        }
+    }
+}
+
+/// A block of 4.905 N between walls at these places.
+fn slot(walls: &str) -> String {
+    format!(
+        "planar = true\n[[material]]\nname = \"default\"\nfriction = 0.5\n{walls}\
+         [[body]]\nname = \"block\"\nmass = 0.5\nshape = {{ box = {{ half = [0.05, 0.05] }} }}\n"
+    )
+}
+
+/// Walls that could press on the block as hard as holding it takes, and jaws that do press.
+#[test]
+fn a_block_falls_from_an_exact_slot_and_is_held_by_jaws() {
+    let walls = "[[world]]\nname = \"right\"\nshape = \"half_space\"\nposition = [0.05, 0]\nangle_deg = 90\n\
+                 [[world]]\nname = \"left\"\nshape = \"half_space\"\nposition = [-0.05, 0]\nangle_deg = -90\n";
+    let jaws = |force: f64| {
+        let jaw = |name: &str, sign: f64| {
+            format!(
+                "[[body]]\nname = \"{name}\"\nmass = 1\njoint = {{ prismatic = {{ axis = [1, 0] }} }}\nmount = {{ position = [{}, 0] }}\n\
+                 shape = {{ box = {{ half = [0.05, 0.08] }} }}\n[[load]]\nbody = \"{name}\"\nforce = {{ constant = [{}, 0] }}\n",
+                0.1 * sign,
+                -force * sign
+            )
+        };
+        jaw("right", 1.0) + &jaw("left", -1.0)
+    };
+    for scheme in [Scheme::Theta, Scheme::Implicit] {
+        for h in [1e-2, 1e-3, 1e-4] {
+            let set = |s: &mut Scene| (s.step.scheme, s.step.h) = (scheme, h);
+            let found = run(&slot(walls), set, 10);
+            assert!((found.last - 9.81 * 10.0 * h).abs() < 1e-5 * h, "{scheme:?}, h = {h}: {:e}", found.last);
+            // the walls could brake it at any time
+            assert_eq!(
+                (found.steps(Trust::MotionNotUnique), found.summary.left_rest.steps),
+                (10, 1),
+                "{:?}",
+                found.summary.trust
+            );
+            let found = run(&slot(&jaws(5.0)), set, 20);
+            found.rests("a block between jaws of 5 N");
+            assert_eq!(found.summary.left_rest.steps, 0);
+            // 4.8 N of friction hold it back
+            let found = run(&slot(&jaws(4.8)), set, 10);
+            assert!(
+                (found.last - (9.81 - 4.8 / 0.5) * 10.0 * h).abs() < 1e-8,
+                "{scheme:?}, h = {h}: {:e}",
+                found.last
+            );
+        }
+    }
+}
+
+/// One cylinder on two: it stands if friction between cylinders is above tan(15 degrees) = 0.268, and on the ground above a third of that.
+#[test]
+fn a_pile_of_three_cylinders_stands_with_enough_friction() {
+    for (friction, stands) in [(0.28, true), (0.26, false)] {
+        let mut text = format!(
+            "planar = true\n[[material]]\nname = \"default\"\nfriction = {friction}\n[[world]]\nname = \"ground\"\nshape = \"half_space\"\n"
+        );
+        for (k, at) in [[-0.1, 0.1], [0.1, 0.1], [0.0, 0.1 + 0.03f64.sqrt()]].iter().enumerate() {
+            write!(text, "[[body]]\nname = \"c{k}\"\ndensity = 100\nshape = {{ sphere = {{ radius = 0.1 }} }}\nposition = {at:?}\n")
+                .unwrap();
+        }
+        for h in [1e-2, 1e-3] {
+            let found = run(&text, |s| s.step.h = h, 20);
+            assert_eq!(found.last < 1e-6, stands, "{friction}, h = {h}: {:e}", found.last);
+            assert_eq!(found.summary.left_rest.steps, 0);
         }
     }
 }
@@ -226,7 +295,7 @@ fn an_arch_stands_if_it_is_thick_enough() {
 fn of_the_motions_of_a_rod_the_one_whose_end_rests_is_taken() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes/song2001/analyze-case2-rest.toml");
     let text = std::fs::read_to_string(path).unwrap();
-    let x = 0.171_010_071_662_834;
+    let x: f64 = 0.171_010_071_662_834;
     let alpha = (-1.0 - 9.81 * x) / (0.006_944_444_444_44 + 0.25);
     for scheme in [Scheme::Theta, Scheme::Event] {
         let found = run(&text, |s| s.step.scheme = scheme, 1);
@@ -236,16 +305,12 @@ fn of_the_motions_of_a_rod_the_one_whose_end_rests_is_taken() {
 
 #[test]
 fn rest_is_relative_to_what_bodies_touch() {
-    let mut text = wedge(10.0);
-    for name in ["right", "left"] {
-        let at = format!("name = \"{name}\"\n");
-        let moves = "motion = { position = { points = [{ time = 0, value = [0, 0] }, { time = 1, value = [0.2, 0] }] } }\n";
-        text = text.replace(&at, &format!("{at}{moves}"));
-    }
-    text = text.replace("mass = 0.5\n", "mass = 0.5\nvelocity = [0.2, 0]\n");
+    let moves = "motion = { position = { points = [{ time = 0, value = [0, 0] }, { time = 1, value = [0.2, 0] }] } }\n";
+    let mut text = capstan(20, 2.2).replace("name = \"drum\"\n", &format!("name = \"drum\"\n{moves}"));
+    text = text.replace("name = \"l0\"\n", "name = \"l0\"\nvelocity = [0.2, 0]\n");
     let found = run(&text, |_| (), 20);
-    assert!((found.last - 0.2).abs() < 1e-9 && (found.fastest - 0.2).abs() < 1e-9, "{}", found.fastest);
-    assert!(found.summary.rested > 0);
+    assert!((found.last - 0.2).abs() < 1e-6 && (found.fastest - 0.2).abs() < 1e-6, "{}", found.fastest);
+    assert!(found.summary.rested.steps > 0);
 }
 
 #[test]

@@ -395,6 +395,7 @@ struct Memory {
     reached: Vec<f64>,
     /// Forces and velocities of a solution at rest.
     rest: (Vec<f64>, Vec<f64>),
+    found: rest::Found,
     /// Shares of the proximal weight, see [`Run::weights`].
     weights: Vec<f64>,
     /// Number of linear systems solved.
@@ -425,10 +426,11 @@ fn work_on<const D: usize, const P: usize>(
         Want::Choice => (Ended::Solved, run.choose()),
         Want::ChoiceWithin(rounds) => (Ended::Solved, run.choose_within(rounds)),
         Want::ChoiceAlongPath => (Ended::Solved, run.choose_along_path()),
-        Want::Rest => match run.rest() {
-            (true, choice) => (Ended::Solved, choice),
-            (false, choice) => (Ended::Stalled, choice),
-        },
+        Want::Rest => {
+            let (found, choice) = run.rest();
+            run.memory.found = found;
+            (Ended::Solved, choice)
+        }
     };
     memory.weights = weights;
     island.recentre();

@@ -31,6 +31,8 @@ pub(super) struct Rest {
     /// Elements that solves of this step kept at rest, and whether another motion is known.
     kept: Vec<usize>,
     other: bool,
+    /// Elements that could rest by forces that no load makes, and were let go.
+    left: Vec<usize>,
 }
 
 /// What a solve writes: the time of the step, forces and report.
@@ -40,6 +42,7 @@ impl Rest {
     /// A step, or a part of it, begins.
     pub fn begin(&mut self) {
         self.kept.clear();
+        self.left.clear();
         self.other = false;
     }
 
@@ -89,13 +92,13 @@ impl Rest {
         let (asks, limits) = ((&self.beginnings[..], &ending as _), (solver.tolerance(), budget));
         let kept = self.search.solve(problem.view(), &mut forces.lambda, speed, asks, limits);
         solver.spend(rows - self.search.budget().rows.min(rows));
-        let Some(outcome) = kept else {
-            if self.search.has_searched() {
-                // another round of the step moves after all
-                self.begin();
-            }
-            return found;
-        };
+        if self.search.has_searched() {
+            // what another round of the step found holds no longer
+            self.kept.clear();
+            self.left.clear();
+            self.left.extend_from_slice(self.search.left());
+        }
+        let Some(outcome) = kept else { return found };
         forces.velocity.clear();
         forces.velocity.extend_from_slice(self.search.speed());
         // forces of bodies at rest are kept as long as they solve the problem
@@ -107,7 +110,6 @@ impl Rest {
         if outcome.residual.relative >= report.residual.relative {
             report.residual = outcome.residual;
         }
-        self.kept.clear();
         self.kept.extend_from_slice(self.search.kept());
         self.other |= !failed;
         Ok(())
@@ -151,13 +153,15 @@ impl Rest {
         report: &mut StepReport,
         rows: &mut Vec<RowId>,
     ) {
-        if self.kept.is_empty() || !self.other {
+        let rested = self.other && !self.kept.is_empty();
+        if !rested && self.left.is_empty() {
             return;
         }
         (report.trust, state.solver.trust) = (Trust::MotionNotUnique, Trust::MotionNotUnique);
-        report.rested = true;
+        report.rested |= rested;
+        report.left_rest |= !self.left.is_empty();
         rows.clear();
-        for &k in self.kept.iter().filter(|k| **k < problem.elements.len()) {
+        for &k in self.kept.iter().chain(&self.left).filter(|k| **k < problem.elements.len()) {
             let id = super::theta::row_id(model, contacts, problem, k);
             if rows.last() != Some(&id) {
                 rows.push(id);

@@ -11,6 +11,9 @@
 //! gradient of a convex function then. Forces start from zero, and those found depend on no warm start. Where the law's own rounds
 //! ([`super::choice`]) reach the limit of equal compliance without another motion, forces are chosen as everywhere.
 
+mod borne;
+
+use super::law::Act;
 use super::run::{Ended, FIRST, Run};
 use super::{Velocities, Want};
 use crate::bench::{Bench, Done, Job, Limits, Task, Work};
@@ -30,6 +33,11 @@ const STEPS: usize = 40;
 /// Below this `eps`, as a share of the mean diagonal, a centre that leaves more than this share of the residual (square) of the one before
 /// ends the search: where forces hold, each centre takes a factor of `eps` off.
 const DECIDED: (f64, f64) = (1e-4, 0.5);
+/// Along a step the slope is brought to this share of the first, in at most so many trials.
+const FLAT: f64 = 0.1;
+const TRIALS: usize = 30;
+/// A solution is sought to this share of the tolerance: forces, and what residuals are relative to, are not known yet.
+const TARGET: f64 = 0.1;
 /// Residual, as a share of the load (square), from which Coulomb's own iterations may end the search.
 const NEAR: f64 = 1e-8;
 /// Rounds of the choice of forces.
@@ -37,43 +45,106 @@ const ROUNDS: usize = 6;
 /// Velocities that differ by less than this share of the load (square) are the same motion.
 const SAME: f64 = 1e-16;
 
+/// What a search found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Found {
+    /// No solution at rest.
+    #[default]
+    Nothing,
+    /// A solution at rest.
+    Rest,
+    /// A solution at rest with forces that loads do not make, see [`borne`].
+    Wedged,
+}
+
 impl<const D: usize, const P: usize> Run<'_, D, P> {
-    /// Searches forces that leave no slip; if there are none that it can find, the forces are the best it met and the first entry is false.
-    pub fn rest(&mut self) -> (bool, Choice) {
+    /// Searches forces that leave no slip. If there are none that it can find, the forces are the best it met.
+    pub fn rest(&mut self) -> (Found, Choice) {
         self.island.weight.fill(1.0);
         self.island.force.fill(0.0);
         self.island.recentre();
         self.memory.best.clone_from(&self.island.force);
-        let mut left = self.island.residual();
-        self.island.set_associated(true);
-        let found = left <= self.target || self.centres(&mut left);
-        self.island.set_associated(false);
+        let accuracy = TARGET * self.settings.tolerance;
+        self.target = self.target.max(accuracy * accuracy * self.island.size());
+        let mut left = self.island.residual_at_rest();
+        self.island.set_act(Act::Cone);
+        let mut found = left <= self.target || self.centres(&mut left);
+        self.island.set_act(Act::Coulomb);
         self.island.force.clone_from(&self.memory.best);
-        if !found && (left > NEAR * self.island.size() || self.solve() != Ended::Solved) {
-            return (false, Choice::NotExamined);
+        if !found && left <= NEAR * self.island.size() && self.solve() == Ended::Solved {
+            self.island.recentre();
+            found = self.island.residual_at_rest() <= NEAR * self.island.size();
         }
-        (true, self.choose_at_rest())
+        match () {
+            () if !found => (Found::Nothing, Choice::NotExamined),
+            () if !self.is_borne() => (Found::Wedged, Choice::NotExamined),
+            () => (Found::Rest, self.choose_at_rest()),
+        }
     }
 
-    /// Runs the proximal centres; whether the residual of Coulomb's law came within the target.
+    /// Runs the proximal centres; whether the residual of both laws came within the target.
     fn centres(&mut self, left: &mut f64) -> bool {
         let (mut eps, mut last) = (FIRST * self.mean, *left);
         while eps >= LEAST * self.mean {
             // where Newton's method stops short, the next centre begins at what it reached
-            let solved = self.newton_within(STEPS, eps, ACCURACY);
-            if self.good(left) {
-                return true;
+            let solved = self.descend(eps);
+            let residual = self.island.residual_at_rest();
+            if residual < *left {
+                *left = residual;
+                self.memory.best.clone_from(&self.island.force);
             }
-            let residual = self.island.residual();
             let decided = eps <= DECIDED.0 * self.mean && solved && residual > DECIDED.1 * last;
-            if decided || self.spent() {
-                return false;
+            if residual <= self.target || decided || self.spent() {
+                return residual <= self.target;
             }
             last = residual;
             self.island.recentre();
             eps *= DOWN;
         }
         false
+    }
+
+    /// Newton's method where `G` is the gradient of a convex function: steps end where that is least along them, so that they always lower it.
+    fn descend(&mut self, eps: f64) -> bool {
+        let worth = self.mean * self.island.redundancy();
+        let mut merit = self.island.evaluate(eps);
+        for _ in 0..=STEPS {
+            if worth * merit <= ACCURACY * self.island.shift(eps).max(self.target) {
+                return true;
+            }
+            if self.spent() || !self.island.find_step(eps) {
+                return false;
+            }
+            self.memory.steps += 1;
+            self.budget.spend(D * self.island.work());
+            merit = self.least_along(eps);
+        }
+        false
+    }
+
+    /// Moves along the Newton step to where the function is least, by regula falsi (Illinois) on its slope; returns `|G|^2` there.
+    fn least_along(&mut self, eps: f64) -> f64 {
+        let first = self.island.slope_along();
+        self.island.begin_search();
+        let (mut low, mut high) = ((0.0, first), (1.0, 0.0));
+        let mut t = 1.0;
+        let mut merit = f64::INFINITY;
+        for trial in 0..TRIALS {
+            self.island.move_to(t);
+            merit = self.island.evaluate(eps);
+            let slope = self.island.slope_along();
+            if slope.abs() <= FLAT * first.abs() || trial == 0 && slope < 0.0 {
+                break;
+            }
+            match slope > 0.0 {
+                true => {
+                    (high, low.1) = ((t, slope), if trial > 0 && high.1 > 0.0 { 0.5 * low.1 } else { low.1 })
+                }
+                false => (low, high.1) = ((t, slope), 0.5 * high.1),
+            }
+            t = low.0 - low.1 * (high.0 - low.0) / (high.1 - low.1);
+        }
+        merit
     }
 
     /// Chooses forces, if that leaves the motion as it is.
@@ -123,6 +194,7 @@ pub struct RestSearch {
     islands: Vec<Seen>,
     given: Vec<f64>,
     kept: Vec<usize>,
+    left: Vec<usize>,
     searched: bool,
 }
 
@@ -135,6 +207,7 @@ struct Seen {
     /// Whether contacts with friction are closed.
     closed: bool,
     wanted: bool,
+    wedged: bool,
 }
 
 impl Seen {
@@ -147,26 +220,27 @@ impl Seen {
 #[derive(Debug, Clone, Default)]
 struct Search {
     velocities: Velocities,
-    tolerance: f64,
+    /// Of each element, whether its island is sought, and what was found.
+    wanted: Vec<bool>,
+    found: Vec<Found>,
     choice: Choice,
 }
 
 impl Work for Search {
     fn run<const D: usize>(&mut self, job: Job<'_>, y: &mut [f64]) -> usize {
-        let Job { problem, islands, goals, sweeper, .. } = job;
+        let Job { problem, islands, members, goals, sweeper, .. } = job;
         let mut total = 0;
         for k in 0..islands.count() {
-            let goal = &mut goals[k];
-            // islands that are not sought have their solution already
-            if goal.start <= self.tolerance * self.tolerance * goal.size {
-                goal.left = goal.start;
+            if !self.wanted[members[islands.island(k)[0]]] {
+                goals[k].left = goals[k].start;
                 continue;
             }
             let task = Job::task(problem, islands, goals, k);
-            let (done, choice) = self.velocities.rest(&mut sweeper.budget, task, y);
+            let (done, (found, choice)) = self.velocities.rest(&mut sweeper.budget, task, y);
             goals[k].left = done.residual;
             total += done.iterations;
-            self.choice = self.choice.max(choice);
+            self.choice = self.choice.max(if found == Found::Rest { choice } else { Choice::Unique });
+            islands.island(k).iter().for_each(|&c| self.found[members[c]] = found);
         }
         total
     }
@@ -174,9 +248,9 @@ impl Work for Search {
 
 impl Velocities {
     /// Searches a solution at rest of one island.
-    fn rest(&mut self, budget: &mut Budget, task: Task<'_>, y: &mut [f64]) -> (Done, Choice) {
+    fn rest(&mut self, budget: &mut Budget, task: Task<'_>, y: &mut [f64]) -> (Done, (Found, Choice)) {
         let (_, choice, done) = self.island(Want::Rest, budget, task, y);
-        (done, choice)
+        (done, (self.memory.found, choice))
     }
 }
 
@@ -189,6 +263,11 @@ impl RestSearch {
     /// Elements of the islands that the last search kept at rest.
     pub fn kept(&self) -> &[usize] {
         &self.kept
+    }
+
+    /// Elements of the islands that could stay at rest, by forces that no load makes, and do not.
+    pub fn left(&self) -> &[usize] {
+        &self.left
     }
 
     /// Whether the last call had an island to search.
@@ -213,6 +292,7 @@ impl RestSearch {
         (tolerance, budget): (f64, Budget),
     ) -> Option<Outcome> {
         self.kept.clear();
+        self.left.clear();
         self.searched = false;
         self.bench.sweeper.budget = budget;
         if !matches!(problem.a, Operator::Factored(_)) || !self.bench.evaluation.prepare(problem) {
@@ -230,7 +310,8 @@ impl RestSearch {
                 lambda[evaluation.offsets[k]..evaluation.offsets[k + 1]].fill(0.0);
             }
         }
-        let found = self.search(problem, lambda, ending, tolerance);
+        // a solution that is wedged is better than none
+        let found = self.search(problem, lambda, (ending, !speed.is_empty()), tolerance);
         if found.is_none() {
             lambda.copy_from_slice(&self.given);
             self.kept.clear();
@@ -273,12 +354,17 @@ impl RestSearch {
         &mut self,
         problem: ContactProblem<'_>,
         lambda: &mut [f64],
-        ending: &Ending<'_>,
+        (ending, solved): (&Ending<'_>, bool),
         tolerance: f64,
     ) -> Option<Outcome> {
-        let Self { bench, search, islands, given, kept, .. } = self;
-        (search.tolerance, search.choice) = (tolerance, Choice::Unique);
+        let Self { bench, search, islands, given, kept, left, .. } = self;
+        let elements = 0..problem.elements.len();
+        search.choice = Choice::Unique;
         search.velocities.settings.tolerance = tolerance;
+        search.wanted.clear();
+        search.wanted.extend(elements.clone().map(|k| islands[bench.evaluation.islands.number_of(k)].wanted));
+        search.found.clear();
+        search.found.resize(elements.len(), Found::Nothing);
         if bench.begin(problem, lambda, -1.0, NAME).is_some() {
             return None;
         }
@@ -287,17 +373,21 @@ impl RestSearch {
         // what was not found, or does not rest, keeps its forces
         let evaluation = &bench.evaluation;
         let number = |k: usize| evaluation.islands.number_of(k);
-        for k in 0..problem.elements.len() {
+        for k in elements.clone() {
             let at = evaluation.offsets[k]..evaluation.offsets[k + 1];
             let seen = &mut islands[number(k)];
             let ends = ending(k, &lambda[at.clone()], &evaluation.speed[at]);
-            seen.wanted &= evaluation.relative[number(k)] <= tolerance && ends <= seen.limit();
+            let rests = evaluation.relative[number(k)] <= tolerance && ends <= seen.limit();
+            seen.wanted &= rests && search.found[k] != Found::Nothing;
+            seen.wedged |= solved && search.found[k] == Found::Wedged;
         }
-        kept.extend((0..problem.elements.len()).filter(|&k| islands[number(k)].wanted));
+        let is_kept = |k: &usize| islands[number(*k)].wanted && !islands[number(*k)].wedged;
+        kept.extend(elements.clone().filter(is_kept));
+        left.extend(elements.clone().filter(|&k| islands[number(k)].wanted && islands[number(k)].wedged));
         if kept.is_empty() {
             return None;
         }
-        for k in (0..problem.elements.len()).filter(|&k| !islands[number(k)].wanted) {
+        for k in elements.filter(|k| !is_kept(k)) {
             let at = evaluation.offsets[k]..evaluation.offsets[k + 1];
             lambda[at.clone()].copy_from_slice(&given[at]);
         }
