@@ -59,7 +59,7 @@ impl Summary {
     /// Steps for which two methods found different motions: which is shown, and how to get the other.
     pub fn motion_warnings(&self, model: &Model) -> Vec<MotionWarning> {
         let rested = "shown is the one at rest; step.branch = \"nearest\" follows the other";
-        let left = "shown is the one that leaves rest, for no load presses together what could hold itself there; preload it, or join it, if it shall hold";
+        let left = "shown is the one that leaves rest, for staying there takes forces that no load makes; preload the contacts, or join the bodies, if they shall hold";
         [self.rested.warning(model, rested), self.left_rest.warning(model, left)]
             .into_iter()
             .flatten()

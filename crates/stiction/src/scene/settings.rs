@@ -47,7 +47,7 @@ pub struct StepSettings {
     /// Error that the integrators of scheme = "compliant" and "event" allow per step of its own, relative to 1 m, 1 rad, 1 m/s and 1 rad/s or what is
     /// larger; 1e-10 by default.
     pub accuracy: f64,
-    /// Which of several possible motions is followed; rest by default: what begins at rest and can stay there does. The schemes theta and
+    /// Which of several possible motions is followed; rest by default: what begins at rest stays there if loads can hold it. The schemes theta and
     /// implicit also support nearest, scheme = "event" all of them, where it decides what follows.
     pub branch: Branch,
     /// How many times a failed step is halved before the run ends; 10 by default, at most 60.
@@ -135,7 +135,7 @@ pub enum Scheme {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Branch {
-    /// The one at rest, where contacts begin at rest and can stay there; otherwise as `nearest`.
+    /// The one at rest, where contacts begin at rest and loads can hold them there; otherwise, and under event, as `nearest`.
     #[default]
     Rest,
     /// The one whose normal forces are nearest to those before; of a step the one that the solver finds.

@@ -1,14 +1,13 @@
-//! Rest is a candidate first: contacts that begin a step at rest, and can stay there, do.
+//! Rest is a candidate first: contacts that begin a step at rest stay there, if loads can hold them.
 //!
-//! A step's problem with rigid contacts and friction may have several solutions: a capstan that holds may also be thrown off, a wedge
-//! that is held by its own friction may also leave. Methods that solve it find one of them. So where contacts begin at rest and the
-//! solution sets them moving, a solution at rest is searched before it is believed
-//! ([`complementarity::solver::velocity_newton::rest`]). If there is one, it is taken; the step is `motion-not-unique` then, for another
-//! motion is known.
+//! A step's problem with rigid contacts and friction may have several solutions: a capstan that holds may also be thrown off. Methods
+//! that solve it find one of them. So where contacts begin at rest and the solution sets them moving, a solution at rest is searched before it is believed
+//! ([`complementarity::solver::velocity_newton::rest`]). If loads make its forces, it is taken; if they need to be there from the start, as those of a block
+//! wedged between walls, the motion is. In both cases two motions are known: the step is `motion-not-unique`.
 //!
 //! This is asked island by island. An island is searched if all its closed rigid contacts with friction begin at rest, relative to what
-//! they touch: on a belt that runs evenly, too. With `step.branch = "nearest"` the solver's own motion is followed. Motions of compliant
-//! contacts are unique and not asked about.
+//! they touch: on a belt that runs evenly, too. With `step.branch = "nearest"` the solver's own motion is followed. Compliant contacts
+//! are not asked about.
 
 use super::{ContactSolver, Failed, Forces, StepReport, Trust};
 use crate::contact::set::ContactSet;
@@ -54,8 +53,13 @@ impl Rest {
         (problem, motion): (&mut ContactProblem, &Motion),
         (time, forces, report): Answer<'_>,
     ) -> Result<(), Failed> {
+        let stood = forces.memory.at_rest;
         let found = solver.solve_or_relax(problem, time, forces, report);
-        self.stay(model, solver, (problem, motion), (time, forces, report), found)
+        if stood && stands(forces) {
+            found
+        } else {
+            self.stay(model, solver, (problem, motion), (time, forces, report), found)
+        }
     }
 
     /// [`ContactSolver::solve`], with rest as the first candidate.
@@ -66,8 +70,13 @@ impl Rest {
         (problem, motion): (&ContactProblem, &Motion),
         (time, forces, report): Answer<'_>,
     ) -> Result<(), Failed> {
+        let stood = forces.memory.at_rest;
         let found = solver.solve(problem, time, forces, report);
-        self.stay(model, solver, (problem, motion), (time, forces, report), found)
+        if stood && stands(forces) {
+            found
+        } else {
+            self.stay(model, solver, (problem, motion), (time, forces, report), found)
+        }
     }
 
     /// Replaces what was found by a solution at rest, where there is one.
@@ -168,6 +177,11 @@ impl Rest {
             }
         }
     }
+}
+
+/// Whether the last forces still solve the problem: bodies that stood, on forces that are not zero, stand.
+fn stands(forces: &Forces) -> bool {
+    forces.memory.at_rest && forces.lambda.iter().any(|f| *f != 0.0)
 }
 
 /// Relative velocity with which an element ends the step, m/s: slip where it carries force, and what opens it where it does not.

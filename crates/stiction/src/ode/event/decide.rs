@@ -307,12 +307,7 @@ impl Path<'_> {
                 Branch::Stick => c.transition == Transition::StickToStick,
             }
         };
-        // contacts that all stick, and may all go on to
-        let rests = |p: &Possible| p.contacts.iter().all(|c| c.transition == Transition::StickToStick);
-        let wanted = |p: &Possible| match branch {
-            Branch::Rest => usize::from(rests(p)),
-            _ => p.contacts.iter().filter(is_wanted).count(),
-        };
+        let wanted = |p: &Possible| p.contacts.iter().filter(is_wanted).count();
         list.iter().min_by(|a, b| wanted(b).cmp(&wanted(a)).then(far(a).total_cmp(&far(b)))).cloned()
     }
 

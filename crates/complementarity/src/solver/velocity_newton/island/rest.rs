@@ -4,7 +4,7 @@ use super::super::law::{Act, is_rigid_friction};
 use super::Island;
 use crate::operator::MOST_ROWS;
 
-/// Bounds of friction are as much above those of the law: solutions at rest are often at their very edge.
+/// Bounds of friction over those of the law: equal compliance is one of many ways in which loads may share their forces.
 const SLACK: f64 = 1.5;
 
 impl<const D: usize, const P: usize> Island<D, P> {

@@ -3,7 +3,7 @@
 //! Rigid bodies between rigid walls may press on both as hard as holding them takes: a block that fits exactly into a slot need not fall. No load makes such forces. Let all
 //! rigid contacts yield alike, and begin without force: a block that falls between two walls presses on neither. Forces that loads make are near some limit of vanishing
 //! compliance, and this is examined here. With compliance `eps` and friction up to given bounds (Tresca), whatever the normal force, the problem is convex. Bounds are
-//! those of the solution at rest first, and then `mu` times the normal forces that come out. Where that sets the bodies moving, the solution is wedged. Bodies move
+//! those of the solution at rest first, and then those of the normal forces that come out, with some slack. Where that sets the bodies moving, the solution is wedged. Bodies move
 //! where their velocities do not vanish with `eps`.
 
 use super::super::law::Act;
