@@ -1,6 +1,6 @@
 //! Rest is a candidate first: what begins at rest and can stay there does, although the step's problem has other solutions, and the run
 //! says that there are. Expectations are equilibria of statics: closed forms, or linear programs over the forces (scipy), named with the scene.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 #[path = "../../complementarity/tests/allocations/mod.rs"]
 mod allocations;

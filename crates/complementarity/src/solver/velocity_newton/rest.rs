@@ -136,11 +136,13 @@ impl<const D: usize, const P: usize> Run<'_, D, P> {
             if slope.abs() <= FLAT * first.abs() || trial == 0 && slope < 0.0 {
                 break;
             }
-            match slope > 0.0 {
-                true => {
-                    (high, low.1) = ((t, slope), if trial > 0 && high.1 > 0.0 { 0.5 * low.1 } else { low.1 })
-                }
-                false => (low, high.1) = ((t, slope), 0.5 * high.1),
+            if slope > 0.0 {
+                // the other end moves in when one stays
+                low.1 *= if trial > 0 && high.1 > 0.0 { 0.5 } else { 1.0 };
+                high = (t, slope);
+            } else {
+                high.1 *= 0.5;
+                low = (t, slope);
             }
             t = low.0 - low.1 * (high.0 - low.0) / (high.1 - low.1);
         }
@@ -393,6 +395,6 @@ impl RestSearch {
         }
         let by = (NAME, done.iterations, done.end);
         let outcome = bench.outcome(problem, lambda, tolerance, by);
-        outcome.is_solved().then(|| Outcome { choice: search.choice, ..outcome })
+        outcome.is_solved().then_some(Outcome { choice: search.choice, ..outcome })
     }
 }
