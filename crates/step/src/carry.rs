@@ -76,7 +76,8 @@ pub(super) fn settle_ways(
         report.rounds += 1;
         report.parts = before.0;
         let at_rest = work.forces.memory.at_rest;
-        work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
+        let Workspace { rest, solver, problem, motion, forces, .. } = &mut *work;
+        rest.solve_or_relax(model, solver, (problem, motion), (state.time, forces, report))?;
         // the first answer of a step is a good start of the next round, whether or not the bodies are at rest
         work.forces.memory.at_rest &= at_rest;
         if model.scene().step.force_time() == ForceTime::Theta {

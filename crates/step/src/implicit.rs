@@ -199,6 +199,7 @@ fn solve(
     report: &mut StepReport,
 ) -> Result<(), Failed> {
     let earlier = std::mem::replace(&mut report.residual, Residual::ZERO);
+    work.rest.begin();
     let found = iterate(model, state, inputs, (theta, begins), work, report);
     if found.is_err() || report.residual.relative < earlier.relative {
         report.residual = earlier;
@@ -215,7 +216,8 @@ fn iterate(
     work: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failed> {
-    let Workspace { motion, contacts, problem, forces, detection, solver, advancing, implicit, .. } = work;
+    let Workspace { motion, contacts, problem, forces, detection, solver, advancing, implicit, rest, .. } =
+        work;
     let Scratch {
         end,
         next,
@@ -413,7 +415,7 @@ fn iterate(
             report.parts = report.parts.saturating_sub(1);
         }
         report.residual = Residual::ZERO;
-        solver.solve(problem, state.time, forces, report)?;
+        rest.solve(model, solver, (problem, end), (state.time, forces, report))?;
         regimes = false;
         for (c, soft) in contacts.contacts.iter().zip(&mut *soft) {
             let at = problem.rows_of(c.first);

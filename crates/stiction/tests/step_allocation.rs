@@ -20,7 +20,8 @@ fn steps_allocate_nothing_after_the_first_ones() {
     // first ones: the ellipse slips and lifts elements until its memory has grown to all it needs
     for (name, runs, first, counted) in [
         ("song2004/ellipse-1e-10.toml", &[(Pyramid, Lemke), (Cone, Auto)][..], 2000, 5000),
-        ("song2004/ellipse-rigid.toml", &[(Pyramid, Lemke), (Cone, Auto)], 2000, 5000),
+        // the first search for a solution at rest comes late
+        ("song2004/ellipse-rigid.toml", &[(Pyramid, Lemke), (Cone, Auto)], 5000, 2000),
         ("sphere-on-plane.toml", &[(Pyramid, Lemke), (Pyramid, Auto), (Cone, Auto)], 5, 500),
         ("box-on-slope.toml", &[(Pyramid, Lemke), (Pyramid, Auto), (Cone, Auto)], 5, 500),
         ("sliding-sphere.toml", &[(Pyramid, Lemke), (Pyramid, Auto), (Cone, Auto)], 5, 900),

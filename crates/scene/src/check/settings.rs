@@ -35,11 +35,17 @@ impl Checker<'_> {
         self.not_negative(step.bounce_threshold, at.key("bounce_threshold"));
         let accuracy = |x| (1e-13..=1e-2).contains(&x);
         self.number(step.accuracy, at.key("accuracy"), accuracy, "a number from 1e-13 to 0.01");
-        if step.branch != Branch::Nearest && step.scheme != Scheme::Event {
-            self.fault(
-                at.key("branch"),
-                "branch is given, expected scheme = \"event\", which alone follows one",
-            );
+        let follows = match step.branch {
+            Branch::Rest => true,
+            Branch::Nearest => step.scheme != Scheme::Compliant,
+            _ => step.scheme == Scheme::Event,
+        };
+        if !follows {
+            let message = match step.branch {
+                Branch::Nearest => "branch is nearest, but the motion of scheme = \"compliant\" is unique",
+                _ => "branch names a kind of motion, expected scheme = \"event\", which alone follows one",
+            };
+            self.fault(at.key("branch"), message);
         }
         if step.retries > 60 {
             self.fault(at.key("retries"), format!("retries is {}, expected at most 60", step.retries));
