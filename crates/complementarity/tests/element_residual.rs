@@ -1,5 +1,4 @@
 //! The residual of an element by itself: what it sees that sums over an island do not, and that solvers go on until it holds.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::piles;
 

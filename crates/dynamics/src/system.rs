@@ -45,7 +45,7 @@ impl Tree {
 
 /// What a tree stands on, in order of how firmly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Footing {
+pub enum Footing {
     /// Joints that are fixed to the world.
     World,
     /// Nothing, but it has joints.
@@ -239,7 +239,7 @@ impl System {
     }
 
     /// What a tree stands on.
-    pub(crate) fn footing(&self, tree: usize) -> Footing {
+    pub fn footing(&self, tree: usize) -> Footing {
         let Tree { bodies, .. } = &self.model.trees[tree];
         match self.model.bodies[bodies.start].joint {
             Joint::Free | Joint::Planar if bodies.len() == 1 => Footing::Alone,

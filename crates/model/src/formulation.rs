@@ -101,7 +101,7 @@ pub struct ContactProblem {
     /// Velocity that moving surfaces and drives add to `J v`, row by row; empty if there is none.
     pub moving: Vec<f64>,
     /// What of `moving` comes from the turning of bodies in the step, and not from outside; empty if there is none.
-    pub(crate) turning: Vec<f64>,
+    pub turning: Vec<f64>,
     /// Whether each row is about the velocity at the end of the step; empty if none is.
     at_end: Vec<bool>,
     /// `theta W v` of these rows, m/s.
@@ -166,6 +166,17 @@ pub fn assemble(
 }
 
 impl ContactProblem {
+    /// Sets what the turning of bodies in the step adds to a row; returns by how much that changes, m/s.
+    pub fn set_turning(&mut self, row: usize, velocity: f64) -> f64 {
+        for list in [&mut self.moving, &mut self.turning] {
+            list.resize(self.b.len(), 0.0);
+        }
+        let by = velocity - std::mem::replace(&mut self.turning[row], velocity);
+        self.moving[row] += by;
+        self.b[row] += by;
+        by.abs()
+    }
+
     /// Sets what a surface that moves by itself adds to a row; returns by how much that changes, m/s.
     pub fn set_moving(&mut self, row: usize, velocity: f64) -> f64 {
         let by = velocity - std::mem::replace(&mut self.moving[row], velocity);
@@ -502,7 +513,7 @@ impl ContactProblem {
     }
 
     /// Velocity that is moved from outside in a row: by surfaces and drives.
-    pub(crate) fn moved(&self, row: usize) -> f64 {
+    pub fn moved(&self, row: usize) -> f64 {
         let of = |list: &[f64]| list.get(row).copied().unwrap_or(0.0);
         of(&self.moving) - of(&self.turning)
     }

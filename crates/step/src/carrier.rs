@@ -39,7 +39,7 @@ pub(super) fn any_carried(model: &Model, contacts: &ContactSet) -> bool {
 }
 
 /// Whether one of a contact's bodies carries the other.
-pub(crate) fn is_carried(model: &Model, contact: &Contact) -> bool {
+pub fn is_carried(model: &Model, contact: &Contact) -> bool {
     carrier(model, contact).is_some()
 }
 
@@ -75,7 +75,7 @@ pub(super) fn carry_round(
 
 /// What the turning of bodies adds to the velocity of a contact at a point, in a step of length `h` from a configuration with the velocities `v_theta`; `None` without a carrier, or
 /// where the bodies have no end.
-pub(crate) fn added(
+pub fn added(
     model: &Model,
     contact: &Contact,
     point: Vector,
@@ -118,18 +118,5 @@ impl Ways<'_> {
         }
         let turn = self.end.pose(i).attitude.after(self.start.pose(i).attitude.inverse());
         (linear, scale(1.0 / self.h, turn.angle()))
-    }
-}
-
-impl ContactProblem {
-    /// Sets what the turning of bodies in the step adds to a row; returns by how much that changes, m/s.
-    fn set_turning(&mut self, row: usize, velocity: f64) -> f64 {
-        for list in [&mut self.moving, &mut self.turning] {
-            list.resize(self.b.len(), 0.0);
-        }
-        let by = velocity - std::mem::replace(&mut self.turning[row], velocity);
-        self.moving[row] += by;
-        self.b[row] += by;
-        by.abs()
     }
 }

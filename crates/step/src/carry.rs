@@ -11,7 +11,6 @@ use super::settle::{SLOW, settle};
 use super::{Failed, Motion, StepReport, Workspace};
 use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::{Drift, Kinematics};
-use crate::formulation::ContactProblem;
 use crate::inputs::Inputs;
 use crate::model::{Model, Owner};
 use crate::motion::Surfaces;

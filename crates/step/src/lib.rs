@@ -26,7 +26,7 @@ use stiction_scene as scene;
 mod advance;
 mod approach;
 pub(crate) mod books;
-pub(crate) mod carrier;
+pub mod carrier;
 mod carry;
 pub mod detect;
 mod flush;

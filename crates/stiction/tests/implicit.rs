@@ -1,5 +1,4 @@
 //! The implicit scheme beyond its paper: rolling, midpoint rule, soft finger, fast collisions, a bowl of bodies, joints, refusals.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::running;
 

@@ -1,5 +1,4 @@
 //! Derivatives of steps of machines, with loops, gears, drives, springs and stops, against central differences of steps.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::Arc;
 use stiction::boundary::{

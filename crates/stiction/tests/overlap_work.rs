@@ -1,5 +1,4 @@
 //! Work of the elastic forces of compliant point contacts round closed paths of one body in another: zero if the forces have a potential.
-#![allow(missing_docs)]
 
 use stiction::geometry::{Shape, Solid, Touch, Workspace, touches};
 use stiction::space::{Pose, Quaternion, Vector, add, dot, scale};

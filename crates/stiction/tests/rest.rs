@@ -36,7 +36,7 @@ impl Run {
 }
 
 fn run(text: &str, change: impl FnOnce(&mut Scene), steps: usize) -> Run {
-    let mut scene = Scene::from_toml("scene", text).unwrap_or_else(|e| panic!("{e}"));
+    let mut scene = stiction::from_toml("scene", text).unwrap_or_else(|e| panic!("{e}"));
     change(&mut scene);
     let model = Arc::new(Model::new(&scene).unwrap_or_else(|e| panic!("{e:?}")));
     let mut state = model.initial();
@@ -128,7 +128,7 @@ fn the_run_says_that_another_motion_is_known() {
     assert_eq!(found.steps(Trust::MotionNotUnique), 50);
     assert!(found.summary.rested.steps > 0 && found.summary.rested.first > 0.0);
     assert!(found.summary.first_without_motion.as_ref().is_some_and(|(_, rows)| !rows.is_empty()));
-    let model = Model::new(&Scene::from_toml("scene", &scene).unwrap()).unwrap();
+    let model = Model::new(&stiction::from_toml("scene", &scene).unwrap()).unwrap();
     let warnings = found.summary.motion_warnings(&model);
     assert!(warnings.len() == 1 && warnings[0].message.contains("drum"), "{warnings:?}");
     // the motion that the solver finds
@@ -324,7 +324,7 @@ fn rest_is_relative_to_what_bodies_touch() {
 #[test]
 fn a_search_allocates_nothing_after_the_first_ones() {
     for share in [0.95, 0.99] {
-        let mut scene = Scene::from_toml("scene", &capstan(20, share * LIMITS[0].1)).unwrap();
+        let mut scene = stiction::from_toml("scene", &capstan(20, share * LIMITS[0].1)).unwrap();
         scene.step.h = 1e-2;
         let mut stepper = Stepper::new(scene).unwrap();
         let mut state = stepper.initial();

@@ -7,7 +7,7 @@ mod surfaces;
 pub use load::each_load;
 pub use servos::{Eliminated, Servos};
 pub use surfaces::Surfaces;
-pub(crate) use surfaces::carried;
+pub use surfaces::carried;
 
 use crate::dynamics::{Kinematics, MassMatrix, SingularMass};
 use crate::geometry::bounding_box;
@@ -113,7 +113,7 @@ impl Motion {
     }
 
     /// Mean angular velocity about `n` of the two bodies or world parts of a contact, rad/s: tangential springs turn with it.
-    pub(crate) fn spin(&self, owners: [Owner; 2], n: Vector) -> f64 {
+    pub fn spin(&self, owners: [Owner; 2], n: Vector) -> f64 {
         let of = |owner: Owner| match owner {
             Owner::Body(i) => self.kinematics.angular_velocity(i),
             Owner::World(_) => self.surfaces.velocity(owner, n).1,

@@ -169,7 +169,7 @@ impl Surfaces {
 ///
 /// the velocity of the material at the middle of the way. A body that sticks, `way = u`, makes the chord of its circle: the first term keeps its radius
 /// (Cayley's form of the rotation), the second, of order `x^2/12`, its angle.
-pub(crate) fn carried(angular: Vector, way: Vector, h: f64, share: f64) -> Vector {
+pub fn carried(angular: Vector, way: Vector, h: f64, share: f64) -> Vector {
     let rate = length(angular);
     if rate == 0.0 {
         return [0.0; 3];

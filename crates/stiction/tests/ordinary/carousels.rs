@@ -1,6 +1,6 @@
 //! Bodies with joints that carry others round: driven turntables, arms.
 
-use crate::bench::{COMPLIANT, EVENT, IMPLICIT, RIGID, Run, STEPS, THETA, scene};
+use crate::ordinary::bench::{COMPLIANT, EVENT, IMPLICIT, RIGID, Run, STEPS, THETA, scene};
 use stiction::space::sub;
 
 /// The schemes of compliant contacts.
