@@ -213,7 +213,7 @@ pub const CAPABILITIES: [Capability; 33] = [
     row(T::Smooth, "friction", "smooth friction", [If(CompliantLaw), No, Yes, No, No, No]),
     row(T::Moments, "friction", "torsion and rolling friction", [Yes, Yes, No, No, No, Yes]),
     row(T::Grain, "friction", "anisotropic friction", [Yes, If(RigidContacts), No, No, No, Yes]),
-    row(T::Restitution, "contact", "restitution", [If(RigidContacts), No, No, Yes, Yes, If(RigidContacts)]),
+    row(T::Restitution, "contact", "restitution of rigid contacts", [Yes, No, No, Yes, Yes, Yes]),
     row(T::Limit, "joint", "rigid limits", [Yes, Yes, No, Yes, No, Yes]),
     row(T::SoftLimit, "joint", "limits with stiffness", [Yes, If(EndOfStep), Yes, Yes, No, Yes]),
     row(T::BouncingLimit, "joint", "limits with restitution", [Yes, No, No, Yes, No, Yes]),

@@ -12,13 +12,15 @@
 //! `u` depends on the velocities that are sought and is found with them, in rounds ([`super::carry`]) or in those of the implicit scheme. It is no velocity from outside: its work is part of what the time step
 //! takes, which in steady circles it gives back.
 
-use super::carry::ROUNDING;
 use crate::contact::set::{Contact, ContactSet};
 use crate::dynamics::{Drift, Kinematics, MassMatrix};
 use crate::formulation::ContactProblem;
 use crate::model::{Model, Owner};
 use crate::motion::carried;
 use crate::space::{Vector, add, cross, dot, length, scale, sub};
+
+/// Rounding of a place, over its distance from the origin.
+pub(super) const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// Turn of a body in a step up to which its ends say how it turned, rad.
 const MOST_TURN: f64 = 1.0;

@@ -5,7 +5,7 @@
 //! unknown velocities, nearly, and make `A` unsymmetric. The step is solved with the way of the last round until it stays, which contracts by half the angle by which the
 //! part turns in the step.
 
-use super::carrier::{Ways, any_carried, carry_round};
+use super::carrier::{ROUNDING, Ways, any_carried, carry_round};
 use super::detect::detect_at;
 use super::settle::{SLOW, settle};
 use super::{Failed, Motion, StepReport, Workspace};
@@ -24,8 +24,6 @@ const ROUNDS: usize = 40;
 /// change before, and at most the tolerance of the step.
 const SETTLED: f64 = 1e-12;
 const CONTRACTS: f64 = 0.5;
-/// Rounding of a place, over its distance from the origin.
-pub(super) const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// A gap at the end of the step that is off by more than this many times what turning can do in it belongs to other features.
 const OTHER: f64 = 2.0;
 

@@ -17,6 +17,7 @@ use crate::motion::{CLOSED, Motion};
 use crate::scene::Branch;
 use crate::state::{RowId, State};
 use complementarity::problem::Element;
+use complementarity::residual::Residual;
 use complementarity::solver::velocity_newton::rest::{Beginning, NAME, RestSearch};
 
 /// The search, with its memory.
@@ -53,12 +54,12 @@ impl Rest {
         (problem, motion): (&mut ContactProblem, &Motion),
         (time, forces, report): Answer<'_>,
     ) -> Result<(), Failed> {
-        let stood = forces.memory.at_rest;
+        let (stood, before) = (forces.memory.at_rest, report.residual);
         let found = solver.solve_or_relax(problem, time, forces, report);
         if stood && stands(forces) {
             found
         } else {
-            self.stay(model, solver, (problem, motion), (time, forces, report), found)
+            self.stay(model, solver, (problem, motion), (time, forces, report), (found, before))
         }
     }
 
@@ -70,23 +71,23 @@ impl Rest {
         (problem, motion): (&ContactProblem, &Motion),
         (time, forces, report): Answer<'_>,
     ) -> Result<(), Failed> {
-        let stood = forces.memory.at_rest;
+        let (stood, before) = (forces.memory.at_rest, report.residual);
         let found = solver.solve(problem, time, forces, report);
         if stood && stands(forces) {
             found
         } else {
-            self.stay(model, solver, (problem, motion), (time, forces, report), found)
+            self.stay(model, solver, (problem, motion), (time, forces, report), (found, before))
         }
     }
 
-    /// Replaces what was found by a solution at rest, where there is one.
+    /// Replaces what was found by a solution at rest, where there is one. `before`: the residual of the report before it was found.
     fn stay(
         &mut self,
         model: &Model,
         solver: &mut ContactSolver,
         (problem, motion): (&ContactProblem, &Motion),
         (_, forces, report): Answer<'_>,
-        found: Result<(), Failed>,
+        (found, before): (Result<(), Failed>, Residual),
     ) -> Result<(), Failed> {
         let failed = matches!(found, Err(Failed::Unsolved { .. }));
         let asked = model.scene().step.branch == Branch::Rest && !problem.is_empty() && problem.theta < 1.0;
@@ -110,15 +111,16 @@ impl Rest {
         let Some(outcome) = kept else { return found };
         forces.velocity.clear();
         forces.velocity.extend_from_slice(self.search.speed());
+        self.search.write_rest(problem.view(), &forces.lambda, solver.tolerance(), &mut forces.rest);
         // forces of bodies at rest are kept as long as they solve the problem
         (forces.memory.at_rest, forces.memory.choice) = (true, outcome.choice);
         report.iterations += outcome.iterations;
         report.choice = report.choice.max(outcome.choice);
         report.parts += usize::from(failed);
         report.solver = NAME;
-        if outcome.residual.relative >= report.residual.relative {
-            report.residual = outcome.residual;
-        }
+        // what was found first is not what happens
+        let worse = outcome.residual.relative >= before.relative;
+        report.residual = if worse { outcome.residual } else { before };
         self.kept.extend_from_slice(self.search.kept());
         self.other |= !failed;
         Ok(())

@@ -1,10 +1,7 @@
 //! Rest is a candidate first: what begins at rest and can stay there does, although the step's problem has other solutions, and the run
 //! says that there are. Expectations are equilibria of statics: closed forms, or linear programs over the forces (scipy), named with the scene.
-#![allow(missing_docs, clippy::unwrap_used)]
 
-#[path = "../../complementarity/tests/allocations/mod.rs"]
-mod allocations;
-
+use crate::capstan::capstan;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use stiction::inputs::Inputs;
@@ -12,7 +9,6 @@ use stiction::model::Model;
 use stiction::run::{Observer, Options, Stepwise, Summary};
 use stiction::scene::{Branch, Scene, Scheme};
 use stiction::state::Trust;
-use stiction::stepper::Stepper;
 
 /// What a run came to.
 struct Run {
@@ -51,45 +47,6 @@ fn run(text: &str, change: impl FnOnce(&mut Scene), steps: usize) -> Run {
         run.summary.step(&mut stepwise.view(&state)).unwrap();
     }
     run
-}
-
-/// Links of 1 g on pins, over half of a drum of 0.5 m with friction 0.3; at the first end hang 10 N, at the last `ratio` times as much.
-fn capstan(links: u32, ratio: f64) -> String {
-    let (turn, thick) = (std::f64::consts::PI / f64::from(links), 0.005);
-    let (radius, half) = (0.5 + thick, (0.5 + thick) * (0.5 * turn).tan());
-    let mut out = String::from(
-        "planar = true\n[[material]]\nname = \"default\"\nfriction = 0.3\n[[world]]\nname = \"drum\"\nshape = { sphere = { radius = 0.5 } }\n",
-    );
-    let (sin, cos) = (std::f64::consts::PI - 0.5 * turn).sin_cos();
-    let inertia = 1e-3 / 3.0 * (half * half + thick * thick);
-    write!(
-        out,
-        "[[body]]\nname = \"l0\"\nshape = {{ box = {{ half = [{half}, {thick}] }} }}\nmass = 1e-3\ninertia = {inertia}\nposition = [{}, {}]\nangle = {}\n",
-        radius * cos,
-        radius * sin,
-        std::f64::consts::FRAC_PI_2 - 0.5 * turn
-    )
-    .unwrap();
-    for k in 1..links {
-        let mount = if k == 1 { half } else { 2.0 * half };
-        write!(
-            out,
-            "[[body]]\nname = \"l{k}\"\nparent = \"l{}\"\njoint = {{ revolute = {{}} }}\nmount = {{ position = [{mount}, 0] }}\nmass = 1e-3\ncenter = [{half}, 0]\ninertia = {inertia}\nangle = {}\n[[body.part]]\nshape = {{ box = {{ half = [{half}, {thick}] }} }}\nposition = [{half}, 0]\n",
-            k - 1,
-            -turn
-        )
-        .unwrap();
-    }
-    write!(
-        out,
-        "[[load]]\nbody = \"l0\"\npoint = [{}, 0]\nforce = {{ constant = [0, -10] }}\n[[load]]\nbody = \"l{}\"\npoint = [{}, 0]\nforce = {{ constant = [0, {}] }}\n",
-        -half,
-        links - 1,
-        2.0 * half,
-        -10.0 * ratio
-    )
-    .unwrap();
-    out
 }
 
 /// Links, and the largest ratio by a linear program over the forces of pins and contacts, weight included.
@@ -319,24 +276,4 @@ fn rest_is_relative_to_what_bodies_touch() {
     let found = run(&text, |_| (), 20);
     assert!((found.last - 0.2).abs() < 1e-6 && (found.fastest - 0.2).abs() < 1e-6, "{}", found.fastest);
     assert!(found.summary.rested.steps > 0);
-}
-
-#[test]
-fn a_search_allocates_nothing_after_the_first_ones() {
-    for share in [0.95, 0.99] {
-        let mut scene = stiction::from_toml("scene", &capstan(20, share * LIMITS[0].1)).unwrap();
-        scene.step.h = 1e-2;
-        let mut stepper = Stepper::new(scene).unwrap();
-        let mut state = stepper.initial();
-        let mut rested = 0;
-        for _ in 0..5 {
-            rested += usize::from(stepper.step(&mut state).unwrap().rested);
-        }
-        let before = allocations::count();
-        for _ in 0..20 {
-            rested += usize::from(stepper.step(&mut state).unwrap().rested);
-        }
-        assert_eq!(allocations::count() - before, 0, "{share} of the limit");
-        assert!(rested > 5, "searched in {rested} steps");
-    }
 }

@@ -80,7 +80,8 @@ impl ContactRule {
         if self.grain.is_some() {
             things.push((Thing::Grain, "scheme"));
         }
-        if self.restitution > 0.0 {
+        // of compliant contacts the damping decides how bodies rebound
+        if self.restitution > 0.0 && self.law.steps_rigid() {
             things.push((Thing::Restitution, "scheme"));
         }
         things

@@ -262,6 +262,17 @@ impl RestSearch {
         &self.bench.evaluation.speed
     }
 
+    /// Writes the speed up to which each element rests at the tolerance, with the forces of the last result: m/s, for a rotational row rad/s.
+    pub fn write_rest(
+        &self,
+        problem: ContactProblem<'_>,
+        lambda: &[f64],
+        tolerance: f64,
+        out: &mut Vec<f64>,
+    ) {
+        self.bench.evaluation.write_rest(problem, lambda, tolerance, out);
+    }
+
     /// Elements of the islands that the last search kept at rest.
     pub fn kept(&self) -> &[usize] {
         &self.kept
