@@ -198,18 +198,24 @@ pub fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, ContactTa
     })?;
     let parts = parts(scene, &system).map_err(alone)?;
     let contacts = ContactTable::new(scene, &parts)?;
-    match beyond(scene, &system, &contacts) {
+    match beyond(scene, &system, &parts, &contacts) {
         Some(fault) => Err(vec![fault]),
         None => Ok((system, parts, contacts)),
     }
 }
 
 /// What of a scene's standing rows, surfaces and motors is not supported in its use ([`scene::capabilities`]).
-fn beyond(scene: &Resolved, system: &System, contacts: &ContactTable) -> Option<Fault> {
+fn beyond(scene: &Resolved, system: &System, parts: &[Part], contacts: &ContactTable) -> Option<Fault> {
     let in_use = if contacts.is_auto() { Use::Auto } else { Use::from(scene.step.scheme) };
     let met = |condition| condition == Condition::EndOfStep && scene.step.explicit_share == 0.0;
     let rows = standing::rows(scene, system);
-    let (name, refused) = first_refused(scene, &rows, |thing| thing.refusal(in_use, met))?;
+    let by_functions = |part: &&Part| !part.solid.has_faces() && !part.solid.is_half_space();
+    let of_shapes = || {
+        let part = parts.iter().find(by_functions)?;
+        Some((format!("'{}'", part.name), Thing::Functions.refusal(scene.step.scheme.into(), met)?))
+    };
+    let (name, refused) =
+        first_refused(scene, &rows, |thing| thing.refusal(in_use, met)).or_else(of_shapes)?;
     let path = match scene.laws.iter().position(|l| matches!(l, Law::Auto(_))) {
         Some(k) if in_use == Use::Auto => format!("material[{k}].law"),
         _ => "step.scheme".to_owned(),

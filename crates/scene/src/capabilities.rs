@@ -209,7 +209,7 @@ pub const CAPABILITIES: [Capability; 33] = [
     row(T::Auto, "law", "auto", [Yes, No, Yes, Yes, Yes, No]),
     row(T::Frictionless, "friction", "frictionless", [Yes, Yes, Yes, Yes, Yes, Yes]),
     row(T::Cone, "friction", "cone", [Yes, Yes, Yes, Yes, Yes, Yes]),
-    row(T::Polygon, "friction", "pyramid, polygon", [Yes, Yes, If(Planar), If(Planar), If(Planar), Yes]),
+    row(T::Polygon, "friction", "polygonal friction", [Yes, Yes, If(Planar), If(Planar), If(Planar), Yes]),
     row(T::Smooth, "friction", "smooth friction", [If(CompliantLaw), No, Yes, No, No, No]),
     row(T::Moments, "friction", "torsion and rolling friction", [Yes, Yes, No, No, No, Yes]),
     row(T::Grain, "friction", "anisotropic friction", [Yes, If(RigidContacts), No, No, No, Yes]),
@@ -229,7 +229,7 @@ pub const CAPABILITIES: [Capability; 33] = [
     row(T::Load, "load", "loads and springs", [Yes, Yes, Yes, Yes, Yes, Yes]),
     row(T::MovingSurface, "surface", "surfaces that move by themselves", [Yes, If(EndOfStep), No, No, No, No]),
     row(T::Plain, "shape", "half-spaces, spheres, capsules, cylinders, ellipsoids, boxes, polytopes, polygons", [Yes, Yes, Yes, Yes, Yes, Yes]),
-    row(T::Functions, "shape", "superellipsoids, quadrics, polynomials, intersections", [Yes, Yes, Yes, Yes, Yes, Yes]),
+    row(T::Functions, "shape", "superellipsoids, quadrics, polynomials, intersections", [Yes, Yes, Yes, No, Yes, Yes]),
     row(T::VelocityGap, "step", "gap = \"velocity\"", [Yes, No, Yes, Yes, Yes, Yes]),
     row(T::LateForces, "step", "forces = \"theta\"", [Yes, No, Yes, Yes, Yes, Yes]),
     row(T::Resume, "run", "resumed runs", [Yes, Yes, Yes, Yes, Yes, Yes]),
@@ -254,7 +254,7 @@ impl Thing {
             Yes => None,
             If(condition) if met(condition) => None,
             If(condition) => {
-                let others = self.others(in_use);
+                let others = listed(&self.others(in_use));
                 let or = if others.is_empty() { String::new() } else { format!(", or {others}") };
                 Some(format!("{name} with {words}: expected {}{or}", condition.words()))
             }
@@ -262,38 +262,48 @@ impl Thing {
         }
     }
 
-    /// What to take where something is not supported.
+    /// What to take where something is not supported: others of its kind, or schemes that support it.
     fn instead(self, in_use: Use) -> String {
-        match in_use {
-            Use::Derivatives => String::new(),
-            Use::Auto => ", expected a law without choice".to_owned(),
-            _ => format!(", expected {}", self.others(in_use)),
-        }
+        let kind = self.row().group;
+        let known = |row: &&Capability| row.group == kind && row.thing.support(in_use) != No;
+        let alike: Vec<&str> = match kind {
+            "law" | "friction" if in_use != Use::Derivatives => {
+                CAPABILITIES.iter().filter(known).map(|row| row.name).collect()
+            }
+            _ => vec![],
+        };
+        let others = match in_use {
+            Use::Derivatives => vec![],
+            Use::Auto => vec!["a law without choice"],
+            _ => self.others(in_use),
+        };
+        let found = [listed(&alike), listed(&others)].into_iter().filter(|words| !words.is_empty());
+        let found = found.collect::<Vec<_>>().join(", or ");
+        if found.is_empty() { found } else { format!(", expected {found}") }
     }
 
     /// The schemes other than `but` that support it without a condition; with one, if none do.
-    fn others(self, but: Use) -> String {
+    fn others(self, but: Use) -> Vec<&'static str> {
         let schemes = |wanted: fn(Support) -> bool| -> Vec<&str> {
             let found =
                 Use::ALL[..4].iter().zip(self.row().support).filter(|(u, s)| **u != but && wanted(*s));
             found.map(|(u, _)| u.words()).collect()
         };
-        let mut found = schemes(|s| s == Yes);
-        if found.is_empty() {
-            found = schemes(|s| s != No);
-        }
-        match found.split_last() {
-            None => String::new(),
-            Some((last, [])) => (*last).to_owned(),
-            Some((last, rest)) => {
-                let short = |w: &str| w.trim_start_matches("scheme = ").to_owned();
-                let rest: Vec<String> = rest
-                    .iter()
-                    .enumerate()
-                    .map(|(k, w)| if k == 0 { (*w).to_owned() } else { short(w) })
-                    .collect();
-                format!("{} or {}", rest.join(", "), short(last))
-            }
-        }
+        let found = schemes(|s| s == Yes);
+        if found.is_empty() { schemes(|s| s != No) } else { found }
+    }
+}
+
+/// `a, b or c`; the key of schemes only once.
+fn listed(words: &[&str]) -> String {
+    let short: Vec<&str> = words
+        .iter()
+        .enumerate()
+        .map(|(k, word)| if k == 0 { word } else { word.trim_start_matches("scheme = ") })
+        .collect();
+    match short.split_last() {
+        None => String::new(),
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
     }
 }

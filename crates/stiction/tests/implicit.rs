@@ -323,7 +323,10 @@ fn what_cannot_be_is_refused_by_name() {
         "friction = 0.5",
         "friction = 0.5\nlaw = { layer = { stiffness = 1000, thickness = 0.01 } }",
     );
-    assert!(faults(&layered.replace("implicit", "theta")).contains("a layer over a rigid core needs scheme"));
+    assert!(
+        faults(&layered.replace("implicit", "theta"))
+            .contains("layer with scheme = \"theta\": not supported")
+    );
     assert!(
         faults(&DISC.replace("\"implicit\"", "\"implicit\"\nexplicit_share = 0.3"))
             .contains("0, or 0.5 (midpoint)")

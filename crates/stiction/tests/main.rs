@@ -4,6 +4,7 @@
 mod accelerate;
 mod auto;
 mod bins;
+mod capabilities;
 mod capstan;
 mod chakraborty2007;
 mod chosen_forces;

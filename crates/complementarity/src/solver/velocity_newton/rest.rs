@@ -36,8 +36,8 @@ const DECIDED: (f64, f64) = (1e-4, 0.5);
 /// Along a step the slope is brought to this share of the first, in at most so many trials.
 const FLAT: f64 = 0.1;
 const TRIALS: usize = 30;
-/// A solution is sought to this share of the tolerance: forces, and what residuals are relative to, are not known yet.
-const TARGET: f64 = 0.1;
+/// A solution is sought to this share of the tolerance: forces, and what residuals are relative to, are not known yet, and each element is judged by itself.
+const TARGET: f64 = 0.01;
 /// Residual, as a share of the load (square), from which Coulomb's own iterations may end the search.
 const NEAR: f64 = 1e-8;
 /// Rounds of the choice of forces.
