@@ -5,6 +5,7 @@
 
 use crate::Scheme;
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 /// What a scene can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -234,6 +235,27 @@ pub const CAPABILITIES: [Capability; 33] = [
     row(T::LateForces, "step", "forces = \"theta\"", [Yes, No, Yes, Yes, Yes, Yes]),
     row(T::Resume, "run", "resumed runs", [Yes, Yes, Yes, Yes, Yes, Yes]),
 ];
+
+/// The table as a list of objects: `thing`, `group`, `name`, and for each use whether it is supported: `true`, `false`, or the condition in words.
+pub fn table() -> Value {
+    let rows = CAPABILITIES.iter().map(|row| {
+        let mut object = Map::new();
+        object.insert("thing".to_owned(), json!(row.thing));
+        object.insert("group".to_owned(), json!(row.group));
+        object.insert("name".to_owned(), json!(row.name));
+        for (in_use, support) in Use::ALL.iter().zip(row.support) {
+            let key = json!(in_use).as_str().unwrap_or_default().to_owned();
+            let value = match support {
+                Yes => json!(true),
+                No => json!(false),
+                If(condition) => json!(condition.words()),
+            };
+            object.insert(key, value);
+        }
+        Value::Object(object)
+    });
+    rows.collect()
+}
 
 impl Thing {
     /// Its row of the table.

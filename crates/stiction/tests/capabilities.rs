@@ -77,7 +77,8 @@ fn scene(thing: Thing, in_use: Use, meets: bool) -> Parts {
             parts.law = format!("law = {{ hunt_crossley = {{ stiffness = 1e5{tangential} }} }}");
         }
         Thing::Layer => {
-            "law = { layer = { stiffness = 1e4, damping = 10, thickness = 0.01 } }".clone_into(&mut parts.law)
+            "law = { layer = { stiffness = 1e4, damping = 10, thickness = 0.01 } }"
+                .clone_into(&mut parts.law);
         }
         Thing::HalfSpace => {
             let elements = if meets { 1 } else { 3 };
@@ -112,7 +113,7 @@ fn scene(thing: Thing, in_use: Use, meets: bool) -> Parts {
         Thing::Restitution => "restitution = 0.5".clone_into(&mut parts.material),
         Thing::Limit => parts.rest = arm(", limits = [-1, 1]", ""),
         Thing::SoftLimit => {
-            parts.rest = arm(", limits = [-1, 1], stop = { stiffness = 1e3, damping = 1 }", "")
+            parts.rest = arm(", limits = [-1, 1], stop = { stiffness = 1e3, damping = 1 }", "");
         }
         Thing::BouncingLimit => parts.rest = arm(", limits = [-1, 1], stop = { restitution = 0.5 }", ""),
         Thing::JointFriction => parts.rest = arm(", friction = 0.1", ""),
@@ -134,7 +135,7 @@ fn scene(thing: Thing, in_use: Use, meets: bool) -> Parts {
             parts.rest = arm("", &format!("{FORK}[[loop]]\nkind = 'distance'\n{ends}{soft}"));
         }
         Thing::Load => {
-            "[[load]]\nbody = 'ball'\nforce = { constant = [0.1, 0, 0] }".clone_into(&mut parts.rest)
+            "[[load]]\nbody = 'ball'\nforce = { constant = [0.1, 0, 0] }".clone_into(&mut parts.rest);
         }
         Thing::MovingSurface => "surface_velocity = { constant = [0.1, 0, 0] }".clone_into(&mut parts.ground),
         Thing::Plain => parts.shape = Some("{ box = { half = [0.1, 0.1, 0.1] } }"),
@@ -175,7 +176,7 @@ fn tried(thing: Thing, in_use: Use, text: &str) -> Result<(), String> {
             }
             continue;
         }
-        stepper.step(&mut state).map_err(|e| e.to_string())?;
+        let _ = stepper.step(&mut state).map_err(|e| e.to_string())?;
         if thing == Thing::Resume && k == 5 {
             let mut other = Stepper::of(stepper.model().clone());
             let mut again = state.clone();
