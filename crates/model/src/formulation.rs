@@ -146,7 +146,7 @@ pub fn assemble(
 ) {
     (problem.h, problem.theta) = (motion.h, motion.theta);
     problem.choose_standing(model, state, motion);
-    problem.remember(model, state, contacts);
+    problem.remember(model, state, motion, contacts);
     problem.jacobian(model, motion, contacts);
     if problem.theta > 0.0 && !problem.resolves(model, laws, contacts) {
         problem.theta = 0.0;
@@ -230,7 +230,7 @@ impl ContactProblem {
 
     /// Takes deformations and forces of all elements from the state; new contacts are undeformed and carry no
     /// force. Where a state remembers nothing, it is a start, and point contacts that overlap are pressed in by as much, as in the scheme `compliant`.
-    fn remember(&mut self, model: &Model, state: &State, contacts: &ContactSet) {
+    fn remember(&mut self, model: &Model, state: &State, motion: &Motion, contacts: &ContactSet) {
         self.deformation.clear();
         self.start.clear();
         self.inherited.clear();
@@ -242,8 +242,10 @@ impl ContactProblem {
                 (model.contacts().rules()[c.rule].rows * c.count, self.linear_rows * c.count);
             while memory.next_if(|m| m.id < id).is_some() {}
             let own = memory.next_if(|m| m.id == id);
-            let from =
-                if own.is_none() && deforms > 0 { seams::before(model, state, contacts, c) } else { None };
+            let from = match own {
+                None if deforms > 0 => seams::before(model, state, motion, contacts, c),
+                _ => None,
+            };
             self.inherited.extend(from.map(|from| from.id));
             let known = own.or(from);
             match known {
