@@ -36,7 +36,7 @@ class SceneWarning(UserWarning):
 
 
 class RunWarning(UserWarning):
-    """A run made energy, or booked some without a cause: ``Run.warnings``."""
+    """A run made energy, booked some without a cause, or had steps with two motions: ``Run.warnings``."""
 
 
 class StepError(Error, RuntimeError):

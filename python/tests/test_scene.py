@@ -106,6 +106,12 @@ def test_reprs_say_what_is_there() -> None:
     assert st.schema()["title"] == "Stiction scene"
 
 
+def test_capabilities_say_what_combines_with_what():
+    rows = {row["thing"]: row for row in st.capabilities()}
+    assert rows["layer"]["implicit"] is True and rows["layer"]["theta"] is False
+    assert rows["polygon"]["event"] == "a planar scene"
+
+
 def test_a_file_is_not_taken_for_the_name_of_a_scene() -> None:
     for name in ("slide.toml", "scenes/slide", str(SCENES / "sliding-sphere.toml")):
         with pytest.raises(ValueError, match="from_file"):

@@ -47,6 +47,8 @@ pub(crate) struct Goal {
 pub(crate) struct Job<'a> {
     pub problem: Uniform<'a>,
     pub islands: &'a Islands,
+    /// Numbers of its elements in the problem as posed.
+    pub members: &'a [usize],
     pub goals: &'a mut [Goal],
     pub sweeper: &'a mut Sweeper,
     pub formed: &'a mut Formed,
@@ -268,6 +270,7 @@ impl Bench {
             let job = Job {
                 problem: uniform,
                 islands: &part.islands,
+                members: part.members(),
                 goals: &mut *goals,
                 sweeper: &mut *sweeper,
                 formed: &mut *formed,

@@ -1,5 +1,4 @@
 //! Certificates: forces that are not determined, and what the theorems promise, on systems that can be done by hand.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use complementarity::certificate::{Certificate, Direction, Existence, Settings, examine};
 use complementarity::matrix::{Matrix, dot, norm};

@@ -1,5 +1,4 @@
 //! The residual of an element by itself: what it sees that sums over an island do not, and that solvers go on until it holds.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::piles;
 
@@ -21,6 +20,8 @@ struct Press {
     sliders: usize,
     mu: f64,
     slip: f64,
+    /// Mass of the press and of the last slider over the time step.
+    inertia: f64,
 }
 
 /// First row of the contact with the ground of a slider; then that with the press, then its drive.
@@ -42,8 +43,10 @@ impl Press {
         let mut f = Factored::default();
         f.clear(2 + 2 * sliders, h);
         let (mut exact, mut elements, mut reference) = (vec![], vec![], vec![]);
+        let mut inertia = 0.0;
         for k in 0..sliders {
             let light = power(-spread, 0.0) * mass;
+            inertia = (heavy + light) / h;
             let own = |m: f64| 1.0 / m.sqrt();
             let contact = Element::contact(2, mu, Friction::Cone);
             f.begin(2);
@@ -68,7 +71,7 @@ impl Press {
             let s = [0.0, slip, 0.0, -slip, 0.0];
             b[row(k)..row(k + 1)].iter_mut().zip(s).for_each(|(b, s)| *b = s - *b);
         }
-        Self { a, b, elements, reference, exact, sliders, mu, slip }
+        Self { a, b, elements, reference, exact, sliders, mu, slip, inertia }
     }
 
     fn problem(&self, known: bool) -> ContactProblem<'_> {
@@ -134,7 +137,10 @@ proptest! {
             let [n, t, above, on_top, drive] = lambda[row(k)..row(k + 1)] else { unreachable!() };
             let near = |found: f64, expected: f64| (found - expected).abs() <= 1e-6 * expected.abs();
             prop_assert!(near(t, -p.mu * n) && near(on_top, p.mu * above) && near(drive, on_top - t));
-            prop_assert!(p.sliders > 1 || near(n, p.exact[0]), "{} {}", n, p.exact[0]);
+            // a normal velocity that is off by r V takes the force that stops slider and press from it in a step
+            let slack = 1e-10 * p.reference[3 * k] * p.inertia;
+            let load = (n - p.exact[0]).abs() <= 1e-6 * p.exact[0] + 2.0 * slack;
+            prop_assert!(p.sliders > 1 || load, "{} {} {}", n, p.exact[0], slack);
         }
     }
 }

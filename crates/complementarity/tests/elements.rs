@@ -1,5 +1,4 @@
 //! Elements of several kinds in one problem: contacts of 2, 3, 4 and 6 rows, unilateral, bounded and bilateral rows.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::piles;
 

@@ -1,5 +1,5 @@
 //! Tests of solvers and problems, one binary: each module says what it tests.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod agreement;
 mod budget;

@@ -1,5 +1,4 @@
 //! Mixed nonlinear complementarity problems: the classical ones, limits, and boxed mixed LCPs.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::classical;
 

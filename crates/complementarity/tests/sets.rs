@@ -1,5 +1,4 @@
 //! Friction sets that differ from contact to contact: disc, ellipsoid, square, polygon and none in one problem.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::piles;
 

@@ -1,5 +1,4 @@
 //! The residual has no units, and solvers do not see them either.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::piles;
 

@@ -43,6 +43,17 @@ impl Tree {
     }
 }
 
+/// What a tree stands on, in order of how firmly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Footing {
+    /// Joints that are fixed to the world.
+    World,
+    /// Nothing, but it has joints.
+    Afloat,
+    /// Nothing: it is one body.
+    Alone,
+}
+
 /// A moving link and the links fixed to it.
 #[derive(Debug, Clone)]
 pub(super) struct Body {
@@ -225,6 +236,16 @@ impl System {
     /// The tree a link belongs to; `None` if it is fixed to the world.
     pub fn tree_of(&self, link: usize) -> Option<usize> {
         self.model.places[link].0.map(|b| self.model.bodies[b].tree)
+    }
+
+    /// What a tree stands on.
+    pub fn footing(&self, tree: usize) -> Footing {
+        let Tree { bodies, .. } = &self.model.trees[tree];
+        match self.model.bodies[bodies.start].joint {
+            Joint::Free | Joint::Planar if bodies.len() == 1 => Footing::Alone,
+            Joint::Free | Joint::Planar => Footing::Afloat,
+            _ => Footing::World,
+        }
     }
 
     /// Length of `q`.

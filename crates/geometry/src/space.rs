@@ -158,6 +158,14 @@ impl Quaternion {
         Self([half.cos(), sinc * angle[0], sinc * angle[1], sinc * angle[2]])
     }
 
+    /// The rotation vector of the rotation, of the shorter way: the inverse of [`Quaternion::turn`].
+    pub fn angle(self) -> Vector {
+        let [w, x, y, z] = if self.0[0] < 0.0 { self.0.map(|c| -c) } else { self.0 };
+        let sin = length([x, y, z]);
+        let ratio = if sin > 0.0 { 2.0 * sin.atan2(w) / sin } else { 2.0 };
+        scale(ratio, [x, y, z])
+    }
+
     /// Composition: first `other`, then `self`.
     pub fn after(self, other: Self) -> Self {
         let [a, b, c, d] = self.0;

@@ -100,6 +100,8 @@ pub struct ContactProblem {
     pub standing: Vec<Standing>,
     /// Velocity that moving surfaces and drives add to `J v`, row by row; empty if there is none.
     pub moving: Vec<f64>,
+    /// What of `moving` comes from the turning of bodies in the step, and not from outside; empty if there is none.
+    pub turning: Vec<f64>,
     /// Whether each row is about the velocity at the end of the step; empty if none is.
     at_end: Vec<bool>,
     /// `theta W v` of these rows, m/s.
@@ -164,6 +166,17 @@ pub fn assemble(
 }
 
 impl ContactProblem {
+    /// Sets what the turning of bodies in the step adds to a row; returns by how much that changes, m/s.
+    pub fn set_turning(&mut self, row: usize, velocity: f64) -> f64 {
+        for list in [&mut self.moving, &mut self.turning] {
+            list.resize(self.b.len(), 0.0);
+        }
+        let by = velocity - std::mem::replace(&mut self.turning[row], velocity);
+        self.moving[row] += by;
+        self.b[row] += by;
+        by.abs()
+    }
+
     /// Sets what a surface that moves by itself adds to a row; returns by how much that changes, m/s.
     pub fn set_moving(&mut self, row: usize, velocity: f64) -> f64 {
         let by = velocity - std::mem::replace(&mut self.moving[row], velocity);
@@ -187,6 +200,7 @@ impl ContactProblem {
             relaxed: vec![],
             standing: vec![],
             moving: vec![],
+            turning: vec![],
             at_end: vec![],
             left: vec![],
             scale: vec![],
@@ -256,6 +270,9 @@ impl ContactProblem {
             match known {
                 Some(known) if known.deformations.len() == deforms => {
                     self.deformation.extend_from_slice(known.deformations);
+                    if let ([_, t, o], 1) = (&mut self.deformation[first..], c.count) {
+                        (*t, *o) = turned([*t, *o], self.h * motion.spin(c.owners, c.frame.n)).into();
+                    }
                     if rotates(model, c) {
                         let from = c.frame.along_x();
                         let own = self.deformation[first..].as_chunks_mut().0;
@@ -421,6 +438,7 @@ impl ContactProblem {
         self.b.clear();
         self.terms.clear();
         self.moving.clear();
+        self.turning.clear();
         self.mobility.clear();
         for c in &contacts.contacts {
             self.contact_rows(model, motion, contacts, c);
@@ -496,6 +514,12 @@ impl ContactProblem {
         }
     }
 
+    /// Velocity that is moved from outside in a row: by surfaces and drives.
+    pub fn moved(&self, row: usize) -> f64 {
+        let of = |list: &[f64]| list.get(row).copied().unwrap_or(0.0);
+        of(&self.moving) - of(&self.turning)
+    }
+
     /// Writes `(1-theta) (J v + u)`, row by row, with `u` of moving surfaces and drives; `scratch` becomes `H v / h`.
     pub fn relative_velocities(
         &self,
@@ -565,6 +589,12 @@ impl ContactProblem {
 /// move.)
 pub fn rotates(model: &Model, contact: &Contact) -> bool {
     contact.count == 1 && model.contacts().rules()[contact.rule].is_anisotropic()
+}
+
+/// A tangential deformation that turns by an angle about the normal, with the materials that are deformed.
+pub(crate) fn turned([t, o]: [f64; 2], angle: f64) -> [f64; 2] {
+    let (sin, cos) = angle.sin_cos();
+    [cos * t - sin * o, sin * t + cos * o]
 }
 
 /// Adds the row of a relative velocity of a contact along a direction, or angular velocity about it, over all

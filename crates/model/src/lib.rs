@@ -36,7 +36,8 @@ pub use summary::summary;
 use crate::contact::Law;
 use crate::dynamics::{InvalidSystem, System};
 use crate::geometry::{Solid, bounding_box};
-use crate::scene::{Fault, Scene, Scheme};
+use crate::scene::capabilities::{Condition, Thing, Use};
+use crate::scene::{Fault, Scene};
 use crate::space::{Pose, length};
 use crate::state::{ContactId, RowId, State};
 
@@ -197,56 +198,44 @@ pub fn parts_and_rules(scene: &Resolved) -> Result<(System, Vec<Part>, ContactTa
     })?;
     let parts = parts(scene, &system).map_err(alone)?;
     let contacts = ContactTable::new(scene, &parts)?;
-    let auto = contacts.is_auto();
-    if (scene.step.scheme != Scheme::Theta || auto)
-        && let Some(what) = beyond_scheme(scene, &system, auto)
-    {
-        if auto {
-            let message = format!("expected a law without choice: law = \"auto\" does not know {what}");
-            let k = scene.laws.iter().position(|l| matches!(l, Law::Auto(_)));
-            return Err(vec![Fault::new(format!("material[{}].law", k.unwrap_or_default()), message)]);
-        }
-        let message = format!("expected \"theta\": this scheme does not know {what}");
-        return Err(vec![Fault::new("step.scheme".to_owned(), message)]);
+    match beyond(scene, &system, &parts, &contacts) {
+        Some(fault) => Err(vec![fault]),
+        None => Ok((system, parts, contacts)),
     }
-    Ok((system, parts, contacts))
 }
 
-/// What of a scene a scheme other than theta does not know: some standing rows, and surfaces that move by themselves. With `law = "auto"` (`auto`) no scheme
-/// knows any of them.
-fn beyond_scheme(scene: &Resolved, system: &System, auto: bool) -> Option<String> {
-    let implicit = scene.step.scheme == Scheme::Implicit;
-    let midpoint = scene.step.explicit_share > 0.0;
-    let rigid = |row: &StandingRow| row.compliance.is_none();
-    let of_joint = |row: &StandingRow| row.is_limit() || matches!(row.kind, StandingKind::Friction(_));
-    let known = |row: &StandingRow| match scene.step.scheme {
-        _ if auto => false,
-        Scheme::Theta => true,
-        Scheme::Implicit => {
-            row.restitution == 0.0
-                && (!midpoint || of_joint(row) && rigid(row) || matches!(row.kind, StandingKind::Spring(_)))
-        }
-        Scheme::Compliant => !rigid(row),
-        Scheme::Event => !rigid(row) || !matches!(row.kind, StandingKind::Drive(_)),
+/// What of a scene's standing rows, surfaces and motors is not supported in its use ([`scene::capabilities`]).
+fn beyond(scene: &Resolved, system: &System, parts: &[Part], contacts: &ContactTable) -> Option<Fault> {
+    let in_use = if contacts.is_auto() { Use::Auto } else { Use::from(scene.step.scheme) };
+    let met = |condition| condition == Condition::EndOfStep && scene.step.explicit_share == 0.0;
+    let rows = standing::rows(scene, system);
+    let by_functions = |part: &&Part| !part.solid.has_faces() && !part.solid.is_half_space();
+    let of_shapes = || {
+        let part = parts.iter().find(by_functions)?;
+        Some((format!("'{}'", part.name), Thing::Functions.refusal(scene.step.scheme.into(), met)?))
     };
-    let rest =
-        |name: String| if implicit && midpoint { format!("{name} (explicit_share = 0 does)") } else { name };
-    let name = |row: StandingRow| match scene.step.scheme {
-        _ if auto => row.name(scene),
-        Scheme::Implicit if row.restitution > 0.0 => format!("{}: restitution", row.name(scene)),
-        Scheme::Compliant => format!("rigid rows: {}, expected a spring and damper of it", row.name(scene)),
-        Scheme::Event => {
-            format!("drives that prescribe a motion: {}, expected gains or an effort", row.name(scene))
-        }
-        _ => rest(row.name(scene)),
+    let (name, refused) =
+        first_refused(scene, &rows, |thing| thing.refusal(in_use, met)).or_else(of_shapes)?;
+    let path = match scene.laws.iter().position(|l| matches!(l, Law::Auto(_))) {
+        Some(k) if in_use == Use::Auto => format!("material[{k}].law"),
+        _ => "step.scheme".to_owned(),
     };
-    let row = standing::rows(scene, system).into_iter().find(|row| !known(row)).map(name);
-    if implicit && !midpoint {
-        return row;
-    }
-    let running = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
-    let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);
-    row.or_else(|| running.or(moving).map(|name| rest(format!("a surface that moves by itself: '{name}'"))))
+    Some(Fault::new(path, format!("{name}: {refused}")))
+}
+
+/// The first standing row or moving surface that is refused: its name, and why.
+pub fn first_refused(
+    scene: &Resolved,
+    rows: &[StandingRow],
+    refusal: impl Fn(Thing) -> Option<String>,
+) -> Option<(String, String)> {
+    let of_rows = rows.iter().find_map(|row| refusal(row.thing()).map(|why| (row.name(scene), why)));
+    of_rows.or_else(|| {
+        let running = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
+        let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);
+        let name = running.or(moving)?;
+        Some((format!("'{name}'"), refusal(Thing::MovingSurface)?))
+    })
 }
 
 /// Shapes of all bodies, then those of the world.

@@ -16,6 +16,7 @@
 
 use crate::dynamics::{Kinematics, System};
 use crate::scene::LoopKind;
+use crate::scene::capabilities::Thing;
 use crate::scene::resolved::{Compliant, Drive, Resolved};
 use crate::state::RowId;
 use complementarity::problem::Element;
@@ -126,6 +127,26 @@ impl StandingRow {
     pub fn is_rigid_drive(&self) -> bool {
         let drive = matches!(self.kind, StandingKind::Drive(_));
         drive && self.compliance.is_none() && self.element == Element::Bilateral
+    }
+
+    /// Its row of the table of capabilities.
+    pub fn thing(&self) -> Thing {
+        let rigid = self.compliance.is_none();
+        match self.kind {
+            StandingKind::LowerLimit(_) | StandingKind::UpperLimit(_) if self.restitution > 0.0 => {
+                Thing::BouncingLimit
+            }
+            StandingKind::LowerLimit(_) | StandingKind::UpperLimit(_) if rigid => Thing::Limit,
+            StandingKind::LowerLimit(_) | StandingKind::UpperLimit(_) => Thing::SoftLimit,
+            StandingKind::Friction(_) => Thing::JointFriction,
+            StandingKind::Spring(_) => Thing::JointSpring,
+            StandingKind::Drive(_) if rigid => Thing::Motion,
+            StandingKind::Drive(_) => Thing::Servo,
+            StandingKind::Gear(_) if rigid => Thing::Gear,
+            StandingKind::Gear(_) => Thing::SoftGear,
+            StandingKind::Loop { .. } if rigid => Thing::Loop,
+            StandingKind::Loop { .. } => Thing::SoftLoop,
+        }
     }
 
     /// Whether the row is a limit of a joint.

@@ -74,7 +74,8 @@ pub struct Remembered<'a> {
     /// Forces of the last step, from which the next solve starts, row by row; N, N m.
     pub forces: &'a [f64],
     /// Deformation `delta`, m, element by element n, t(, o); empty if the contact is rigid. A point contact
-    /// with anisotropic friction stores it in the frame of isotropic friction.
+    /// with anisotropic friction stores it in the frame of isotropic friction. That of a point contact turns with the
+    /// materials where the next step begins.
     pub deformations: &'a [f64],
 }
 

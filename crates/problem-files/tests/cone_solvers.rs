@@ -1,5 +1,4 @@
 //! The cone solvers on other people's problems, where they lie beside the repository or in the folder `STICTION_PROBLEMS`.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use complementarity::problem::ContactProblem;
 use complementarity::solver::Outcome;

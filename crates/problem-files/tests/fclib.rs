@@ -1,5 +1,4 @@
 //! FCLIB files: the forms of `W`, and what every kind of bad file is told.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::making;
 

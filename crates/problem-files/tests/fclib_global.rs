@@ -1,5 +1,4 @@
 //! FCLIB's global problems, condensed; and local ones written and read again.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use complementarity::matrix::Matrix;
 use complementarity::operator::{BlockMatrix, Operator};

@@ -1,5 +1,4 @@
 //! Damaged files end in an error, never in a panic.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::making;
 

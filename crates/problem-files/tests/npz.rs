@@ -1,5 +1,4 @@
 //! NumPy archives: what is read, and what every kind of bad file is told.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::making;
 

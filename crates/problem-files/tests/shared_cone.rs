@@ -1,5 +1,4 @@
 //! Other people's friction problems, where they lie beside the repository or in the folder `STICTION_PROBLEMS`: `auto` solves them to 1e-8.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use complementarity::solver::auto::Auto;
 use problem_files::{Problem, read};

@@ -1,5 +1,4 @@
 //! Other people's problems, where they lie beside the repository: read as numpy and h5py read them.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use complementarity::matrix::Matrix;
 use problem_files::{Problem, read};

@@ -20,6 +20,7 @@ mod add;
 mod at;
 mod body;
 mod boundary;
+pub mod capabilities;
 mod check;
 mod expand;
 mod fault;

@@ -47,7 +47,8 @@ pub struct StepSettings {
     /// Error that the integrators of scheme = "compliant" and "event" allow per step of its own, relative to 1 m, 1 rad, 1 m/s and 1 rad/s or what is
     /// larger; 1e-10 by default.
     pub accuracy: f64,
-    /// Which of several possible motions scheme = "event" follows where it decides what follows; nearest by default.
+    /// Which of several possible motions is followed; rest by default: what begins at rest stays there if loads can hold it. The schemes theta and
+    /// implicit also support nearest, scheme = "event" all of them, where it decides what follows.
     pub branch: Branch,
     /// How many times a failed step is halved before the run ends; 10 by default, at most 60.
     pub retries: usize,
@@ -69,7 +70,7 @@ impl Default for StepSettings {
             recovery_velocity: 0.1,
             bounce_threshold: 0.01,
             accuracy: 1e-10,
-            branch: Branch::Nearest,
+            branch: Branch::Rest,
             retries: 10,
         }
     }
@@ -129,13 +130,15 @@ pub enum Scheme {
     Implicit,
 }
 
-/// Which of several solutions of the contact problem at an instant is followed. Where none is of the kind wanted, and between several
+/// Which of several solutions of the contact problem of a step or an instant is followed. Where none is of the kind wanted, and between several
 /// of it, the nearest is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Branch {
-    /// The one whose normal forces are nearest to those before.
+    /// The one at rest, where contacts begin at rest and loads can hold them there; otherwise, and under event, as `nearest`.
     #[default]
+    Rest,
+    /// The one whose normal forces are nearest to those before; of a step the one that the solver finds.
     Nearest,
     /// The one in which the most contacts keep touching.
     KeepContact,

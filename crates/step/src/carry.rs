@@ -5,11 +5,12 @@
 //! unknown velocities, nearly, and make `A` unsymmetric. The step is solved with the way of the last round until it stays, which contracts by half the angle by which the
 //! part turns in the step.
 
+use super::carrier::{ROUNDING, Ways, any_carried, carry_round};
 use super::detect::detect_at;
 use super::settle::{SLOW, settle};
 use super::{Failed, Motion, StepReport, Workspace};
 use crate::contact::set::{Contact, ContactSet};
-use crate::dynamics::Kinematics;
+use crate::dynamics::{Drift, Kinematics};
 use crate::inputs::Inputs;
 use crate::model::{Model, Owner};
 use crate::motion::Surfaces;
@@ -23,8 +24,6 @@ const ROUNDS: usize = 40;
 /// change before, and at most the tolerance of the step.
 const SETTLED: f64 = 1e-12;
 const CONTRACTS: f64 = 0.5;
-/// Rounding of a place, over its distance from the origin.
-const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// A gap at the end of the step that is off by more than this many times what turning can do in it belongs to other features.
 const OTHER: f64 = 2.0;
 
@@ -32,6 +31,7 @@ const OTHER: f64 = 2.0;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scratch {
     velocity: Vec<f64>,
+    after: Vec<f64>,
     impulse: Vec<f64>,
     position: Vec<f64>,
     /// Bodies at the beginning of the step with the velocities of the candidate, and at its end.
@@ -53,7 +53,8 @@ pub(super) fn settle_ways(
     work: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failed> {
-    if !work.motion.surfaces.any_turns() || work.contacts.contacts.is_empty() {
+    let on_surfaces = work.motion.surfaces.any_turns() && !work.contacts.contacts.is_empty();
+    if !on_surfaces && !any_carried(model, &work.contacts) {
         return Ok(());
     }
     let tolerance = model.scene().step.tolerance;
@@ -63,7 +64,7 @@ pub(super) fn settle_ways(
             change = f64::INFINITY;
             break;
         };
-        let last = std::mem::replace(&mut change, carry_along(model, work));
+        let last = std::mem::replace(&mut change, carry_along(model, work).max(carried(model, work)));
         let scale = fastest.max(work.motion.h * length(model.scene().gravity)).max(SLOW);
         let noise = change >= CONTRACTS * last && change <= tolerance * scale;
         if change <= SETTLED * scale || noise {
@@ -72,7 +73,8 @@ pub(super) fn settle_ways(
         report.rounds += 1;
         report.parts = before.0;
         let at_rest = work.forces.memory.at_rest;
-        work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
+        let Workspace { rest, solver, problem, motion, forces, .. } = &mut *work;
+        rest.solve_or_relax(model, solver, (problem, motion), (state.time, forces, report))?;
         // the first answer of a step is a good start of the next round, whether or not the bodies are at rest
         work.forces.memory.at_rest &= at_rest;
         if model.scene().step.force_time() == ForceTime::Theta {
@@ -86,17 +88,19 @@ pub(super) fn settle_ways(
 
 /// Places the bodies where the forces at hand lead; returns the largest velocity, and nothing if it is not finite.
 fn follow(model: &Model, state: &State, inputs: &Inputs, work: &mut Workspace) -> Option<f64> {
-    let Workspace { motion, problem, forces, carry, .. } = work;
-    let Scratch { velocity, impulse, position, way, end, surfaces, .. } = carry;
+    let Workspace { motion, problem, forces, carry, advancing, .. } = work;
+    let Scratch { velocity, after, impulse, position, way, end, surfaces, .. } = carry;
     velocity.clone_from(&motion.free);
     if !problem.is_empty() {
         problem.push(motion.kick(), &forces.lambda, impulse, velocity);
     }
     let fastest = velocity.iter().chain(&state.velocity).fold(0.0f64, |m, v| m.max(v.abs()));
     let theta = problem.theta;
+    after.clone_from(velocity);
     velocity.iter_mut().zip(&state.velocity).for_each(|(v, old)| *v = theta * old + (1.0 - theta) * *v);
     position.resize(state.position.len(), 0.0);
-    model.system().advance(&state.position, velocity, motion.h, position);
+    let drift = advancing.drift.get_or_insert_with(|| Drift::new(model.system()));
+    drift.advance(&motion.kinematics, &motion.mass, motion.h, velocity, (position, after)).ok()?;
     if !velocity.iter().chain(&*position).all(|x| x.is_finite()) {
         return None;
     }
@@ -143,6 +147,14 @@ fn carry_along(model: &Model, work: &mut Workspace) -> f64 {
         }
     }
     change
+}
+
+/// Takes the velocities of contacts with carriers for these ways of the bodies; returns their largest change, m/s.
+fn carried(model: &Model, work: &mut Workspace) -> f64 {
+    let Workspace { motion, contacts, problem, carry, .. } = work;
+    let Scratch { way: Some(rows), end: Some(end), .. } = carry else { return 0.0 };
+    let ways = Ways { start: rows, rows, end, share: 0.0, h: motion.h };
+    carry_round(model, ways, contacts, problem)
 }
 
 /// Velocity of a surface along the normal with which a contact has the gap at the end of the step that the bodies have there; `normal` is that when it begins, `rate` is that

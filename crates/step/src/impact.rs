@@ -210,7 +210,7 @@ impl Impacts {
 
     /// Work that moving surfaces and drives do in a round, J.
     fn supplied(&self, problem: &ContactProblem) -> f64 {
-        let moving = self.round.lambda.iter().zip(&problem.moving).map(|(f, u)| f * u).sum::<f64>();
+        let moving = self.round.lambda.iter().enumerate().map(|(row, f)| f * problem.moved(row)).sum::<f64>();
         let bilateral = (0..problem.elements.len()).filter(|&k| problem.elements[k] == Element::Bilateral);
         let driven = bilateral.map(|k| self.round.lambda[problem.rows_of(k).start] * problem.gap_rate[k]);
         -problem.h * (moving + driven.sum::<f64>())

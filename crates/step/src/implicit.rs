@@ -33,6 +33,7 @@ mod running;
 mod secant;
 mod tangent;
 
+use super::carrier::{Ways, carry_round};
 use super::detect::detect_again;
 use super::project::OPEN;
 use super::theta::remember_solver;
@@ -198,6 +199,7 @@ fn solve(
     report: &mut StepReport,
 ) -> Result<(), Failed> {
     let earlier = std::mem::replace(&mut report.residual, Residual::ZERO);
+    work.rest.begin();
     let found = iterate(model, state, inputs, (theta, begins), work, report);
     if found.is_err() || report.residual.relative < earlier.relative {
         report.residual = earlier;
@@ -214,7 +216,8 @@ fn iterate(
     work: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failed> {
-    let Workspace { motion, contacts, problem, forces, detection, solver, advancing, implicit, .. } = work;
+    let Workspace { motion, contacts, problem, forces, detection, solver, advancing, implicit, rest, .. } =
+        work;
     let Scratch {
         end,
         next,
@@ -362,7 +365,7 @@ fn iterate(
         for c in &contacts.contacts {
             let found = known.iter().find(|s| s.id == c.id).copied();
             soft.push(found.unwrap_or_else(|| {
-                let mut new = Soft::new(c.id, linear, state);
+                let mut new = Soft::new(c.id, linear, state, h * motion.spin(c.owners, c.frame.n));
                 new.press(
                     &model.contacts().rules()[c.rule].layers,
                     depth(begin, c.id, contacts.elements[c.first].gap),
@@ -386,6 +389,10 @@ fn iterate(
         }
         let at = (&position[..], &seen[..]);
         problem.assemble_implicit(model, (state, end, contacts), at, soft, (theta, springs, far));
+        if round > 0 && theta == 0.0 {
+            let (start, end) = (&motion.kinematics, &end.kinematics);
+            carry_round(model, Ways { start, rows: end, end, share: 1.0, h }, contacts, problem);
+        }
         let noise = !extrapolated && change <= LATE * scale && change >= CONTRACTS * before;
         if within && same && noise && forces.lambda.len() == problem.b.len() {
             // velocities change no less: noise, if the forces solve the problem of the end that they led to
@@ -408,7 +415,7 @@ fn iterate(
             report.parts = report.parts.saturating_sub(1);
         }
         report.residual = Residual::ZERO;
-        solver.solve(problem, state.time, forces, report)?;
+        rest.solve(model, solver, (problem, end), (state.time, forces, report))?;
         regimes = false;
         for (c, soft) in contacts.contacts.iter().zip(&mut *soft) {
             let at = problem.rows_of(c.first);

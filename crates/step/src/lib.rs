@@ -26,6 +26,7 @@ use stiction_scene as scene;
 mod advance;
 mod approach;
 pub(crate) mod books;
+pub mod carrier;
 mod carry;
 pub mod detect;
 mod flush;
@@ -35,6 +36,7 @@ pub mod jam;
 mod overlap;
 mod project;
 pub mod report;
+mod rest;
 pub(crate) mod retry;
 mod settle;
 pub mod soft_row;
@@ -111,6 +113,7 @@ pub struct Workspace {
     carry: carry::Scratch,
     /// Whether a step at whose end bodies have turned into each other is tried again in halves.
     may_cut: bool,
+    rest: rest::Rest,
 }
 
 impl Workspace {
@@ -142,6 +145,7 @@ impl Workspace {
             approach: approach::Approach::default(),
             carry: carry::Scratch::default(),
             may_cut: false,
+            rest: rest::Rest::default(),
         }
     }
 }

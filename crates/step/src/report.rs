@@ -345,6 +345,10 @@ pub struct StepReport {
     /// Parts that were accepted at a relative residual above the scene's tolerance: up to 1e-6, because shorter ones did not reach it, or because
     /// only single elements are above it ([`Residual::element`]).
     pub loose: usize,
+    /// Whether contacts were kept at rest though another motion solves the step too (`step.branch`).
+    pub rested: bool,
+    /// Whether contacts left rest though forces that no load makes would keep them there: bodies wedged between others.
+    pub left_rest: bool,
     /// Time steps that took the place of located events where these crowd (`scheme = "event"`), and the time in them, s.
     pub stepped: usize,
     /// See `stepped`.
@@ -380,6 +384,8 @@ impl Default for StepReport {
             violation: 0.0,
             relaxed: 0,
             loose: 0,
+            rested: false,
+            left_rest: false,
             stepped: 0,
             stepped_time: 0.0,
             left_midpoint: 0,
@@ -513,11 +519,8 @@ pub fn elements(
 
 /// Work that surfaces which move by themselves do in an element, J.
 pub(crate) fn moving_work(problem: &ContactProblem, element: usize, lambda: &[f64]) -> f64 {
-    if problem.moving.is_empty() {
-        return 0.0;
-    }
-    let moving = &problem.moving[problem.rows_of(element)];
-    -problem.h * lambda.iter().zip(moving).map(|(f, u)| f * u).sum::<f64>()
+    let rows = problem.rows_of(element);
+    -problem.h * lambda.iter().zip(rows).map(|(f, row)| f * problem.moved(row)).sum::<f64>()
 }
 
 /// What the standing rows of a step did, and their losses and works. `kicked`: velocity after the forces of the step.

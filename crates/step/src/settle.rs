@@ -38,7 +38,7 @@ pub(super) fn settle(
     work: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failed> {
-    let Workspace { motion, problem, solver, forces, settling, .. } = work;
+    let Workspace { motion, problem, solver, forces, settling, rest, .. } = work;
     let Scratch { kinematics, position, velocity, free, change: by } = settling;
     let kinematics = kinematics.get_or_insert_with(|| Kinematics::new(model.system()));
     let (theta, h) = (problem.theta, motion.h);
@@ -76,7 +76,7 @@ pub(super) fn settle(
         problem.add_velocity(motion.kick(), by);
         report.parts = parts;
         let at_rest = forces.memory.at_rest;
-        solver.solve_or_relax(problem, state.time, forces, report)?;
+        rest.solve_or_relax(model, solver, (problem, motion), (state.time, forces, report))?;
         // the first answer of a step is a good start of the next round, whether or not the bodies are at rest
         forces.memory.at_rest &= at_rest;
     }

@@ -60,6 +60,21 @@ impl ContactSolver {
         self.budget = STEP_BUDGET;
     }
 
+    /// Work that one solve may do now.
+    pub(super) fn share(&self) -> Budget {
+        Budget { rows: self.budget.div_ceil(SOLVE_SHARE), stop: self.stop.clone() }
+    }
+
+    /// Takes work that another search did from the budget of the step.
+    pub(super) fn spend(&mut self, rows: u64) {
+        self.budget = self.budget.saturating_sub(rows);
+    }
+
+    /// Largest relative residual of a solution.
+    pub(super) fn tolerance(&self) -> f64 {
+        self.solver.tolerance()
+    }
+
     /// Whether something of the step's budget is left.
     pub(crate) fn has_budget(&self) -> bool {
         self.budget > 0

@@ -35,6 +35,7 @@ pub fn step(
     report: &mut StepReport,
 ) -> Result<(), Failed> {
     work.laws.set_step(model, h)?;
+    work.rest.begin();
     if let Some(drift) = &mut work.advancing.drift {
         drift.hand_over(&state.position, &mut work.motion.kinematics, &mut work.motion.mass);
     }
@@ -71,7 +72,19 @@ pub fn step(
             refuse_dent(model, &work.detection, c, &work.contacts.elements[c.first], state.time)?;
         }
     }
-    let Workspace { laws, motion, contacts, problem, forces, advancing, solver, impacts, .. } = work;
+    let Workspace {
+        laws,
+        motion,
+        contacts,
+        problem,
+        forces,
+        advancing,
+        solver,
+        impacts,
+        rest,
+        other_motion,
+        ..
+    } = work;
     if state.memory.is_empty() {
         report.recovery_work += problem.pressed_energy(model, laws, contacts);
     }
@@ -82,6 +95,7 @@ pub fn step(
     }
     let mut solved = Solved { laws, motion, contacts, problem, forces };
     advance(model, solved, advancing, state, report)?;
+    rest.note((model, contacts, problem), state, report, other_motion);
     if bounced {
         solved.forces = &impacts.forces;
     }
@@ -121,7 +135,8 @@ fn solve(
         if by_distance {
             work.approach.start_from_last(model, &work.contacts, &work.problem, &mut work.forces);
         }
-        work.solver.solve_or_relax(&mut work.problem, state.time, &mut work.forces, report)?;
+        let Workspace { rest, solver, problem, motion, forces, .. } = &mut *work;
+        rest.solve_or_relax(model, solver, (problem, motion), (state.time, forces, report))?;
         if model.scene().step.force_time() == ForceTime::Theta {
             settle(model, state, inputs, before, work, report)?;
         }

@@ -1,5 +1,4 @@
 //! `stiction accelerate` as a program: text, JSON, pictures, recordings, and what it says of wrong input.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::program;
 

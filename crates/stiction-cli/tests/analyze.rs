@@ -1,5 +1,4 @@
 //! `stiction analyze` as a program: instants, runs, recordings, JSON, figures, and what it says of wrong input; and the warnings of `run`.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::program;
 

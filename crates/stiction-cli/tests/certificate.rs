@@ -1,5 +1,4 @@
 //! `stiction solve`: what is known of the forces, in text and JSON; and the cone solvers by name.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use complementarity::matrix::{Matrix, dot};
 use complementarity::problem::{Friction, FrictionProblem};

@@ -1,5 +1,4 @@
 //! `stiction check` as a program: every scene of `scenes/`, and what it says of wrong ones.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

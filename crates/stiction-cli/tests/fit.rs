@@ -1,6 +1,5 @@
 //! `stiction fit` as a program: what it prints and writes, and what it refuses.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
 use crate::program;
 
 use program::{done, refused, scratch};

@@ -1,5 +1,4 @@
 //! `stiction plot` as a program: figures as files.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::program;
 

@@ -1,5 +1,4 @@
 //! What `stiction run` says of contact forces, and the contact problems that it writes.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::program;
 

@@ -1,5 +1,4 @@
 //! Recordings as files: formats, crashes, interrupts, and going on from where a run ended.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::program;
 

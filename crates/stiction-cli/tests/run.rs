@@ -1,5 +1,4 @@
 //! `stiction run` as a program: the recording, exit codes, the summary.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::program;
 

@@ -1,5 +1,4 @@
 //! `stiction shoot` and `stiction converge` as programs: what they print and write, and what they refuse.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
 //! `stiction solve` as a program: exit codes, the JSON contract, error lines, the report.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use complementarity::matrix::Matrix;
 use complementarity::problem::{Friction, FrictionProblem, Lcp, MixedLcp};

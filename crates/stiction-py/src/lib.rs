@@ -45,7 +45,7 @@ mod _core {
     #[pymodule_export]
     use crate::report::{Run, StepReport};
     #[pymodule_export]
-    use crate::scene::{Scene, nearest, schema};
+    use crate::scene::{Scene, capabilities, nearest, schema};
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]

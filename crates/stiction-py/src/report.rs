@@ -208,8 +208,8 @@ impl Run {
         self.summary.relative_balance_error()
     }
 
-    /// Energy that contacts, limits, loops and gears made, or that is booked without a cause: where, when, how much, and what to do about
-    /// it; each was also issued as a ``RunWarning``.
+    /// Energy that contacts, limits, loops and gears made, or that is booked without a cause, and steps for which two motions were found: where,
+    /// when, how much, and what to do about it; each was also issued as a ``RunWarning``.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()

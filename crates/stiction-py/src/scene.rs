@@ -442,6 +442,13 @@ pub fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     from_json(py, &value)
 }
 
+/// What combines with what, as a list of dictionaries: ``thing``, ``group``, ``name``, and for each scheme, ``auto`` and
+/// ``derivatives`` whether it is supported: true, false, or the condition in words.
+#[pyfunction]
+pub fn capabilities(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    from_json(py, &scene::capabilities::table())
+}
+
 /// Error message of an unknown name, with the nearest known one.
 #[pyfunction]
 #[pyo3(name = "_unknown")]

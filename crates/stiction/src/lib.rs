@@ -12,6 +12,7 @@
 //! friction = 0.5
 //!
 //! [[world]]
+//! name = 'ground'
 //! shape = 'half_space'
 //!
 //! [[body]]

@@ -6,6 +6,7 @@
 mod balance;
 mod events;
 mod judge;
+mod motions;
 mod stepwise;
 mod strikes;
 mod summary;
@@ -17,6 +18,7 @@ pub(crate) use balance::FIRST_ENTRIES;
 pub use balance::{Account, Balance, ENTRIES, Entry, UNIT};
 pub use events::{Event, EventKind};
 pub use judge::EnergyWarning;
+pub use motions::{MotionWarning, TwoMotions};
 pub use stepwise::Stepwise;
 pub use summary::Summary;
 

@@ -344,10 +344,10 @@ fn what_is_refused_is_named() {
     };
     assert_eq!(faults("law = 'auto'", ""), Ok(()));
     for (material, rest, words) in [
-        ("law = 'auto'\n torsion = 0.01", "", "law = \"auto\" knows no torsion"),
-        ("law = 'auto'", "[step]\n scheme = 'implicit'", "expects scheme = \"theta\", \"event\" or \"compliant\""),
-        ("law = 'auto'", "[step]\n friction = 'pyramid'", "law = \"auto\" expects \"cone\""),
-        ("law = 'auto'", "[step]\n friction = { smooth = { velocity = 1e-3 } }", "expects Coulomb's friction"),
+        ("law = 'auto'\n torsion = 0.01", "", "torsion and rolling friction with law = \"auto\": not supported"),
+        ("law = 'auto'", "[step]\n scheme = 'implicit'", "or scheme = \"theta\", \"compliant\" or \"event\""),
+        ("law = 'auto'", "[step]\n friction = 'pyramid'", "polygonal friction with law = \"auto\": expected a planar scene"),
+        ("law = 'auto'", "[step]\n friction = { smooth = { velocity = 1e-3 } }", "smooth friction with law = \"auto\": not supported, expected frictionless, cone or"),
         (
             "law = 'auto'\n compliant_law = { half_space = { elements = 3, spacing = 1e-3 } }",
             "",
@@ -372,7 +372,7 @@ fn what_is_refused_is_named() {
         (
             "law = 'auto'",
             "[[body]]\n name = 'door'\n joint = { revolute = { axis = [0, 0, 1], limits = [-1, 1] } }\n shape = { box = { half = [0.05, 0.05, 0.05] } }\n mass = 1\n mount = { position = [2, 0, 0.5] }",
-            "law = \"auto\" does not know",
+            "rigid limits with law = \"auto\"",
         ),
     ] {
         let found = faults(material, rest).expect_err(words);

@@ -1,5 +1,4 @@
 //! chakraborty2007, the examples: a disc on a layer of finite thickness, and a spinning ellipsoid.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::running;
 

@@ -216,7 +216,7 @@ fn what_the_scheme_does_not_know_is_refused_by_name() {
         stiction::from_toml("scene", &text).map(|_| ()).map_err(|e| e.to_string())
     };
     let rigid = faults("").unwrap_err();
-    assert!(rigid.contains("kelvin_voigt or hunt_crossley"), "{rigid}");
+    assert!(rigid.contains("expected kelvin_voigt, hunt_crossley or auto"), "{rigid}");
     let undamped = faults("law = { kelvin_voigt = { stiffness = 1e5 } }").unwrap_err();
     assert!(undamped.contains("tangential damping above 0"), "{undamped}");
     let torsion =
@@ -225,10 +225,16 @@ fn what_the_scheme_does_not_know_is_refused_by_name() {
     let text =
         format!("{BALL} [[material]]\n name = 'default'\n law = {{ hunt_crossley = {{ stiffness = 1e5 }} }}");
     let theta = stiction::from_toml("scene", &text).unwrap_err().to_string();
-    assert!(theta.contains("hunt_crossley with friction expects tangential_stiffness"), "{theta}");
+    assert!(
+        theta.contains("hunt_crossley with scheme = \"theta\": expected tangential_stiffness"),
+        "{theta}"
+    );
     let text = format!("{BALL} [step]\n friction = {{ smooth = {{ velocity = 1e-3 }} }}");
     let theta = stiction::from_toml("scene", &text).unwrap_err().to_string();
-    assert!(theta.contains("smooth friction expects kelvin_voigt or hunt_crossley"), "{theta}");
+    assert!(
+        theta.contains("smooth friction with scheme = \"theta\": expected kelvin_voigt or hunt_crossley"),
+        "{theta}"
+    );
 }
 
 /// song2001's rod on its lower end: half length, mass, inertia, angle, friction, moment.

@@ -1,5 +1,4 @@
 //! Where between two undeformed surfaces a contact force acts: `contact_point`, and chakraborty2007 (11).
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::running;
 

@@ -1,5 +1,4 @@
 //! Bodies with flat sides that are given by functions, on a half-space: they come to rest on a side, at its height, with their weight, and stay there.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use stiction::scene::Scene;
 use stiction::space::{length, sub};

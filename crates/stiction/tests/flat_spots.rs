@@ -1,6 +1,5 @@
 //! The implicit scheme where surfaces are nearly flat: superellipsoids on the middles of their faces, whose contact point is an unknown of the step.
 //! Ends of steps are checked against the equations themselves, written here from the formulas of the shape and of rigid bodies.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use stiction::scene::Scene;
 use stiction::space::{Vector, add, cross, length, scale, sub, times, unit};

@@ -1,5 +1,4 @@
 //! The implicit scheme beyond its paper: rolling, midpoint rule, soft finger, fast collisions, a bowl of bodies, joints, refusals.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::running;
 
@@ -324,7 +323,10 @@ fn what_cannot_be_is_refused_by_name() {
         "friction = 0.5",
         "friction = 0.5\nlaw = { layer = { stiffness = 1000, thickness = 0.01 } }",
     );
-    assert!(faults(&layered.replace("implicit", "theta")).contains("a layer over a rigid core needs scheme"));
+    assert!(
+        faults(&layered.replace("implicit", "theta"))
+            .contains("layer with scheme = \"theta\": not supported")
+    );
     assert!(
         faults(&DISC.replace("\"implicit\"", "\"implicit\"\nexplicit_share = 0.3"))
             .contains("0, or 0.5 (midpoint)")

@@ -1,5 +1,4 @@
 //! Random bowls under the implicit scheme: ten bodies of all kinds, with and without layers, fall into a bowl of planes. `STICTION_BOWLS=100` runs more of them, from `STICTION_FIRST` on.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fmt::Write;
 use stiction::stepper::Stepper;

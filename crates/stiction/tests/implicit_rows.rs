@@ -1,5 +1,4 @@
 //! Joints' springs and drives, gears, loops, belts and moving parts of the world in the implicit scheme, against closed forms.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use stiction::scene::Scene;
 use stiction::state::State;

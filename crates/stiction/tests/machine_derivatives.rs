@@ -1,5 +1,4 @@
 //! Derivatives of steps of machines, with loops, gears, drives, springs and stops, against central differences of steps.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::Arc;
 use stiction::boundary::{
@@ -528,23 +527,29 @@ fn machines_in_contact_and_their_parameters() {
         let (off, notes, compared) = worst(GRIPPER, steps);
         assert!(off < 1e-5 && notes.is_empty() && compared >= 8, "{steps}: {off:e} {notes:?} {compared}");
     }
-    let base = scene(GRIPPER);
-    let paths: Vec<String> = [
-        "motor[0].position.constant",
-        "motor[0].stiffness",
-        "motor[0].damping",
-        "gear[0].ratio",
-        "loop[0].length",
-        "loop[0].from.point[0]",
-        "body[left].joint.revolute.damping",
-        "body[left].mass",
-        "material[m].friction",
-    ]
-    .map(str::to_owned)
-    .to_vec();
+    compare_parameters(
+        GRIPPER,
+        &[
+            "motor[0].position.constant",
+            "motor[0].stiffness",
+            "motor[0].damping",
+            "gear[0].ratio",
+            "loop[0].length",
+            "loop[0].from.point[0]",
+            "body[left].joint.revolute.damping",
+            "body[left].mass",
+            "material[m].friction",
+        ],
+        (35, 1e-3),
+    );
+}
+
+/// Derivatives of a run with the parameters of these paths and the length of its steps.
+fn compare_parameters(text: &str, paths: &[&str], (steps, length): (usize, f64)) {
+    let base = scene(text);
+    let paths: Vec<String> = paths.iter().map(|p| (*p).to_owned()).collect();
     let parameters = Parameters::new(&base, &paths).unwrap();
     let model = Arc::new(Model::new(&base).unwrap());
-    let steps = 35;
     let end = |scene: &Scene, h: f64| {
         let model = Arc::new(Model::new(scene).unwrap());
         let (mut stepper, mut state) = (Stepper::of(model.clone()), model.initial());
@@ -562,7 +567,7 @@ fn machines_in_contact_and_their_parameters() {
         .collect();
     let parameters = parameters.with_duration();
     let mut stepper = Stepper::of(model.clone());
-    let run = forward(&mut stepper, &model.initial(), vec![1e-3; steps], &directions, &parameters).unwrap();
+    let run = forward(&mut stepper, &model.initial(), vec![length; steps], &directions, &parameters).unwrap();
     for k in 0..=paths.len() {
         let (plus, minus, e) = match parameters.value(k) {
             Some(value) => {
@@ -570,11 +575,11 @@ fn machines_in_contact_and_their_parameters() {
                 let at = |x: f64| {
                     let mut other = base.clone();
                     other.set(&paths[k], &format!("{x:e}")).unwrap();
-                    end(&other, 1e-3)
+                    end(&other, length)
                 };
                 (at(value + e), at(value - e), e)
             }
-            None => (end(&base, 1e-3 * (1.0 + 1e-6)), end(&base, 1e-3 * (1.0 - 1e-6)), 1e-6),
+            None => (end(&base, length * (1.0 + 1e-6)), end(&base, length * (1.0 - 1e-6)), 1e-6),
         };
         let found: Vec<f64> = separation(&model, &plus, &minus).iter().map(|x| x / (2.0 * e)).collect();
         let scale = found.iter().fold(1e-6f64, |m, x| m.max(x.abs()));
@@ -584,6 +589,63 @@ fn machines_in_contact_and_their_parameters() {
             assert!(own < 1e-3, "{name}, row {i}: {} against {found}", run.tangents[k][i]);
         }
     }
+}
+
+/// A ball that rolls on a turntable with a motor, and a disc that slips on it: the table carries both round.
+const TURNTABLE: &str = r#"
+    [step]
+    h = 1e-2
+    tolerance = 1e-14
+    [[material]]
+    name = "m"
+    friction = 0.3
+    [[body]]
+    name = "table"
+    mass = 3
+    inertia = [0.2, 0.2, 0.4]
+    center = [0.05, 0, 0]
+    joint = { revolute = { axis = [0, 0, 1], damping = 0.1 } }
+    mount = { position = [0, 0, -0.02] }
+    angular_velocity = 3
+    part = [{ shape = { cylinder = { radius = 1, half_length = 0.02 } }, material = "m" }]
+    [[motor]]
+    body = "table"
+    velocity = { constant = 3.5 }
+    damping = 2
+    [[body]]
+    name = "ball"
+    mass = 0.3
+    material = "m"
+    shape = { sphere = { radius = 0.1 } }
+    position = [0.2, 0, 0.1]
+    velocity = [0.1, 0.2, 0]
+    angular_velocity = [3, 0, 1]
+    [[body]]
+    name = "slow"
+    mass = 0.5
+    material = "m"
+    shape = { sphere = { radius = 0.1 } }
+    position = [-0.5, 0.1, 0.1]
+    velocity = [0, 2, 0]
+"#;
+
+#[test]
+fn bodies_on_a_turntable_and_their_parameters() {
+    for steps in [3, 12] {
+        let (off, notes, compared) = worst(TURNTABLE, steps);
+        assert!(off < 1e-5 && notes.is_empty() && compared >= 8, "{steps}: {off:e} {notes:?} {compared}");
+    }
+    compare_parameters(
+        TURNTABLE,
+        &[
+            "motor[0].velocity.constant",
+            "motor[0].damping",
+            "body[table].mass",
+            "body[table].center[0]",
+            "material[m].friction",
+        ],
+        (12, 1e-2),
+    );
 }
 
 /// Nothing is stepped for derivatives of loops and drives either.

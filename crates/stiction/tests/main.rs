@@ -1,9 +1,11 @@
 //! Tests of mechanics, one binary: each module says what it tests.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod accelerate;
 mod auto;
 mod bins;
+mod capabilities;
+mod capstan;
 mod chakraborty2007;
 mod chosen_forces;
 mod coins;
@@ -58,11 +60,13 @@ mod order_table;
 mod orders;
 mod ordinary;
 mod overlap;
+mod overlap_work;
 mod pang2005;
 mod physics;
 mod pipeline;
 mod random;
 mod release;
+mod rest;
 mod robust;
 mod rolling_patch;
 mod round_faces;

@@ -1,5 +1,4 @@
 //! pang2005: boundary-value problems with answers in closed form, the step as a quadratic program, convergence.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::Arc;
 use stiction::boundary::{Answer, End, Problem, converge, converge_against, shoot};

@@ -1,5 +1,4 @@
 //! What users write by mistake or at the edge of what is possible: it runs, or what is wrong is said.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use stiction::analysis::warnings::warnings;
 use stiction::dynamics::{Kinematics, MassMatrix};

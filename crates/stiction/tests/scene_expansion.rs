@@ -1,5 +1,4 @@
 //! Variables, arithmetic, copies, included files and meshes of scene files: what they stand for, and the faults of each.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,4 @@
 //! Which rigid solution is stable: song2001 Table 1, Theorems 5.1 and 5.2, (41), section 5.3 and case 2; song2004 (20).
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use complementarity::eigen::eigenvalues;
 use complementarity::matrix::Matrix;

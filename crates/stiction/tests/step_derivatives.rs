@@ -1,5 +1,4 @@
 //! Derivatives of steps against central differences of steps, over scenes with every kind of contact and joint.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::Arc;
 use stiction::boundary::{Parameters, displace, separation, step_with_derivatives, tangent_size};

@@ -1,5 +1,4 @@
 //! The server against clients that no browser is: without the key, with lengths that no memory has, with bodies that never come.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -12,7 +12,8 @@
 //! So an element with the residual `r` obeys the law exactly for velocities that differ by at most `r S` from its own and a friction that differs by a share `r`.
 //! The angle is then at most `r V / sigma`: the slower the slip, the less it has a direction.
 //!
-//! Velocities count from the rounding of their own row on: `s_i` is a sum, and what its terms lose is no residual.
+//! Velocities count from the rounding of their own row on: `s_i` is a sum, and what its terms lose is no residual. Friction counts from the force on that changes
+//! the element's own velocity by that rounding.
 
 use crate::element::law::Law;
 use crate::element::{Contact, Element, Mode};
@@ -107,13 +108,17 @@ impl Judged<'_> {
         let mut worst = self.normal(rounding, scale);
         let n = self.lambda[0].max(0.0);
         let load = (mu * n + friction.gauge) * self.mobility;
+        // a friction that changes velocities by no more than their rounding is none
+        let dust = if self.mobility > 0.0 { friction.rounding / self.mobility } else { 0.0 };
         if load > DUST * scale {
-            worst = worst.max(over(friction.gauge - mu * n, friction.gauge));
+            worst = worst.max(over(friction.gauge - mu * n - dust, friction.gauge));
         }
         if mu > 0.0 && n * self.mobility > DUST * scale {
             let rests = over(friction.sigma - friction.rounding, self.reference);
-            let lacks = over(mu * n - friction.gauge, mu * n);
-            worst = worst.max(rests.min(lacks.max(over(friction.astray, scale))));
+            let lacks = over(mu * n - friction.gauge - dust, mu * n);
+            // as much turns the friction by its share
+            let astray = friction.astray - friction.sigma * dust / (mu * n);
+            worst = worst.max(rests.min(lacks.max(over(astray, scale))));
         }
         worst
     }

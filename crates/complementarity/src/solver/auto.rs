@@ -384,7 +384,7 @@ impl Escalation {
         redundant: bool,
         y: &mut [f64],
     ) -> Option<usize> {
-        let Job { problem, islands, goals, sweeper, formed } = job;
+        let Job { problem, islands, goals, sweeper, formed, .. } = job;
         let problem = *problem;
         let task = Job::task(problem, islands, goals, k);
         let goal = &mut goals[k];

@@ -24,6 +24,7 @@ mod choice;
 mod island;
 mod krylov;
 mod law;
+pub mod rest;
 mod run;
 
 use super::{Budget, Choice, End, Outcome};
@@ -185,6 +186,8 @@ enum Want {
     ChoiceWithin((usize, bool)),
     /// A solution and the choice of forces along the path from a large compliance.
     ChoiceAlongPath,
+    /// A solution without slip.
+    Rest,
 }
 
 /// Solver of islands, with its memory.
@@ -390,6 +393,9 @@ struct Memory {
     estimate: Vec<f64>,
     /// Forces with the small compliance.
     reached: Vec<f64>,
+    /// Forces and velocities of a solution at rest.
+    rest: (Vec<f64>, Vec<f64>),
+    found: rest::Found,
     /// Shares of the proximal weight, see [`Run::weights`].
     weights: Vec<f64>,
     /// Number of linear systems solved.
@@ -420,6 +426,11 @@ fn work_on<const D: usize, const P: usize>(
         Want::Choice => (Ended::Solved, run.choose()),
         Want::ChoiceWithin(rounds) => (Ended::Solved, run.choose_within(rounds)),
         Want::ChoiceAlongPath => (Ended::Solved, run.choose_along_path()),
+        Want::Rest => {
+            let (found, choice) = run.rest();
+            run.memory.found = found;
+            (Ended::Solved, choice)
+        }
     };
     memory.weights = weights;
     island.recentre();

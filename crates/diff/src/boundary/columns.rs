@@ -3,12 +3,15 @@
 use super::derivative::{Column, Part};
 use super::linearise::{Active, Step};
 use super::parameters::Parameter;
+use crate::contact::set::Contact;
 use crate::dynamics::{Drift, Kinematics, combine, difference};
 use crate::inputs::Inputs;
 use crate::model::Model;
 use crate::motion::{Motion, applied_force};
 use crate::scene::ForceTime;
+use crate::space::{Vector, dot};
 use crate::step::Workspace;
+use crate::step::carrier::{added, is_carried};
 use complementarity::problem::Element;
 
 impl Step<'_> {
@@ -70,6 +73,17 @@ impl Step<'_> {
             ));
         }
         self.stiffness(part, active, p, (&mut slip, &mut memory));
+        let begin = (&self.before.position[..], &self.theta[..]);
+        self.carriers(
+            active,
+            |c, point| {
+                let change = p.derivative(3, |model, out| {
+                    out.copy_from_slice(&added(model, c, point, begin, h).unwrap_or_default());
+                });
+                [change[0], change[1], change[2]]
+            },
+            &mut slip,
+        );
         let mut column = Column { force, slip, lambda, memory, ..Column::default() };
         column.drift = std::mem::take(&mut part.parameters[k].drift);
         if part.closing.is_some() {
@@ -131,7 +145,14 @@ impl Step<'_> {
                 pressed / problem.scale[index] - relaxed
             };
             let own = active.iter().find(|a| a.element == c.first);
+            let angle = if linear == 3 { h * motion.spin(c.owners, c.frame.n) } else { 0.0 };
             for i in 0..linear {
+                let by = if linear == 3 { [0.0, -angle * delta[2], angle * delta[1]] } else { [0.0; 3] };
+                let relaxed: f64 = (0..linear).map(|j| law.e_inv_k()[(i, j)] * by[j]).sum();
+                memory[at + i] += by[i] - h * relaxed;
+                if let Some(a) = own {
+                    slip[a.first + i] -= relaxed;
+                }
                 let values = [-2.0, -1.0, 1.0, 2.0].map(|k| rate(h * (1.0 + 1e-3 * k), i));
                 let slope = combine(values, 1e-3);
                 if let Some(a) = own {
@@ -140,6 +161,16 @@ impl Step<'_> {
                 memory[at + i] += h * (rate(h, i) + slope);
             }
         }
+        let from = (&self.before.position[..], &self.theta[..]);
+        self.carriers(
+            active,
+            |c, point| {
+                let values = [-2.0, -1.0, 1.0, 2.0]
+                    .map(|k| added(self.model, c, point, from, h * (1.0 + 1e-3 * k)).unwrap_or_default());
+                [0, 1, 2].map(|i| combine(values.map(|v| v[i]), 1e-3))
+            },
+            &mut slip,
+        );
         let mut begin = self.middle.clone();
         begin.go_to(&self.before.position, &motion.velocity);
         let (mut drift, middle) = (Drift::new(self.model.system()), self.middle_of(&self.ended));
@@ -164,6 +195,22 @@ impl Step<'_> {
         }
         self.standing_duration(part, active, inputs, &mut column);
         column
+    }
+
+    /// Adds to the rows of contacts with carriers how much faster these are.
+    fn carriers(&self, active: &[Active], change: impl Fn(&Contact, Vector) -> Vector, slip: &mut [f64]) {
+        let Workspace { contacts, problem, .. } = self.work;
+        for a in active.iter().filter(|a| a.element < contacts.elements.len()) {
+            let Some(c) = contacts.contacts.iter().find(|c| c.elements().contains(&a.element)) else {
+                continue;
+            };
+            if !is_carried(self.model, c) {
+                continue;
+            }
+            let by = change(c, contacts.elements[a.element].point);
+            let axes = [c.frame.n, c.frame.t, c.frame.o];
+            (1..a.rows.min(problem.linear_rows)).for_each(|i| slip[a.first + i] += dot(axes[i], by));
+        }
     }
 
     /// Where and with which velocities the applied forces were evaluated.

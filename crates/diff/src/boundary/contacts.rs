@@ -4,11 +4,15 @@ use super::derivative::Part;
 use super::linearise::{Active, Step};
 use crate::contact::Directions;
 use crate::contact::set::Contact;
-use crate::dynamics::LinkChange;
+use crate::dynamics::{LinkChange, combine};
 use crate::formulation::relative_row;
 use crate::geometry::{self, Feature, Touch, Velocity, feature};
 use crate::model::Owner;
 use crate::space::{Frame, Vector, add, cross, dot, length, scale, sub};
+use crate::step::carrier::added;
+
+/// How far apart values are differentiated, m, rad, m/s or rad/s.
+const NEAR: f64 = 1e-3;
 
 impl Step<'_> {
     /// Rows of a contact, and how they and its force move with the bodies; false if its features have no derivative.
@@ -81,6 +85,7 @@ impl Step<'_> {
                 let here = [0, 1].map(|k| moves(&links[k], at));
                 let change = Moved::new(found.as_ref(), &solids, &here, c);
                 let daxes = self.turn_frame(c, &change.normal, &solids);
+                self.carried(part, (c, own), start + j, (at, change.point), &daxes);
                 // velocities of the materials at the point, which moves too, with their changes: linear, angular
                 let speeds = [0, 1].map(|which| {
                     if !late.contains(&which) {
@@ -126,6 +131,40 @@ impl Step<'_> {
             }
         }
         found.is_some()
+    }
+
+    /// How what the turning of a carrier adds to the rows of a contact changes with one degree of freedom, as the point and the axes move with it.
+    fn carried(
+        &self,
+        part: &mut Part,
+        (c, own): (&Contact, &Active),
+        dof: usize,
+        (point, moved): (Vector, Vector),
+        daxes: &[Vector; 3],
+    ) {
+        let (system, h) = (self.model.system(), part.h);
+        let begin = (&self.before.position[..], &self.theta[..]);
+        let Some(now) = added(self.model, c, point, begin, h) else { return };
+        let mut unit = vec![0.0; part.n];
+        unit[dof] = 1.0;
+        let beside = |k: f64, velocity: bool| {
+            let (e, mut place, mut fast) = (k * NEAR, begin.0.to_vec(), begin.1.to_vec());
+            if velocity {
+                fast[dof] += e;
+                return added(self.model, c, point, (&place, &fast), h).unwrap_or(now);
+            }
+            system.advance(begin.0, &unit, e, &mut place);
+            added(self.model, c, add(point, scale(e, moved)), (&place, &fast), h).unwrap_or(now)
+        };
+        let [by_place, by_velocity] = [false, true].map(|velocity| {
+            let values = [-2.0, -1.0, 1.0, 2.0].map(|k| beside(k, velocity));
+            [0, 1, 2].map(|i| combine(values.map(|v| v[i]), NEAR))
+        });
+        let axes = [c.frame.n, c.frame.t, c.frame.o];
+        for i in 1..own.rows.min(self.work.problem.linear_rows) {
+            part.slip_q.add(own.first + i, dof, dot(daxes[i], now) + dot(axes[i], by_place));
+            part.turning.add(own.first + i, dof, dot(axes[i], by_velocity));
+        }
     }
 
     /// Changes of the axes n, t, o of a contact whose normal changes.

@@ -174,6 +174,8 @@ pub(crate) struct Part {
     pub(super) jacobian: Sparse,
     pub(super) slip_q: Sparse,
     pub(super) slip_v: Sparse,
+    /// What velocities `v_theta` do to the rows by the turning of bodies that carry others.
+    pub(super) turning: Sparse,
     pub(super) slip_memory: Sparse,
     pub(super) compliance: Sparse,
     /// `C` and `R`.
@@ -185,6 +187,7 @@ pub(crate) struct Part {
     pub(super) drift: DriftMap,
     /// Deformations after the step, from `xi`, deformations and `lambda`.
     pub(super) memory_q: Sparse,
+    pub(super) memory_v: Sparse,
     pub(super) memory_memory: Sparse,
     pub(super) memory_lambda: Sparse,
     pub(super) closing: Option<Closing>,
@@ -393,12 +396,15 @@ impl Part {
             self.slip_v.times(1.0, dv, &mut slip);
             self.slip_memory.times(1.0, memory, &mut slip);
             self.jacobian.times(1.0, &middle(&after), &mut slip);
+            self.turning.times(1.0, &middle(&after), &mut slip);
             for (column, p) in &with {
                 add(&mut slip, *p, &column.slip);
                 add(&mut lambda, *p, &column.lambda);
             }
             if lambda.iter().any(|x| *x != 0.0) {
-                self.jacobian.times(1.0 - explicit, &self.response(&lambda), &mut slip);
+                let answer = self.response(&lambda);
+                self.jacobian.times(1.0 - explicit, &answer, &mut slip);
+                self.turning.times(1.0 - explicit, &answer, &mut slip);
                 self.compliance.times(1.0, &lambda, &mut slip);
             }
             let mut y = vec![0.0; self.unknowns];
@@ -420,6 +426,7 @@ impl Part {
         let (state, remembered) = out.split_at_mut(2 * n);
         self.drift.times(&input, state);
         self.memory_q.times(1.0, xi, remembered);
+        self.memory_v.times(1.0, dv, remembered);
         self.memory_memory.times(1.0, memory, remembered);
         self.memory_lambda.times(1.0, &lambda, remembered);
         for (column, p) in &with {
@@ -469,6 +476,7 @@ impl Part {
         let (xi, dv) = head.split_at_mut(n);
         xi.copy_from_slice(&input[..n]);
         self.memory_q.transpose_times(1.0, remembered, xi);
+        self.memory_v.transpose_times(1.0, remembered, dv);
         self.memory_memory.transpose_times(1.0, remembered, memory);
         let mut lambda = vec![0.0; self.rows];
         self.memory_lambda.transpose_times(1.0, remembered, &mut lambda);
@@ -494,6 +502,7 @@ impl Part {
             self.slip_memory.transpose_times(1.0, &slip, memory);
             let mut middle = vec![0.0; n];
             self.jacobian.transpose_times(1.0, &slip, &mut middle);
+            self.turning.transpose_times(1.0, &slip, &mut middle);
             if !self.parameters.is_empty() {
                 // explicit changes of lambda act on s by A
                 let mut back = middle.clone();
@@ -526,6 +535,7 @@ impl Part {
             &self.jacobian,
             &self.slip_q,
             &self.slip_v,
+            &self.turning,
             &self.columns,
             &self.equations,
         ];

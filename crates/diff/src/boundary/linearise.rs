@@ -5,12 +5,12 @@ use super::derivative::{Column, Group, Island, NotDifferentiable, Note, Part};
 use super::forces::{Directions, forces};
 use super::linear::{Factor, Sparse};
 use super::trees::InertiaMap;
-use crate::contact::Law;
 use crate::dynamics::{Begin, Kinematics, Stencil, TreeDrift, advance_derivative, body_derivative};
 use crate::geometry;
 use crate::inputs::Inputs;
-use crate::model::{Model, Rule};
-use crate::scene::{ForceTime, FrictionKind, GapLevel, Scheme};
+use crate::model::{Model, first_refused};
+use crate::scene::capabilities::{Thing, Use};
+use crate::scene::{ForceTime, GapLevel, Scheme};
 use crate::space::scale;
 use crate::state::State;
 use crate::step::Workspace;
@@ -49,25 +49,18 @@ pub(super) struct Step<'a> {
     pub end: Vec<f64>,
 }
 
-/// What of a model derivatives do not know: schemes other than the theta rule, surfaces that move by themselves.
+/// What of a model derivatives do not know: schemes other than the theta rule, and what the table of capabilities says.
 fn unknown(model: &Model) -> Option<String> {
     let scene = model.scene();
     if scene.step.scheme != Scheme::Theta {
         return Some("schemes other than \"theta\"".to_owned());
     }
-    if model.contacts().is_auto() {
-        return Some("law = \"auto\"".to_owned());
-    }
-    if model.contacts().rules().iter().any(|rule| matches!(rule.given.law, Law::HuntCrossley { .. })) {
-        return Some("hunt_crossley".to_owned());
-    }
-    let smooth = |rule: &Rule| matches!(rule.given.friction_set, FrictionKind::Smooth { .. });
-    if model.contacts().rules().iter().any(smooth) {
-        return Some("smooth friction".to_owned());
-    }
-    let belt = scene.bodies.iter().find(|b| b.surface.is_some()).map(|b| &b.name);
-    let moving = scene.world.iter().find(|w| w.motion.is_some() || w.surface.is_some()).map(|w| &w.name);
-    belt.or(moving).map(|name| format!("'{name}', whose surface moves by itself"))
+    let refused = |thing: Thing| thing.refusal(Use::Derivatives, |_| true);
+    let of_rules = model.contacts().rules().iter().flat_map(|rule| rule.given.things());
+    of_rules.map(|(thing, _)| thing).find_map(refused).or_else(|| {
+        let (name, why) = first_refused(scene, model.standing(), refused)?;
+        Some(format!("{name}: {why}"))
+    })
 }
 
 /// The derivative of the step (part) that a workspace holds, which began at `before`.
@@ -360,7 +353,7 @@ impl Step<'_> {
         for island in members.chunk_by(|a, b| a.0 == b.0) {
             let own: Vec<&Active> = island.iter().map(|(_, k)| &active[*k]).collect();
             let unknowns: Vec<usize> = own.iter().flat_map(|a| a.unknowns.clone()).collect();
-            let mut m = match part.groups.is_empty() {
+            let mut m = match part.groups.is_empty() && part.turning.bytes() == 0 {
                 true => self.island(&own, unknowns.len()),
                 false => self.island_by_response(part, &own, unknowns.len()),
             };
@@ -444,7 +437,7 @@ impl Step<'_> {
         m
     }
 
-    /// The same where implicit forces change the mass matrix.
+    /// The same where implicit forces change the mass matrix, or bodies carry others round.
     fn island_by_response(&self, part: &Part, own: &[&Active], size: usize) -> Matrix {
         let mut m = Matrix::zeros(size, size);
         let (mut lambda, mut slip) = (vec![0.0; part.rows], vec![0.0; part.rows]);
@@ -454,7 +447,9 @@ impl Step<'_> {
                 lambda.fill(0.0);
                 slip.fill(0.0);
                 lambda[a.first..a.first + a.rows].copy_from_slice(&a.tangent.column(k)[..a.rows]);
-                part.jacobian.times(1.0 - part.theta, &part.response(&lambda), &mut slip);
+                let answer = part.response(&lambda);
+                part.jacobian.times(1.0 - part.theta, &answer, &mut slip);
+                part.turning.times(1.0 - part.theta, &answer, &mut slip);
                 part.compliance.times(1.0, &lambda, &mut slip);
                 let mut i = 0;
                 for b in own {

@@ -3,6 +3,7 @@
 use super::contacts::{Moved, frame_change};
 use super::deformations;
 use super::derivative::Part;
+use super::forces::Directions;
 use super::linear::Sparse;
 use super::linearise::{Active, Step};
 use crate::contact::set::Contact;
@@ -11,7 +12,7 @@ use crate::formulation::rotates;
 use crate::geometry::{self, Touch, Velocity, feature};
 use crate::model::Owner;
 use crate::scene::GapLevel;
-use crate::space::{Vector, dot};
+use crate::space::{Vector, add, dot, scale};
 use crate::state::RowId;
 use crate::step::Workspace;
 
@@ -85,7 +86,15 @@ impl Step<'_> {
             let from = c.frame.along_x();
             [dot(c.frame.t, from.t), dot(c.frame.t, from.o)]
         });
-        let into = |i: usize, j: usize| turn_entry(turned, i, j);
+        // and turned with the materials
+        let angle = if linear == 3 { h * self.work.motion.spin(c.owners, c.frame.n) } else { 0.0 };
+        let (sin, cos) = angle.sin_cos();
+        let came = match turned {
+            _ if linear < 3 => None,
+            None => Some([cos, -sin]),
+            Some([c, s]) => Some([c * cos + s * sin, s * cos - c * sin]),
+        };
+        let into = |i: usize, j: usize| turn_entry(came, i, j);
         let back = |i: usize, j: usize| turn_entry(turned, j, i);
         let after: Vec<f64> =
             raw.iter().enumerate().map(|(i, x)| if i > 0 { kept * x } else { *x }).collect();
@@ -123,6 +132,23 @@ impl Step<'_> {
                 }
             }
         }
+        let spun = |dangle: f64| -> [Vec<f64>; 2] {
+            let by = if linear == 3 { [0.0, -dangle * delta[2], dangle * delta[1]] } else { [0.0; 3] };
+            let relaxed = |i: usize| -> f64 { (0..linear).map(|m| law.e_inv_k()[(i, m)] * by[m]).sum() };
+            [
+                (0..linear).map(|i| -relaxed(i)).collect(),
+                (0..linear).map(|i| by[i] - h * relaxed(i)).collect(),
+            ]
+        };
+        if known.is_some() && linear == 3 {
+            for (column, dangle) in self.spin_by_velocity(c) {
+                let [slip, draw] = spun(dangle);
+                put(&mut part.memory_v, column, &draw, 0.0);
+                if let Some(own) = own {
+                    slip.iter().enumerate().for_each(|(i, x)| part.slip_v.add(own.first + i, column, *x));
+                }
+            }
+        }
         let Some(own) = own else { return };
         for j in 0..linear {
             let draw: Vec<f64> = (0..linear).map(|i| h * law.e_inv()[(i, j)] / scale).collect();
@@ -132,21 +158,43 @@ impl Step<'_> {
             }
         }
         let pressed = self.is_pressed(c);
-        self.frame_memory(part, c, own, (out, known, turned), (delta, &after), |part, column, dgap| {
-            let dscale = self.scale_slope(c).unwrap_or(0.0) * dgap;
-            let mut draw: Vec<f64> = undamped.iter().map(|x| -h * x * dscale).collect();
-            if pressed {
-                // delta_n before the step is -gap
-                for (i, draw) in draw.iter_mut().enumerate() {
-                    let (own_row, relaxes) = (f64::from(u8::from(i == 0)), law.e_inv_k()[(i, 0)]);
-                    *draw -= dgap * (own_row - h * relaxes);
-                    let level =
-                        own_row * f64::from(u8::from(self.model.scene().step.gap != GapLevel::Velocity));
-                    part.slip_q.add(own.first + i, column, dgap * (relaxes - level / h));
+        self.frame_memory(
+            part,
+            c,
+            own,
+            (out, known, turned),
+            (delta, &after),
+            |part, column, dgap, dspin| {
+                let [slip, turned] = spun(if known.is_some() { h * dspin } else { 0.0 });
+                slip.iter().enumerate().for_each(|(i, x)| part.slip_q.add(own.first + i, column, *x));
+                let dscale = self.scale_slope(c).unwrap_or(0.0) * dgap;
+                let mut draw: Vec<f64> =
+                    undamped.iter().zip(&turned).map(|(x, t)| t - h * x * dscale).collect();
+                if pressed {
+                    // delta_n before the step is -gap
+                    for (i, draw) in draw.iter_mut().enumerate() {
+                        let (own_row, relaxes) = (f64::from(u8::from(i == 0)), law.e_inv_k()[(i, 0)]);
+                        *draw -= dgap * (own_row - h * relaxes);
+                        let level =
+                            own_row * f64::from(u8::from(self.model.scene().step.gap != GapLevel::Velocity));
+                        part.slip_q.add(own.first + i, column, dgap * (relaxes - level / h));
+                    }
                 }
+                put(&mut part.memory_q, column, &draw, dscale);
+            },
+        );
+    }
+
+    /// How the angle by which tangential springs turn changes with velocities, where these are not zero.
+    fn spin_by_velocity(&self, c: &Contact) -> Vec<(usize, f64)> {
+        let Workspace { motion, problem, .. } = self.work;
+        let mut row = vec![0.0; motion.velocity.len()];
+        for owner in c.owners {
+            if let Owner::Body(i) = owner {
+                motion.kinematics.angular_row(i, c.frame.n, 0.5 * problem.h, &mut row);
             }
-            put(&mut part.memory_q, column, &draw, dscale);
-        });
+        }
+        row.into_iter().enumerate().filter(|(_, x)| *x != 0.0).collect()
     }
 
     /// Whether a point contact overlaps at a start: its deformation is then that of the configuration.
@@ -166,12 +214,19 @@ impl Step<'_> {
         own: &Active,
         (out, known, turned): (usize, Known<'_>, Turned),
         (delta, after): (&[f64], &[f64]),
-        mut by_gap: impl FnMut(&mut Part, usize, f64),
+        mut moved: impl FnMut(&mut Part, usize, f64, f64),
     ) {
         let varies = self.scale_slope(c).is_some() || self.is_pressed(c);
-        if !varies && turned.is_none() {
+        let spins = known.is_some() && delta.len() == 3;
+        if !varies && !spins && turned.is_none() {
             return;
         }
+        let (start, directions) = (&self.work.motion.kinematics, Directions::new(self.model.system()));
+        let omega = |k: usize| match c.owners[k] {
+            Owner::Body(i) => start.angular_velocity(i),
+            Owner::World(_) => [0.0; 3],
+        };
+        let mean = scale(0.5, add(omega(0), omega(1)));
         let system = self.model.system();
         let mut work = geometry::Workspace::default();
         let element = &self.work.contacts.elements[c.first];
@@ -196,8 +251,15 @@ impl Step<'_> {
                 let here = [0, 1].map(|k| moves(k, element.point));
                 let change = Moved::new(found.as_ref(), &solids, &here, c);
                 let column = tree.dofs.start + j;
-                if varies {
-                    by_gap(part, column, change.gap);
+                if varies || spins {
+                    let by = &directions.place(start, t)[j];
+                    let faster = |k: usize| match c.owners[k] {
+                        Owner::Body(i) if system.tree_of(i) == Some(t) => {
+                            0.5 * dot(start.vary_link(i, by, element.point).angular, c.frame.n)
+                        }
+                        _ => 0.0,
+                    };
+                    moved(part, column, change.gap, dot(change.normal, mean) + faster(0) + faster(1));
                 }
                 if turned.is_some() {
                     // angle of the frame against the one that does not turn

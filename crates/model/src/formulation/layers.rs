@@ -1,7 +1,7 @@
 //! The contact problem of an iteration of the implicit scheme: geometry at the end of the step, soft layers over rigid cores.
 
 use super::stiffness::widen;
-use super::{ContactProblem, Motion, Operator};
+use super::{ContactProblem, Motion, Operator, turned};
 use crate::Model;
 use crate::contact::set::ContactSet;
 use crate::contact::{Layer, MOST_LAYERS};
@@ -29,12 +29,15 @@ pub struct Soft {
 const KNOWN: f64 = 1e-3;
 
 impl Soft {
-    /// Of a contact: the deformations that a state remembers.
-    pub fn new(id: ContactId, linear: usize, state: &State) -> Self {
+    /// Of a contact: the deformations that a state remembers, turned by an angle about the normal.
+    pub fn new(id: ContactId, linear: usize, state: &State, angle: f64) -> Self {
         let mut before = [[0.0; 3]; MOST_LAYERS];
         if let Some(known) = state.memory.find(RowId::Contact(id)) {
             for (to, from) in before.iter_mut().zip(known.deformations.chunks_exact(linear)) {
                 to[..linear].copy_from_slice(from);
+                if linear == 3 {
+                    [to[1], to[2]] = turned([to[1], to[2]], angle);
+                }
             }
         }
         Self { id, before, after: before, core: [false; MOST_LAYERS], core_force: 0.0, pressed: 0.0 }
@@ -109,7 +112,7 @@ pub fn meet_between_layers(
     let ContactSet { contacts, elements } = set;
     for c in contacts.iter_mut().filter(|c| model.contacts().rules()[c.rule].meets_between_layers()) {
         let known = known.iter().find(|s| s.id == c.id).copied();
-        let soft = known.unwrap_or_else(|| Soft::new(c.id, model.contacts().linear_rows(), state));
+        let soft = known.unwrap_or_else(|| Soft::new(c.id, model.contacts().linear_rows(), state, 0.0));
         let [a, b] = [0, 1].map(|l| (theta * soft.before[l][0] + (1.0 - theta) * soft.after[l][0]).max(0.0));
         if a + b > 0.0 {
             c.place(&mut elements[c.first], a / (a + b));

@@ -7,12 +7,13 @@ mod surfaces;
 pub use load::each_load;
 pub use servos::{Eliminated, Servos};
 pub use surfaces::Surfaces;
+pub use surfaces::carried;
 
 use crate::dynamics::{Kinematics, MassMatrix, SingularMass};
 use crate::geometry::bounding_box;
 use crate::inputs::Inputs;
 use crate::scene::resolved::Drive;
-use crate::space::{Pose, length};
+use crate::space::{Pose, Vector, dot, length};
 use crate::state::State;
 use crate::{Model, Owner, Part, StandingKind, Target};
 
@@ -109,6 +110,15 @@ impl Motion {
             fastest: vec![0.0; model.scene().bodies.len()],
             margin: 0.0,
         }
+    }
+
+    /// Mean angular velocity about `n` of the two bodies or world parts of a contact, rad/s: tangential springs turn with it.
+    pub fn spin(&self, owners: [Owner; 2], n: Vector) -> f64 {
+        let of = |owner: Owner| match owner {
+            Owner::Body(i) => self.kinematics.angular_velocity(i),
+            Owner::World(_) => self.surfaces.velocity(owner, n).1,
+        };
+        owners.iter().map(|o| 0.5 * dot(of(*o), n)).sum()
     }
 
     /// Mass matrix that impulses of the step meet: `M`, with the eliminated rows of joints.

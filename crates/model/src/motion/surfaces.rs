@@ -136,29 +136,10 @@ impl Surfaces {
             }
             let center = at.center(i);
             let way = sub(at.point_velocity(i, center), self.of(owners[k]).map_or([0.0; 3], |s| s.linear));
-            let more = self.carried(angular, way);
+            let more = carried(angular, way, self.h, self.share);
             [add(instant, flat(more, normal)), angular]
         });
         [sub(b[0], a[0]), sub(b[1], a[1])]
-    }
-
-    /// What a surface that turns by `x = angular h` adds to its velocity where a body is seen, for a body that moves at `way` over the step, relative to the part's
-    /// origin. With `r` the body's place when the step begins, the surface carries it by
-    ///
-    /// ```text
-    /// u = w x (r + h way/2) + (1 - x/2 cot(x/2)) way        (way across the axis)
-    /// ```
-    ///
-    /// the velocity of the material at the middle of the way. A body that sticks, `way = u`, makes the chord of its circle: the first term keeps its radius
-    /// (Cayley's form of the rotation), the second, of order `x^2/12`, its angle.
-    fn carried(&self, angular: Vector, way: Vector) -> Vector {
-        let rate = length(angular);
-        let axis = scale(1.0 / rate, angular);
-        let half = 0.5 * rate * self.h;
-        // beyond a quarter turn a chord says nothing
-        let lag = if half < QUARTER { 1.0 - half / half.tan() } else { 0.0 };
-        let across = sub(way, scale(dot(axis, way), axis));
-        add(scale((0.5 - self.share) * self.h, cross(angular, way)), scale(lag, across))
     }
 
     /// Change of the velocity of a part's point over the step, `w^2 r h`, m/s: the velocity at its beginning is off by half of that.
@@ -177,6 +158,28 @@ impl Surfaces {
         };
         world.map(|(_, s)| speed(s)).fold(0.0, f64::max)
     }
+}
+
+/// What a surface that turns by `x = angular h` adds to its velocity where a body is seen, after this share of the step, for a body that moves at `way` over the step, relative to the
+/// part's origin. With `r` the body's place when the step begins, the surface carries it by
+///
+/// ```text
+/// u = w x (r + h way/2) + (1 - x/2 cot(x/2)) way        (way across the axis)
+/// ```
+///
+/// the velocity of the material at the middle of the way. A body that sticks, `way = u`, makes the chord of its circle: the first term keeps its radius
+/// (Cayley's form of the rotation), the second, of order `x^2/12`, its angle.
+pub fn carried(angular: Vector, way: Vector, h: f64, share: f64) -> Vector {
+    let rate = length(angular);
+    if rate == 0.0 {
+        return [0.0; 3];
+    }
+    let axis = scale(1.0 / rate, angular);
+    let half = 0.5 * rate * h;
+    // beyond a quarter turn a chord says nothing
+    let lag = if half < QUARTER { 1.0 - half / half.tan() } else { 0.0 };
+    let across = sub(way, scale(dot(axis, way), axis));
+    add(scale((0.5 - share) * h, cross(angular, way)), scale(lag, across))
 }
 
 /// The part of a velocity along a surface.

@@ -11,6 +11,7 @@
 //! ```
 //!
 //! In space the direction of `trial` replaces the sign in (17): the slip rate `v_t + delta_t' = (lambda_t - trial)/C_t` is opposite to it.
+//! There `delta_t` also turns about the normal, at the mean angular velocity of the two bodies.
 //! A contact is closed, parted (it overlaps, and its damper would pull) or open. Its *margins* are positive while its mode holds; a step that
 //! makes one negative ends where it is zero.
 
@@ -250,13 +251,16 @@ impl Equations<'_> {
                 let size = trial[0].hypot(trial[1]);
                 let slips = !matches!(point.mode, Mode::Closed { slips: false });
                 let share = if slips && size > 0.0 { most / size } else { 1.0 };
+                // springs turn with the materials
+                let turn = if tangents == 2 { self.motion.spin(c.owners, c.frame.n) } else { 0.0 };
+                let along = [-turn * delta[1], turn * delta[0]];
                 for i in 0..tangents {
                     let force = share * trial[i];
                     let rate = match slips {
                         true => (force - stiffness * delta[i]) / damping,
                         false => -v[i + 1],
                     };
-                    (now.force[i + 1], now.slip[i], out[at + i]) = (force, v[i + 1] + rate, rate);
+                    (now.force[i + 1], now.slip[i], out[at + i]) = (force, v[i + 1] + rate, rate + along[i]);
                     self.powers.damping += (force - stiffness * delta[i]) * rate;
                 }
                 if closed {

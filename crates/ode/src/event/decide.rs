@@ -300,7 +300,7 @@ impl Path<'_> {
         let is_wanted = |c: &&ContactForce| {
             let opens = matches!(c.transition, Transition::StickToOpen | Transition::SlipToOpen);
             match branch {
-                Branch::Nearest => false,
+                Branch::Rest | Branch::Nearest => false,
                 Branch::KeepContact => !opens,
                 Branch::Separate => opens,
                 Branch::Slip => matches!(c.transition, Transition::StickToSlip | Transition::SlipToSlip),

@@ -1,6 +1,7 @@
 //! Step and recording.
 
 use super::{At, Checker};
+use crate::capabilities::{Thing, Use};
 use crate::{Branch, ForceTime, FrictionKind, GapLevel, Scheme, Table};
 use complementarity::problem::{SIDES, SIDES_EXPECTED};
 
@@ -14,11 +15,14 @@ impl Checker<'_> {
         if step.scheme == Scheme::Implicit {
             let expected = "0, or 0.5 (midpoint), with scheme = \"implicit\"";
             self.number(step.explicit_share, at.key("explicit_share"), |x| x == 0.0 || x == 0.5, expected);
-            if step.gap == GapLevel::Velocity {
-                self.fault(at.key("gap"), "gap is velocity, expected position with scheme = \"implicit\"");
-            }
-            if step.forces == Some(ForceTime::Theta) {
-                self.fault(at.key("forces"), "forces is theta, expected start with scheme = \"implicit\"");
+        }
+        let things = [
+            (step.gap == GapLevel::Velocity, Thing::VelocityGap, "gap"),
+            (step.forces == Some(ForceTime::Theta), Thing::LateForces, "forces"),
+        ];
+        for (_, thing, key) in things.into_iter().filter(|(has, ..)| *has) {
+            if let Some(message) = thing.refusal(Use::from(step.scheme), |_| true) {
+                self.fault(at.key(key), message);
             }
         }
         self.friction_kind(step.friction, at.key("friction"));
@@ -31,11 +35,17 @@ impl Checker<'_> {
         self.not_negative(step.bounce_threshold, at.key("bounce_threshold"));
         let accuracy = |x| (1e-13..=1e-2).contains(&x);
         self.number(step.accuracy, at.key("accuracy"), accuracy, "a number from 1e-13 to 0.01");
-        if step.branch != Branch::Nearest && step.scheme != Scheme::Event {
-            self.fault(
-                at.key("branch"),
-                "branch is given, expected scheme = \"event\", which alone follows one",
-            );
+        let follows = match step.branch {
+            Branch::Rest => true,
+            Branch::Nearest => step.scheme != Scheme::Compliant,
+            _ => step.scheme == Scheme::Event,
+        };
+        if !follows {
+            let message = match step.branch {
+                Branch::Nearest => "branch is nearest, but the motion of scheme = \"compliant\" is unique",
+                _ => "branch names a kind of motion, expected scheme = \"event\", which alone follows one",
+            };
+            self.fault(at.key("branch"), message);
         }
         if step.retries > 60 {
             self.fault(at.key("retries"), format!("retries is {}, expected at most 60", step.retries));

@@ -1,5 +1,6 @@
 //! Contact rules: law and friction between two parts of a scene, and their checks.
 
+use crate::capabilities::{Condition, Thing, Use};
 use crate::contact::Layer;
 use crate::contact::{ContactPoint, FrictionRule, Law};
 use crate::dynamics::Joint;
@@ -51,6 +52,39 @@ impl ContactRule {
             }
             None => (self.friction, [1.0; 2]),
         }
+    }
+}
+
+impl ContactRule {
+    /// What it has of the table of capabilities, with the key that says so.
+    pub fn things(&self) -> Vec<(Thing, &'static str)> {
+        let law = match &self.law {
+            Law::Rigid => Thing::Rigid,
+            Law::KelvinVoigt { .. } => Thing::KelvinVoigt,
+            Law::Layer { .. } => Thing::Layer,
+            Law::HalfSpace { .. } => Thing::HalfSpace,
+            Law::HuntCrossley { .. } => Thing::HuntCrossley,
+            Law::HertzMindlin { .. } => Thing::HertzMindlin,
+            Law::Auto(_) => Thing::Auto,
+        };
+        let set = match self.friction_set {
+            FrictionKind::Frictionless => Thing::Frictionless,
+            FrictionKind::Cone => Thing::Cone,
+            FrictionKind::Pyramid | FrictionKind::Polygon { .. } => Thing::Polygon,
+            FrictionKind::Smooth { .. } => Thing::Smooth,
+        };
+        let mut things = vec![(law, "law"), (set, "friction_set")];
+        if self.torsion > 0.0 || self.rolling > 0.0 {
+            things.push((Thing::Moments, "scheme"));
+        }
+        if self.grain.is_some() {
+            things.push((Thing::Grain, "scheme"));
+        }
+        // of compliant contacts the damping decides how bodies rebound
+        if self.restitution > 0.0 && self.law.steps_rigid() {
+            things.push((Thing::Restitution, "scheme"));
+        }
+        things
     }
 }
 
@@ -161,24 +195,6 @@ impl Resolved {
             let why = "expected \"cone\", for other contacts of the scene have torsion or rolling friction";
             fault(path, format!("friction set of {names}: {why}"));
         }
-        let implicit = self.step.scheme == Scheme::Implicit;
-        if implicit && matches!(rule.law, Law::HalfSpace { .. } | Law::HertzMindlin { .. }) {
-            let law = rule.law.name();
-            let why = "expected rigid, kelvin_voigt or layer with scheme = \"implicit\"";
-            fault("step.scheme".to_owned(), format!("law of {names} is {law}, {why}"));
-        }
-        if implicit && rule.restitution > 0.0 {
-            let why = "expected 0 with scheme = \"implicit\", whose layers decide how bodies rebound";
-            fault("step.scheme".to_owned(), format!("restitution of {names} is {}, {why}", rule.restitution));
-        }
-        if implicit && rule.grain.is_some_and(|_| rule.law != Law::Rigid) {
-            let why = "expected rigid contacts where friction is anisotropic with scheme = \"implicit\"";
-            fault("step.scheme".to_owned(), format!("{names}: {why}"));
-        }
-        if self.step.scheme == Scheme::Theta && matches!(rule.law, Law::Layer { .. }) {
-            let why = "a layer over a rigid core needs scheme = \"implicit\"";
-            fault("step.scheme".to_owned(), format!("law of {names}: {why}"));
-        }
         if let Some((key, message)) = self.wrong_for_scheme(rule) {
             let path = match key {
                 "friction_set" => self
@@ -247,116 +263,52 @@ impl Resolved {
         rigid.then(|| Fault::new(path, message())).into_iter().collect()
     }
 
-    /// What of a rule the scheme does not know: the key and what is expected.
-    fn wrong_for_scheme(&self, rule: &ContactRule) -> Option<(&'static str, &'static str)> {
+    /// What of a rule the scheme does not know ([`crate::capabilities`]): the key and what is expected.
+    fn wrong_for_scheme(&self, rule: &ContactRule) -> Option<(&'static str, String)> {
+        let auto = matches!(rule.law, Law::Auto(_));
+        let met = |condition| self.meets(condition, rule);
+        let wrong = rule.things().into_iter().find_map(|(thing, key)| {
+            let scheme = Use::from(self.step.scheme);
+            let in_use = if auto && thing != Thing::Auto { Use::Auto } else { scheme };
+            // friction without a normal force law is a fault of the law
+            let key = if thing == Thing::Smooth && in_use == Use::Theta { "law" } else { key };
+            Some((key, thing.refusal(in_use, met)?))
+        });
+        wrong.or_else(|| self.wrong_layer(rule))
+    }
+
+    /// Whether a rule of the scene meets a condition.
+    fn meets(&self, condition: Condition, rule: &ContactRule) -> bool {
         let smooth = matches!(rule.friction_set, FrictionKind::Smooth { .. });
-        if let Law::Auto(layer) = &rule.law {
-            return self.wrong_for_auto(rule, layer.as_deref());
-        }
-        if matches!(self.step.scheme, Scheme::Theta | Scheme::Implicit) {
-            return match () {
-                () if smooth && self.step.scheme == Scheme::Implicit => {
-                    Some(("friction_set", "smooth friction needs scheme = \"compliant\" or \"theta\""))
-                }
-                () if smooth && !matches!(rule.law, Law::KelvinVoigt { .. } | Law::HuntCrossley { .. }) => {
-                    Some(("law", "smooth friction expects kelvin_voigt or hunt_crossley"))
-                }
-                () if smooth && rule.grain.is_some() => {
-                    Some(("friction_set", "smooth friction knows no anisotropy"))
-                }
-                () if self.step.scheme == Scheme::Implicit
-                    && matches!(rule.law, Law::HuntCrossley { .. }) =>
-                {
-                    Some(("law", "hunt_crossley needs scheme = \"compliant\" or \"theta\""))
-                }
-                () if matches!(rule.law, Law::HuntCrossley { tangential: [0.0, 0.0], .. })
-                    && rule.friction > 0.0
-                    && !smooth =>
-                {
-                    Some((
-                        "law",
-                        "hunt_crossley with friction expects tangential_stiffness or tangential_damping above 0",
-                    ))
-                }
-                () => None,
-            };
-        }
-        if self.step.scheme == Scheme::Event {
-            return match () {
-                () if rule.law != Law::Rigid => Some(("law", "scheme = \"event\" expects rigid contacts")),
-                () if rule.torsion > 0.0 || rule.rolling > 0.0 || rule.grain.is_some() => {
-                    Some(("scheme", "scheme = \"event\" knows no torsion, rolling friction or anisotropy"))
-                }
-                () if !matches!(rule.friction_set, FrictionKind::Cone | FrictionKind::Frictionless)
-                    && !self.planar =>
-                {
-                    Some(("friction_set", "scheme = \"event\" expects \"cone\""))
-                }
-                () if smooth => {
-                    Some(("friction_set", "smooth friction needs scheme = \"compliant\" or \"theta\""))
-                }
-                () => None,
-            };
-        }
-        let tangential = match rule.law {
-            Law::KelvinVoigt { damping, .. } => damping[1],
-            Law::HuntCrossley { tangential, .. } => tangential[1],
-            _ => {
-                let expected = "scheme = \"compliant\" expects kelvin_voigt or hunt_crossley between all parts that can touch";
-                return Some(("law", expected));
-            }
+        let [stiffness, damping] = match rule.law {
+            Law::KelvinVoigt { stiffness, damping } => [stiffness[1], damping[1]],
+            Law::HuntCrossley { tangential, .. } => tangential,
+            _ => [0.0; 2],
         };
-        match () {
-            () if !smooth && rule.friction > 0.0 && tangential == 0.0 => Some((
-                "law",
-                "scheme = \"compliant\" expects tangential damping above 0, by which slip is found (song2001 (16)), or smooth friction",
-            )),
-            () if rule.torsion > 0.0 || rule.rolling > 0.0 || rule.grain.is_some() => {
-                Some(("scheme", "scheme = \"compliant\" knows no torsion, rolling friction or anisotropy"))
+        match condition {
+            Condition::Planar => self.planar,
+            Condition::TangentialDamping => smooth || rule.friction == 0.0 || damping > 0.0,
+            Condition::Tangential => smooth || rule.friction == 0.0 || damping > 0.0 || stiffness > 0.0,
+            Condition::CompliantLaw => {
+                matches!(rule.law, Law::KelvinVoigt { .. } | Law::HuntCrossley { .. })
             }
-            () if matches!(rule.friction_set, FrictionKind::Pyramid | FrictionKind::Polygon { .. })
-                && !self.planar =>
-            {
-                Some(("friction_set", "scheme = \"compliant\" expects \"cone\" or smooth friction"))
-            }
-            () => None,
+            Condition::RigidContacts => rule.law == Law::Rigid,
+            Condition::EndOfStep => self.step.explicit_share == 0.0,
+            Condition::OneElement => matches!(rule.law, Law::HalfSpace { elements: 1, .. }),
         }
     }
 
-    /// What of a rule is beyond `law = "auto"`: its contacts are points, rigid or compliant, with Coulomb's friction.
-    fn wrong_for_auto(
-        &self,
-        rule: &ContactRule,
-        layer: Option<&Law>,
-    ) -> Option<(&'static str, &'static str)> {
-        let tangential = match layer {
+    /// What is wrong with the compliant law of `law = "auto"`: slip is found from its tangential spring and damper.
+    fn wrong_layer(&self, rule: &ContactRule) -> Option<(&'static str, String)> {
+        let Law::Auto(layer) = &rule.law else { return None };
+        let tangential = match layer.as_deref() {
             Some(Law::KelvinVoigt { damping, .. }) => damping[1],
             Some(Law::HuntCrossley { tangential: [stiffness, damping], .. }) if *stiffness > 0.0 => *damping,
             Some(_) => 0.0,
             None => 1.0,
         };
-        match () {
-            () if self.step.scheme == Scheme::Implicit => {
-                Some(("scheme", "law = \"auto\" expects scheme = \"theta\", \"event\" or \"compliant\""))
-            }
-            () if matches!(rule.friction_set, FrictionKind::Smooth { .. }) => Some((
-                "friction_set",
-                "law = \"auto\" expects Coulomb's friction: smooth friction has no rigid model here",
-            )),
-            () if rule.friction > 0.0 && tangential <= 0.0 => Some((
-                "compliant_law",
-                "law = \"auto\" expects tangential stiffness and damping above 0, by which slip is found (song2001 (16))",
-            )),
-            () if rule.torsion > 0.0 || rule.rolling > 0.0 || rule.grain.is_some() => {
-                Some(("law", "law = \"auto\" knows no torsion, rolling friction or anisotropy"))
-            }
-            () if matches!(rule.friction_set, FrictionKind::Pyramid | FrictionKind::Polygon { .. })
-                && !self.planar =>
-            {
-                Some(("friction_set", "law = \"auto\" expects \"cone\""))
-            }
-            () => None,
-        }
+        let why = "law = \"auto\" expects tangential stiffness and damping above 0, by which slip is found (song2001 (16))";
+        (rule.friction > 0.0 && tangential <= 0.0).then(|| ("compliant_law", why.to_owned()))
     }
 
     /// Fault of a rule's torsional or rolling friction: its name, its value, and what was expected.

@@ -125,5 +125,7 @@ pub(super) fn finish(
     let until_examined = state.solver.until_examined;
     state.solver.copy_from(&work.forces.memory);
     (state.solver.trust, state.solver.until_examined) = (report.trust, until_examined);
+    let Workspace { rest, contacts, problem, other_motion, .. } = work;
+    rest.note((model, contacts, problem), state, report, other_motion);
     Ok(())
 }

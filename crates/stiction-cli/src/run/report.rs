@@ -46,6 +46,8 @@ pub fn json(o: &Outcome) -> String {
         "time_steps": s.stepped,
         "left_midpoint_steps": s.left_midpoint,
         "time_steps_seconds": s.stepped_time,
+        "rested_steps": s.rested.steps,
+        "left_rest_steps": s.left_rest.steps,
         "near_steps": s.near,
         "unchosen_steps": s.unchosen,
         "trust": Trust::ALL.iter().zip(s.trust).map(|(t, n)| (t.name().to_owned(), n.into())).collect::<serde_json::Map<String, Value>>(),
@@ -78,6 +80,9 @@ pub fn json(o: &Outcome) -> String {
             "residual": p.answer.map(|a| a.1),
         })).collect::<Vec<_>>(),
         "energy": energy_json(s),
+        "motion_warnings": s.motion_warnings(&o.model).into_iter().map(|w| json!({
+            "steps": w.steps, "first": w.first, "places": w.places, "message": w.message
+        })).collect::<Vec<_>>(),
         "energy_warnings": s.energy_warnings(&o.model).into_iter().map(|w| json!({
             "place": w.place,
             "energy": w.energy,

@@ -97,6 +97,7 @@ fn warnings(o: &Outcome) -> Vec<String> {
             "no rigid solution with this slip at {time}: an impact without collision at {contact}, {impulse} N s"
         ));
     }
+    list.extend(s.motion_warnings(&o.model).into_iter().map(|w| w.message));
     list.extend(s.energy_warnings(&o.model).into_iter().map(|w| w.message));
     list
 }

@@ -289,8 +289,10 @@ impl Simulation {
         let failed = ended?.map_err(|e| errors::observer(py, &e))?;
         let status = if failed.is_some() { "failed" } else { "finished" };
         let seconds = begin.elapsed().as_secs_f64();
-        let warned = summary.energy_warnings(&self.model.get().inner);
-        let warnings: Vec<String> = warned.into_iter().map(|w| w.message).collect();
+        let model = &self.model.get().inner;
+        let motions = summary.motion_warnings(model).into_iter().map(|w| w.message);
+        let energy = summary.energy_warnings(model).into_iter().map(|w| w.message);
+        let warnings: Vec<String> = motions.chain(energy).collect();
         warnings.iter().try_for_each(|line| errors::warn_run(py, line))?;
         let run = Run { summary, status, asked, time: self.state.time, seconds, recording, warnings };
         match failed {

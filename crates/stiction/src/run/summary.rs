@@ -1,6 +1,7 @@
 //! A run in a few numbers.
 
 use super::judge::Judge;
+use super::motions::TwoMotions;
 use super::{Balance, ENTRIES, Event, EventKind, Fault, Observer, View};
 use crate::state::RowId;
 use crate::step::{Status, StepReport, Trust};
@@ -62,6 +63,10 @@ pub struct Summary {
     /// The first step whose motion is not unique: the time it ended, s, the rows between which it is not, and what they do in the
     /// branch that was taken.
     pub first_without_motion: Option<(f64, Vec<(RowId, Status)>)>,
+    /// Steps in which contacts were kept at rest though another motion solves the step too.
+    pub rested: TwoMotions,
+    /// Steps in which contacts left rest though forces that no load makes would keep them there.
+    pub left_rest: TwoMotions,
     /// Time in which contacts were compliant by `law = "auto"`, s, and that of all steps; both 0 without that law.
     pub compliant_time: f64,
     /// See `compliant_time`.
@@ -103,6 +108,8 @@ impl Default for Summary {
             near: 0,
             first_impact: None,
             first_without_motion: None,
+            rested: TwoMotions::default(),
+            left_rest: TwoMotions::default(),
             first_events: vec![],
             compliant_time: 0.0,
             auto_time: 0.0,
@@ -139,6 +146,13 @@ impl Observer for Summary {
             };
             let rows = view.workspace().other_motion.iter().map(|id| (*id, of(id))).collect();
             self.first_without_motion = Some((view.state.time, rows));
+        }
+        for (two, are) in
+            [(&mut self.rested, view.report.rested), (&mut self.left_rest, view.report.left_rest)]
+        {
+            if are {
+                two.add(view.state.time, &view.workspace().other_motion);
+            }
         }
         if view.report.left_midpoint > 0 {
             if self.left_midpoint == 0 {

@@ -5,6 +5,7 @@
 //! supports it (bench.rs).
 
 mod bench;
+mod carousels;
 mod energy;
 mod feeders;
 mod grasps;

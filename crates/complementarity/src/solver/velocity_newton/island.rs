@@ -6,10 +6,13 @@
 //! couples its elements is a group of velocities of its own, coupled through the rows of `L`.
 
 mod regimes;
+mod rest;
 
 use super::blocks::{Blocks, vectorised};
 use super::krylov::Krylov;
-use super::law::respond;
+use super::law::{
+    Act, is_rigid_friction, respond, respond_associated, respond_bounded, slope_associated, slope_bounded,
+};
 use crate::element::law::Law;
 use crate::element::linear::Regime;
 use crate::operator::MOST_ROWS;
@@ -44,6 +47,9 @@ pub(super) struct Island<const D: usize, const P: usize> {
     /// instead of them.
     origin: Vec<f64>,
     about_zero: bool,
+    /// Which law rigid contacts with friction obey; for a law with bounds the most friction of each element, and that over its normal force.
+    act: Act,
+    most: Vec<(f64, f64)>,
     /// Velocities `W W' lambda + b` of the origin.
     base: Vec<f64>,
     /// Forces `lambda`.
@@ -273,7 +279,18 @@ impl<const D: usize, const P: usize> Island<D, P> {
             }
             self.p[e.row..][..e.rows].copy_from_slice(&p[..e.rows]);
             let own = &mut self.force[e.row..][..e.rows];
-            self.regimes[k] = respond(e.law, &p[..e.rows], &d[..e.rows], own);
+            let (p, rigid) = (&p[..e.rows], &self.compliance[e.row..][..e.rows]);
+            self.regimes[k] = match self.act {
+                Act::Cone if is_rigid_friction(e.law, rigid) => {
+                    respond_associated(e.law, p, d[0], own);
+                    Regime::Stick
+                }
+                Act::Bounded if is_rigid_friction(e.law, rigid) => {
+                    respond_bounded(self.most[k].0, p, d[0], own);
+                    Regime::Stick
+                }
+                _ => respond(e.law, p, &d[..e.rows], own),
+            };
             self.push(k, -1.0, &mut defect);
         }
         self.defect = defect;
@@ -282,12 +299,20 @@ impl<const D: usize, const P: usize> Island<D, P> {
 
     /// Computes the slopes of the laws in the current regimes, with compliance `eps`.
     fn linearise(&mut self, eps: f64) {
-        for (e, regime) in self.elements.iter().zip(&self.regimes) {
+        for (k, (e, regime)) in self.elements.iter().zip(&self.regimes).enumerate() {
             let mut d = [0.0; MOST_ROWS];
             for i in 0..e.rows {
                 d[i] = eps * self.weight[e.row + i] + self.compliance[e.row + i];
             }
-            regime.slope(e.law.1, &d[..e.rows], &mut self.slope[e.slope..][..e.rows * e.rows]);
+            let slope = &mut self.slope[e.slope..][..e.rows * e.rows];
+            let (p, rigid) = (&self.p[e.row..][..e.rows], &self.compliance[e.row..][..e.rows]);
+            match self.act {
+                Act::Cone if is_rigid_friction(e.law, rigid) => slope_associated(e.law, p, d[0], slope),
+                Act::Bounded if is_rigid_friction(e.law, rigid) => {
+                    slope_bounded(self.most[k].0, p, d[0], slope);
+                }
+                _ => regime.slope(e.law.1, &d[..e.rows], slope),
+            }
         }
     }
 

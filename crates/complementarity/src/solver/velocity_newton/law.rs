@@ -41,6 +41,68 @@ pub(super) fn respond((law, mu): (Law, f64), p: &[f64], d: &[f64], force: &mut [
     }
 }
 
+/// Which law rigid contacts with friction obey.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Act {
+    /// Coulomb's: friction against the slip, up to `mu` times the normal force.
+    #[default]
+    Coulomb,
+    /// The associated one: force against velocity, within the whole cone (`rest.rs`).
+    Cone,
+    /// Friction up to given forces, whatever the normal force is (`rest/borne.rs`).
+    Bounded,
+}
+
+/// Whether the laws of an element differ: rigid contacts with friction.
+pub(super) fn is_rigid_friction((law, mu): (Law, f64), compliance: &[f64]) -> bool {
+    // the rows of padding yield by themselves
+    law.is_contact() && mu > 0.0 && compliance.iter().take(2).all(|e| *e == 0.0)
+}
+
+/// Associated force `P_K(p / d)` of a rigid contact, with one `d` for all rows.
+pub(super) fn respond_associated((law, mu): (Law, f64), p: &[f64], d: f64, force: &mut [f64]) {
+    force.iter_mut().zip(p).for_each(|(f, p)| *f = p / d);
+    law.project(mu, force);
+}
+
+/// Writes its derivative `d lambda / dp`, row by row.
+pub(super) fn slope_associated((law, mu): (Law, f64), p: &[f64], d: f64, out: &mut [f64]) {
+    let rows = p.len();
+    let at: [f64; MOST_ROWS] = std::array::from_fn(|i| if i < rows { p[i] / d } else { 0.0 });
+    out.fill(0.0);
+    let Some(slope) = law.slope(mu, &at) else { return };
+    for i in 0..rows {
+        (0..rows).for_each(|j| out[rows * i + j] = slope[i][j] / d);
+    }
+}
+
+/// Force of a rigid contact whose friction is bounded by `most`, with one `d` for all rows.
+pub(super) fn respond_bounded(most: f64, p: &[f64], d: f64, force: &mut [f64]) {
+    force.iter_mut().zip(p).for_each(|(f, p)| *f = p / d);
+    force[0] = force[0].max(0.0);
+    let size = length(force);
+    if size > most {
+        force[1..].iter_mut().for_each(|f| *f *= most / size);
+    }
+}
+
+/// Writes its derivative `d lambda / dp`, row by row.
+pub(super) fn slope_bounded(most: f64, p: &[f64], d: f64, out: &mut [f64]) {
+    let rows = p.len();
+    out.fill(0.0);
+    out[0] = if p[0] > 0.0 { 1.0 / d } else { 0.0 };
+    let size = length(p);
+    // no bound is infinite
+    let slips = size > most * d;
+    let share = if slips { most / size } else { 1.0 / d };
+    for i in 1..rows {
+        out[(rows + 1) * i] = share;
+        if slips {
+            (1..rows).for_each(|j| out[rows * i + j] -= share * p[i] * p[j] / (size * size));
+        }
+    }
+}
+
 fn length(x: &[f64]) -> f64 {
     x[1..].iter().map(|x| x * x).sum::<f64>().sqrt()
 }
