@@ -114,6 +114,11 @@ impl Flush {
             self.each_seam(near, contacts, &mut |flush, y, sides| {
                 flush.compare(model, poses, contacts, y, sides, true);
             });
+            for k in 0..self.pairs.len() {
+                for y in self.pairs[k].parts {
+                    self.mark_beside(model, poses, contacts, y, k);
+                }
+            }
             self.leave_out(contacts);
         }
     }
@@ -362,6 +367,27 @@ impl Flush {
                     self.out[k] = is_surrounded(&list[k], at, all().map(place), flush)
                         || self.is_within(model, poses, sides, (&list[k], at), flush);
                 }
+            }
+        }
+    }
+
+    /// Marks corners of Y that are beside a part and on another one in its plane. Along a normal that two bodies overlap in the deepest corner may be beside one of them.
+    fn mark_beside(&mut self, model: &Model, poses: &[Pose], contacts: &ContactSet, y: u32, pair: usize) {
+        let Pair { parts: [a, b], first, end, .. } = self.pairs[pair];
+        let part = if a == y { b } else { a };
+        let own = self.side(contacts, part, pair);
+        for k in self.range_of(y) {
+            let [other, its] = self.partners[k];
+            let sides = [part, other];
+            let is_level = other != part
+                && cannot_part(model, sides)
+                && length(sub(self.side(contacts, other, its as usize).normal, own.normal)) <= ONE_PLANE;
+            for c in (first..end).filter(|&c| is_level && contacts.contacts[c].count == 1) {
+                let at = surface(contacts, &contacts.contacts[c], part);
+                let flush = tolerance(model, y, sides);
+                self.out[c] |= is_corner_of(model, y, &contacts.contacts[c])
+                    && !self.lies_on(model, poses, part, at, flush)
+                    && self.lies_on(model, poses, other, at, flush);
             }
         }
     }
