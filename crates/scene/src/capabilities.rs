@@ -286,13 +286,10 @@ impl Thing {
 
     /// What to take where something is not supported: others of its kind, or schemes that support it.
     fn instead(self, in_use: Use) -> String {
-        let kind = self.row().group;
-        let known = |row: &&Capability| row.group == kind && row.thing.support(in_use) != No;
-        let alike: Vec<&str> = match kind {
-            "law" | "friction" if in_use != Use::Derivatives => {
-                CAPABILITIES.iter().filter(known).map(|row| row.name).collect()
-            }
-            _ => vec![],
+        let known = |row: &&Capability| self.may_be(row) && row.thing.support(in_use) != No;
+        let alike: Vec<&str> = match in_use {
+            Use::Derivatives => vec![],
+            _ => CAPABILITIES.iter().filter(known).map(|row| row.name).collect(),
         };
         let others = match in_use {
             Use::Derivatives => vec![],
@@ -302,6 +299,17 @@ impl Thing {
         let found = [listed(&alike), listed(&others)].into_iter().filter(|words| !words.is_empty());
         let found = found.collect::<Vec<_>>().join(", or ");
         if found.is_empty() { found } else { format!(", expected {found}") }
+    }
+
+    /// Whether a row may stand in its place: another law or friction set, a spring for a rigid row.
+    fn may_be(self, row: &Capability) -> bool {
+        match self {
+            T::Limit | T::BouncingLimit => row.thing == T::SoftLimit,
+            T::Gear => row.thing == T::SoftGear,
+            T::Loop => row.thing == T::SoftLoop,
+            T::Motion => matches!(row.thing, T::Servo | T::Effort),
+            _ => matches!(row.group, "law" | "friction") && row.group == self.row().group,
+        }
     }
 
     /// The schemes other than `but` that support it without a condition; with one, if none do.

@@ -205,7 +205,10 @@ fn what_a_scheme_does_not_know_is_refused_by_name() {
         |text: &str| stiction::from_toml("scene", text).map(|_| ()).expect_err("a fault").to_string();
     let step = |scheme: &str| format!("[step]\n scheme = '{scheme}'");
     let limit = message(&slider("limits = [-1, 1]", &step("compliant")));
-    assert!(limit.contains("a (joint lower limit)") && limit.contains("spring and damper"), "{limit}");
+    assert!(
+        limit.contains("a (joint lower limit)") && limit.contains("expected limits with stiffness"),
+        "{limit}"
+    );
     let drive = format!("[[motor]]\n body = 'a'\n velocity = {{ constant = 1 }}\n {}", step("event"));
     let drive = message(&slider("", &drive));
     assert!(drive.contains("a (joint motor)") && drive.contains("gains"), "{drive}");

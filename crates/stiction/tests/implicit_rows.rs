@@ -204,7 +204,7 @@ fn what_the_scheme_does_not_know_is_refused_by_name() {
         }
     };
     let bounces = of("limits = [-1, 1], stop = { restitution = 0.5 }", "");
-    assert!(bounces.contains("arm (joint lower limit): restitution"), "{bounces}");
+    assert!(bounces.contains("arm (joint lower limit): limits with restitution"), "{bounces}");
     let soft = of("limits = [-1, 1], stop = { stiffness = 5 }", "explicit_share = 0.5");
     assert!(soft.contains("arm (joint lower limit)"), "{soft}");
     assert_eq!(of("stiffness = 5", "explicit_share = 0.5"), "");

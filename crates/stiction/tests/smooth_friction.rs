@@ -118,7 +118,7 @@ fn what_does_not_know_it_refuses_it_by_name() {
     }
     let rigid = text.replace("law = { kelvin_voigt = { stiffness = [1e5, 1e5], damping = [300, 300] } }", "");
     let fault = message(&rigid);
-    assert!(fault.contains("smooth friction expects kelvin_voigt"), "{fault}");
+    assert!(fault.contains("smooth friction with scheme = \"theta\": expected kelvin_voigt"), "{fault}");
     let scene = stiction::from_toml("scene", &text).expect("a scene");
     let mut stepper = stiction::stepper::Stepper::new(scene).expect("a model");
     let mut state = stepper.initial();

@@ -266,7 +266,7 @@ fn a_search_allocates_nothing_after_the_first_ones() {
         let mut stepper = Stepper::new(scene).unwrap();
         let mut state = stepper.initial();
         let mut rested = 0;
-        for _ in 0..5 {
+        for _ in 0..20 {
             rested += usize::from(stepper.step(&mut state).unwrap().rested);
         }
         let before = count();
