@@ -256,8 +256,10 @@ impl ContactProblem {
                 (model.contacts().rules()[c.rule].rows * c.count, self.linear_rows * c.count);
             while memory.next_if(|m| m.id < id).is_some() {}
             let own = memory.next_if(|m| m.id == id);
-            let from =
-                if own.is_none() && deforms > 0 { seams::before(model, state, contacts, c) } else { None };
+            let from = match own {
+                None if deforms > 0 => seams::before(model, state, motion, contacts, c),
+                _ => None,
+            };
             self.inherited.extend(from.map(|from| from.id));
             let known = own.or(from);
             match known {

@@ -319,7 +319,8 @@ impl Approach {
         let rule = &model.contacts().rules()[pair.rule];
         let is_rigid = rule.compliance.is_none() && rule.auto.is_none() && rule.layers.is_empty();
         let point = self.near.elements[self.near.contacts[pair.first].first].point;
-        if !is_rigid || curved(model, motion, &pair, point) <= most {
+        let swept = swept(model, motion, &pair) + curved(model, motion, &pair, point);
+        if !is_rigid || swept <= most {
             return None;
         }
         let end = self.end.as_ref()?;
@@ -502,6 +503,18 @@ fn curved(model: &Model, motion: &Motion, pair: &Pair, point: Vector) -> f64 {
             Owner::World(_) => 0.5 * motion.h * motion.surfaces.bend(part.owner, point),
         })
         .sum()
+}
+
+/// How far points of a pair come as the bodies turn, with the velocities of the candidate: beside those that faced each other when the step began, m.
+fn swept(model: &Model, motion: &Motion, pair: &Pair) -> f64 {
+    let of = |p: u32| {
+        let part = &model.parts()[p as usize];
+        let Owner::Body(i) = part.owner else { return 0.0 };
+        let uneven = uneven(part, motion);
+        let reach = if uneven.is_finite() { uneven } else { far(motion, i) };
+        if uneven > 0.0 { motion.h * length(motion.kinematics.angular_velocity(i)) * reach } else { 0.0 }
+    };
+    of(pair.parts.0) + of(pair.parts.1)
 }
 
 /// Rate of the gap between two owners at a point along the normal, m/s, with the velocities of the candidate.

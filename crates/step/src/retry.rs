@@ -47,6 +47,8 @@ pub(super) fn step(
     let retries = model.scene().step.retries;
     // time left, in units of the smallest part 2^-level h; the start is kept only once a part has failed
     let (mut level, mut left, mut made) = (0, 1u64, 0);
+    // halvings because of what was not solved
+    let mut unsolved_levels = 0;
     let time = state.time;
     work.retry.unsolved = None;
     work.relaxed.clear();
@@ -57,7 +59,7 @@ pub(super) fn step(
         work.solver.try_harder = level > 0 || retries == 0;
         // the implicit scheme accepts no end that is not solved
         let implicit = model.scene().step.scheme == Scheme::Implicit;
-        work.solver.single = implicit || level >= LOOSE_LEVEL.min(retries);
+        work.solver.single = implicit || unsolved_levels >= LOOSE_LEVEL || level >= retries;
         work.solver.loose = !implicit && work.solver.single;
         work.may_cut = level < CUTS.min(retries);
         work.attempts += 1;
@@ -93,6 +95,7 @@ pub(super) fn step(
                 work.retry.start.copy_from(state);
             }
             level += 1;
+            unsolved_levels += usize::from(!matches!(why, Failed::Passes { .. }));
             left *= 2;
             continue;
         }

@@ -255,5 +255,10 @@ fn slot(seed: u64, scheme: &str) -> Result<(), String> {
 
 #[test]
 fn slots_let_through_what_is_narrower() {
-    over_seeds("slots", 0..33, |seed| slot(seed, ""));
+    over_seeds("slots", 0..100, |seed| slot(seed, ""));
+}
+
+#[test]
+fn implicit_slots_let_through_what_is_narrower() {
+    over_seeds("implicit slots", 0..40, |seed| slot(seed, "scheme = \"implicit\"\n"));
 }
