@@ -399,7 +399,7 @@ impl Compliance {
     }
 
     /// Where the stiffness varies, reduces the tangential deformations of a point to those of the same force if `scale` is above that at the overlap
-    /// `delta_n`, at which they are remembered, by more than [`SAME_STIFFNESS`].
+    /// `delta_n`, at which they are remembered, by more than `SAME_STIFFNESS`.
     pub fn keep_tangential(&self, scale: f64, delta: &mut [f64]) {
         if !self.is_hertz() {
             return;

@@ -1,6 +1,6 @@
 //! What contacts, rows and shapes are called from step to step.
 
-/// Identifier of a contact from step to step: its parts, as [`crate::model::Model::parts`] numbers them, and
+/// Identifier of a contact from step to step: its parts, as `Model::parts` numbers them, and
 /// the features that touch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContactId {
@@ -8,7 +8,7 @@ pub struct ContactId {
     pub part_a: u32,
     /// Part of the second body.
     pub part_b: u32,
-    /// Pair of features, see [`crate::geometry::Touch`].
+    /// Pair of features, see `geometry::Touch`.
     pub feature: u32,
 }
 
@@ -34,9 +34,9 @@ pub enum RowId {
 /// Owner of a shape: a body or a world part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Owner {
-    /// Body, as an index into [`crate::scene::resolved::Resolved::bodies`].
+    /// Body, as an index into `Resolved::bodies`.
     Body(usize),
-    /// World part, as an index into [`crate::scene::resolved::Resolved::world`].
+    /// World part, as an index into `Resolved::world`.
     World(usize),
 }
 

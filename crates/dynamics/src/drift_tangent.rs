@@ -133,7 +133,7 @@ pub struct Begin<'a> {
     pub kinematics: &'a Kinematics,
     /// Mass matrix there.
     pub mass: &'a MassMatrix,
-    /// Length of the step [s].
+    /// Length of the step, s.
     pub h: f64,
     /// Number of parts that the step is made of.
     pub parts: usize,

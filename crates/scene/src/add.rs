@@ -9,7 +9,7 @@ use toml::Value;
 
 impl Scene {
     /// Adds an item to one of the scene's lists (`body`, `material`, `load`, ...), with the keys of a file. Keys, choices and
-    /// types are checked at once, numbers and names by [`Scene::check`]; keys that are null count as absent.
+    /// types are checked at once, numbers and names by [`Scene::resolve`]; keys that are null count as absent.
     pub fn add(&mut self, list: &str, mut item: serde_json::Value) -> Result<(), Vec<Fault>> {
         let alone = |message: String| vec![Fault::new(String::new(), message)];
         let lists: Vec<&str> = Schemas::root()

@@ -72,7 +72,7 @@ impl Scene {
 
     /// Sets the value at a path. `value` is in TOML's syntax; a bare word that is not a TOML value is text.
     /// The key may be absent so far, as may the tables on the way to it; list items must exist. Keys, choices
-    /// and types are checked at once, numbers and names by [`Scene::check`].
+    /// and types are checked at once, numbers and names by [`Scene::resolve`].
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), Vec<Fault>> {
         let mut table = self.table().map_err(|e| vec![Fault::new(String::new(), e)])?;
         let at = set(&mut table, path, value).map_err(|fault| vec![fault])?;

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! with `c` the centres, `m` the mean velocities of the centres and `w` of the attitudes. Forces act at the same point `p` on both, as before: momentum and angular momentum are kept.
-//! `u` depends on the velocities that are sought and is found with them, in rounds ([`super::carry`]) or in those of the implicit scheme. It is no velocity from outside: its work is part of what the time step
+//! `u` depends on the velocities that are sought and is found with them, in rounds (`carry`) or in those of the implicit scheme. It is no velocity from outside: its work is part of what the time step
 //! takes, which in steady circles it gives back.
 
 use crate::contact::set::{Contact, ContactSet};

@@ -84,7 +84,7 @@ pub struct Workspace {
     pub attempts: u64,
     /// Rows of the last step whose overlap no motion was found to undo ([`ContactProblem::relax`]), part by part of the step.
     pub relaxed: Vec<RowId>,
-    /// Rows of islands whose motion was not unique when a step was last examined ([`crate::stepper::Stepper::examine`]).
+    /// Rows of islands whose motion was not unique when a step was last examined (`Stepper::examine`).
     pub other_motion: Vec<RowId>,
     /// Changes of contacts in the last step, in order of time, if the scheme locates them.
     pub located: Vec<Located>,

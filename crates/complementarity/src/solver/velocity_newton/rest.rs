@@ -1,4 +1,4 @@
-//! Solutions at rest: forces within the friction sets that leave no slip. [`borne`] finds out whether loads make them.
+//! Solutions at rest: forces within the friction sets that leave no slip. `borne` finds out whether loads make them.
 //!
 //! Whether there are any is a convex question. With the associated law (velocity against the whole cone, without De Saxce's `mu |s_t|`) the
 //! problem is `min 1/2 lambda' A lambda + b' lambda` over the friction sets: the least kinetic energy that admissible forces leave, whose
@@ -9,7 +9,7 @@
 //! The method is that of [`super`]: proximal centres with a decreasing compliance `eps`, and Newton's method on
 //! `G(u) = u - W' lambda(W u + b) = 0`, with `lambda = P_K(p / eps)`, the projection on the cone, in the place of Coulomb's explicit law. `G` is the
 //! gradient of a convex function then, and steps end where that is least along them. Forces start from zero, and those found depend on no warm start. Where the law's own rounds
-//! ([`super::choice`]) reach the limit of equal compliance without another motion, forces are chosen as everywhere.
+//! (`velocity_newton::choice`) reach the limit of equal compliance without another motion, forces are chosen as everywhere.
 
 mod borne;
 
@@ -53,7 +53,7 @@ pub(super) enum Found {
     Nothing,
     /// A solution at rest.
     Rest,
-    /// A solution at rest with forces that loads do not make, see [`borne`].
+    /// A solution at rest with forces that loads do not make, see `borne`.
     Wedged,
 }
 
